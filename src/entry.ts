@@ -62,12 +62,9 @@ export function encodeEntry(entry: Entry): string {
   return canonicalJson(entry);
 }
 
-/** What is missing in entries that were stored when there was one dialect. */
-const BEFORE_DIALECTS = { api: null, stream: null, stream_is_set: false };
-
-/** An entry as it was stored; null for a run from before entries were stored. */
-export function decodeEntry(stored: string | null): Entry | null {
-  return stored === null ? null : v.parse(entrySchema, { ...BEFORE_DIALECTS, ...asObject(tryParse(stored)) });
+/** An entry as it was stored. */
+export function decodeEntry(stored: string): Entry {
+  return v.parse(entrySchema, tryParse(stored));
 }
 
 /** What a job's agent configuration adds to what can change what a model does. */
@@ -90,7 +87,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,
-    ...(entry.api !== null && entry.api !== 'chat' && { api: entry.api }), // entries from before have none, and were asked by chat
+    api: entry.api,
     basemodel: entry.basemodel,
     parameters,
     prompt: entry.prompt,
@@ -116,8 +113,6 @@ const SECRET_SUFFIXES = [
 ];
 /** Names that hold one only as a whole: `stop_token` and `prompt_cache_key` do not. */
 const SECRET_NAMES = ['token', 'auth', 'bearer', 'cookie'];
-/** As versions before blanked fields: what they stored is filled in as they meant it. */
-const FORMER_SECRET = /(key|token|secret|password|authorization|credentials?)$/i;
 /** What is stored in place of a text that is or holds a known key, in a field whose name does not say so. */
 const KEY = '[key]';
 /** A shorter key is not a secret but a word such as `none`, which many a text contains. */
@@ -150,7 +145,7 @@ export function fillSecrets(fields: Json, from: Json): { fields: Json; secrets: 
   const missing: string[] = [];
   const secrets: string[] = [];
   const isBlanked = (path: readonly string[], value: unknown) =>
-    value === KEY || (value === '' && path.some((name) => isSecretName(name) || FORMER_SECRET.test(name)));
+    value === KEY || (value === '' && path.some(isSecretName));
   const filled = eachField(fields, (path, value) => {
     if (!isBlanked(path, value)) return value;
     const found = path.reduce(partOf, from);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import type { Clock } from './calendar.ts';
 import { type Database, openDatabase } from './database/database.ts';
-import { indexAll } from './database/log-words.ts';
 import { riskFreeRateOf, storeRiskFreeRate } from './database/figure-settings.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { ServiceError, messageOf } from './domain.ts';
@@ -12,7 +11,7 @@ import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
-import { type Log, logUnexpected } from './log.ts';
+import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
 import { type WorkerLimits, workerLimits } from './worker/limits.ts';
 import { startChildBy } from './worker/launcher.ts';
@@ -65,31 +64,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
   const port = await listen(http.server, settings.apiPort, database);
   await jobs.resume();
-  const indexing = indexInBackground(database, log);
   return {
     port,
     async stop() {
-      await indexing.stop();
       await Promise.all([http.stop(), jobs.stop()]);
       await jobs.stop(); // a request that was answered meanwhile may have cancelled a job
       database.close();
-    },
-  };
-}
-
-/** Completes the index of words: a database from before messages were indexed as they are logged can be searched without it, but slowly. */
-function indexInBackground(database: Database, log: Log): { stop(): Promise<void> } {
-  const end = new AbortController();
-  const done = indexAll(database, end).catch((error: unknown) => {
-    if (end.signal.aborted) return;
-    const fault = storageFaultOf(error);
-    if (fault === null) logUnexpected(log, error, { consequence: 'searches read what is not in the index of words' });
-    else log.warning('the index of words is completed after the next start', { fault });
-  });
-  return {
-    stop() {
-      end.abort();
-      return done;
     },
   };
 }

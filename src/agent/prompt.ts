@@ -39,7 +39,7 @@ const first: Words = {
   stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
 };
 
-const words: Record<Wording, Words> = { 1: first, 2: first };
+const words: Record<Wording, Words> = { 1: first };
 
 /** The words of a version of the wording. */
 export function wordsOf(wording: Wording = WORDING): Words {

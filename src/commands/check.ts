@@ -25,7 +25,7 @@ export async function check(file: string | undefined, { isReplay }: { isReplay: 
   return withNewestSchema(path, async (current, older) => {
     const report = await audit(current, { onProgress }).finally(() => line.clear());
     report.damage.unshift(...(older?.damage ?? []));
-    const tables = await withSnapshot(path, (reader) => tablesInManifest({ reader, version: reader.version }), { anyVersion: true });
+    const tables = await withSnapshot(path, tablesInManifest, { anyVersion: true });
     process.stdout.write(describe(path, { report, older, tables }));
     const isRight = isReplay ? await replayAfter(current, line) : true;
     return isSound(report) && isRight ? 0 : FAULTY;

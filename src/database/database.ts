@@ -162,7 +162,7 @@ function wrap(
       transaction(() => {
         if (wasFull) assertRoom(path);
         // Writes a value that is already there: a page goes to disk, but nothing changes.
-        connection.exec(`PRAGMA user_version = ${newestVersion}`);
+        connection.exec(`PRAGMA user_version = ${newestVersion()}`);
       });
       return null;
     } catch (error) {

@@ -8,12 +8,6 @@ const HOLDINGS = rows('positions JOIN holdings USING (position_id) WHERE session
   quantity: integer,
 });
 
-/** Only where a provider said something of itself: older conversations keep their digests. */
-const SERVED = rows('reasoning_logs WHERE session_id = ? AND served IS NOT NULL ORDER BY message_index', {
-  message_index: integer,
-  served: orNull(text),
-});
-
 /**
  * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as JSON, as base64url: an array
  * for each table below, of an array for each row, in order. The columns are frozen: a digest of others would be another digest.
@@ -29,9 +23,8 @@ const PARTS = {
   conversation: [
     rows('reasoning_logs WHERE session_id = ? ORDER BY message_index', {
       ...{ message_index: integer, role: text, content: text, summary: orNull(text), tool_name: orNull(text) },
-      ...{ tool_input: orNull(text), tool_calls: orNull(text), carried: orNull(text), timestamp: text },
+      ...{ tool_input: orNull(text), tool_calls: orNull(text), carried: orNull(text), timestamp: text, served: orNull(text) },
     }),
-    SERVED,
   ],
   positions: [
     rows('positions WHERE session_id = ? ORDER BY action_id', {
@@ -47,7 +40,7 @@ const PARTS = {
       ...{ close_e4: orNull(integer), close_date: orNull(text) },
     }),
     rows('session_splits WHERE session_id = ? ORDER BY symbol, date', {
-      ...{ symbol: text, date: text, numerator: orNull(integer), denominator: orNull(integer) },
+      ...{ symbol: text, date: text, numerator: integer, denominator: integer },
     }),
     rows('session_dividends WHERE session_id = ? ORDER BY symbol, ex_date', {
       ...{ symbol: text, ex_date: text, cash_e6: integer, basis: text, splits: text, paid_e6: integer },
@@ -66,10 +59,10 @@ const PARTS = {
   terms: [
     rows('trading_sessions AS own JOIN jobs USING (job_id) WHERE session_id = ?', {
       ...{ start_date: text, end_date: text, dates: text, replace_existing: integer, agent_config: text },
-      ...{ universe: orNull(text), deployment_mode: orNull(text), created_at: text },
+      ...{ universe: orNull(text), deployment_mode: text, created_at: text },
     }),
     rows('trading_sessions AS own JOIN simulation_runs USING (job_id, model) WHERE session_id = ?', {
-      ...{ run_id: integer, model_index: integer, start_date: text, created_at: text, entry: orNull(text), family: orNull(text) },
+      ...{ run_id: integer, model_index: integer, start_date: text, created_at: text, entry: text, family: text },
     }),
   ],
 };
@@ -94,11 +87,9 @@ export const partNames: Record<Part, string> = {
 const parts = Object.keys(PARTS) as Part[];
 
 function digestOf(reader: Reader, sessionId: number, part: Part, holdings?: string): string {
-  const tables = PARTS[part].flatMap((table) => {
-    if (table === HOLDINGS && holdings !== undefined) return holdings;
-    const found = table.all(reader, sessionId);
-    return table === SERVED && found.length === 0 ? [] : JSON.stringify(found);
-  });
+  const tables = PARTS[part].map((table) =>
+    table === HOLDINGS && holdings !== undefined ? holdings : JSON.stringify(table.all(reader, sessionId)),
+  );
   return sha256(`[${tables.join()}]`).toString('base64url');
 }
 
@@ -124,10 +115,10 @@ const STORED = query(`SELECT ${parts.join(', ')} FROM session_digests WHERE sess
 });
 
 /**
- * The parts of a session that are not what was committed; null for a session from before digests. Throws a RangeError for an
+ * The parts of a session that are not what was committed: all of them when its digests are missing. Throws a RangeError for an
  * integer that no JavaScript number holds.
  */
-export function changedParts(reader: Reader, sessionId: number): Part[] | null {
+export function changedParts(reader: Reader, sessionId: number): Part[] {
   const stored = STORED.get(reader, sessionId);
-  return stored === undefined ? null : parts.filter((part) => stored[part] !== digestOf(reader, sessionId, part));
+  return parts.filter((part) => stored?.[part] !== digestOf(reader, sessionId, part));
 }

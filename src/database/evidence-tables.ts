@@ -6,8 +6,8 @@ import { heldOver } from './held-over.ts';
  * defined once, and each bar of a bulk import costs one index look-up.
  */
 export const evidenceTables = `
--- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date. Null
--- values are unknown: there was no price, or the session was committed before evidence was stored.
+-- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date; null
+-- where there was none.
 CREATE TABLE session_prices (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
@@ -35,10 +35,9 @@ CREATE TABLE session_splits (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- of the split
-  numerator INTEGER CHECK (numerator >= 1), -- null when unknown: committed before evidence was stored
-  denominator INTEGER CHECK (denominator >= 1),
-  PRIMARY KEY (session_id, symbol, date),
-  CHECK ((numerator IS NULL) = (denominator IS NULL))
+  numerator INTEGER NOT NULL CHECK (numerator >= 1),
+  denominator INTEGER NOT NULL CHECK (denominator >= 1),
+  PRIMARY KEY (session_id, symbol, date)
 ) STRICT, WITHOUT ROWID;
 
 -- Compares the sessions that used a bar with that bar. A bar that was removed has not changed.

@@ -20,12 +20,12 @@ export interface UsedPrice {
   close: Mark | null;
 }
 
-/** A split that a session applied; its ratio may be unknown if it was applied before evidence was stored. */
+/** A split that a session applied. */
 export interface KnownSplit {
   symbol: string;
   date: CalendarDate;
-  numerator: number | null;
-  denominator: number | null;
+  numerator: number;
+  denominator: number;
 }
 
 /** A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000 dollar. */
@@ -77,7 +77,7 @@ const PRICES = query(
 );
 const SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
-  { symbol: text, date, numerator: orNull(integer), denominator: orNull(integer) },
+  { symbol: text, date, numerator: integer, denominator: integer },
 );
 const DIVIDENDS = query(
   `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends

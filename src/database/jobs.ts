@@ -7,16 +7,16 @@ import { addModelDays } from './job-days.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 
 const RUNS = query(
-  `SELECT model, start_date AS startDate, coalesce(family, model) AS family, entry, left_out AS leftOut FROM simulation_runs
+  `SELECT model, start_date AS startDate, family, entry, left_out AS leftOut FROM simulation_runs
    WHERE job_id = ? ORDER BY model_index`,
-  { model: text, startDate: text, family: text, entry: orNull(text), leftOut: text },
+  { model: text, startDate: text, family: text, entry: text, leftOut: text },
 );
 
 /** A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text (entry.ts). */
 export type StoredRun = RowOf<typeof RUNS>;
 
-/** A run to insert; without an entry it is its own family. */
-export type Run = Pick<StoredRun, 'model' | 'startDate'> & Partial<StoredRun>;
+/** A run to insert. */
+export type Run = Omit<StoredRun, 'leftOut'>;
 
 export interface NewJob {
   jobId: string;
@@ -28,8 +28,8 @@ export interface NewJob {
   agentConfig: object;
   /** The name of the universe that the trigger picked; its symbols are in `agentConfig`. Default: null. */
   universe?: string | null;
-  /** The mode of the service that creates it; null when unknown. Default: null. */
-  deploymentMode?: DeploymentMode | null;
+  /** The mode of the service that creates it. */
+  deploymentMode: DeploymentMode;
   createdAt: string;
   warnings: readonly string[];
 }
@@ -64,7 +64,7 @@ export function insertJob(database: Database, job: NewJob): void {
       job.replaceExisting ? 1 : 0,
       JSON.stringify(job.agentConfig),
       job.universe ?? null,
-      job.deploymentMode ?? null,
+      job.deploymentMode,
       job.createdAt,
       job.warnings.length === 0 ? null : JSON.stringify(job.warnings),
     );
@@ -72,7 +72,7 @@ export function insertJob(database: Database, job: NewJob): void {
     `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  job.runs.forEach(({ model, startDate, entry = null, family = null }, index) =>
+  job.runs.forEach(({ model, startDate, entry, family }, index) =>
     insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
   );
   const isSmall = job.dates.length * job.runs.length <= MODEL_DAYS_WITH_JOB;

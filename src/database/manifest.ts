@@ -56,17 +56,13 @@ export function* digestTable(reader: Reader, table: string): Steps<TableDigest> 
   return { table, rows, sha256: hash.digest('hex') };
 }
 
-/** The version of the schema with which manifests came. */
-export const FIRST_WITH_MANIFEST = 19;
-
 const HAS_OPENINGS = query(`SELECT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id IS NULL)`, [flag]);
 
 /**
  * How many tables the manifest of a database lists: 0 for a package without one, which the first program that writes to it
  * removes; null for a database that is not known to be a package.
  */
-export function tablesInManifest({ reader, version }: { reader: Reader; version: number }): number | null {
-  if (version < FIRST_WITH_MANIFEST) return null;
+export function tablesInManifest(reader: Reader): number | null {
   const tables = MANIFEST.all(reader).length;
   return tables > 0 || HAS_OPENINGS.one(reader)[0] === 1 ? tables : null;
 }

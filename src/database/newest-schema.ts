@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bySlices } from '../turns.ts';
 import { openDatabase } from './database.ts';
-import { FIRST_WITH_MANIFEST, checkManifest } from './manifest.ts';
+import { checkManifest } from './manifest.ts';
 import { newestVersion } from './schema.ts';
 import { withSnapshot } from './snapshot.ts';
 
@@ -31,8 +31,8 @@ export async function withNewestSchema<Result>(
     const older = await withSnapshot(
       path,
       async (snapshot): Promise<Older | null> => {
-        if (snapshot.version === newestVersion) return null;
-        const damage = snapshot.version < FIRST_WITH_MANIFEST ? [] : await bySlices(checkManifest(snapshot));
+        if (snapshot.version === newestVersion()) return null;
+        const damage = await bySlices(checkManifest(snapshot));
         folder ??= mkdtempSync(join(tmpdir(), 'tss-'));
         await snapshot.copyTo(join(folder, COPY), () => {});
         return { version: snapshot.version, damage };

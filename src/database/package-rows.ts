@@ -107,7 +107,7 @@ function copy(
   table: string,
   { where, values, replaced = {} }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
 ): void {
-  const columns = [...(table === 'reasoning_logs' ? ['rowid'] : []), ...storedColumns(reader, table)];
+  const columns = storedColumns(reader, table);
   const chosen = columns.map((column) => replaced[column] ?? column).join(', ');
   connection
     .prepare(`INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`)

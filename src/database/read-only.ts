@@ -68,10 +68,10 @@ function checkVersion(connection: DatabaseSync, path: string, anyVersion: boolea
   const version = versionOf(connection);
   // Not an older one: it may be what is left of a download.
   if (version === 0) throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
-  if (version === newestVersion || anyVersion) return;
+  if (version === newestVersion() || anyVersion) return;
   throw new OlderSchema(
     'storage_fault',
-    `Cannot read ${path}: its schema is version ${version}, this program reads version ${newestVersion}; ` +
+    `Cannot read ${path}: its schema is version ${version}, this program reads version ${newestVersion()}; ` +
       'start the service on it once to migrate it',
   );
 }

@@ -29,9 +29,9 @@ const SESSIONS = query(
     note: orNull(text),
     steps: integer,
     totalMessages: integer,
-    wording: orNull(integer),
+    wording: integer,
     agentConfig: orNull(text), // null when its job is missing
-    entry: orNull(text), // null for a run from before entries were stored
+    entry: orNull(text), // null when its run is missing
   },
 );
 

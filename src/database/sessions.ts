@@ -5,7 +5,7 @@ import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
 import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
-import { indexNewest, newestRow } from './log-words.ts';
+import { indexMessages, newestRow } from './log-words.ts';
 import { query, text } from './rows.ts';
 
 /** One model on one date of one job. */
@@ -105,7 +105,7 @@ export function appendMessages(
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
-  indexNewest(database, before + 1);
+  indexMessages(database, before + 1);
 }
 
 /** What is committed at the end of a completed model-day. */

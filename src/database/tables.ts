@@ -4,9 +4,9 @@ import { priceTables } from './price-tables.ts';
 import { searchTables } from './search-tables.ts';
 
 /**
- * The current schema, which a new database gets directly: what all migrations together make of an empty file, as a test
- * checks. Adding a migration means changing this too; and because the two differ in layout, no migration may rely on the text
- * of the schema. Columns ending in `_e4` are integers of 1/10000 dollar. Timestamps are UTC with a trailing Z.
+ * The current schema, which a new database gets directly. Adding a migration (schema.ts) means changing this too. Columns ending in
+ * `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table.
+ * Timestamps are UTC with a trailing Z.
  */
 export const tables = `
 CREATE TABLE jobs (
@@ -26,7 +26,7 @@ CREATE TABLE jobs (
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
   universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
-  deployment_mode TEXT CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it; null when unknown
+  deployment_mode TEXT NOT NULL CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
 ) STRICT;
 
@@ -43,8 +43,8 @@ CREATE TABLE simulation_runs (
   start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
-  entry TEXT CHECK (entry IS NULL OR json_valid(entry)), -- what ran (entry.ts); null for a run from before that was stored
-  family TEXT, -- the signature of its entry; null for a run from before, which is its own family
+  entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
+  family TEXT NOT NULL, -- the signature of its entry
   left_out TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(left_out)), -- what its provider refused of what the service adds to requests
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
@@ -99,13 +99,14 @@ CREATE TABLE trading_sessions (
   start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
-  wording INTEGER CHECK (wording >= 1), -- the version of the words that its model read; null before these were counted
+  wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL) OR status = 'opening'),
   CHECK ((job_id IS NULL) = (status = 'opening')),
   CHECK (started_from_session_id IS NULL OR status <> 'opening'),
   CHECK ((completed_at IS NULL) = (status = 'running')),
-  CHECK ((error IS NOT NULL) = (status = 'failed'))
+  CHECK ((error IS NOT NULL) = (status = 'failed')),
+  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded'))
 ) STRICT;
 
 -- At most one generation of a model-day is active, and at most one is running.
@@ -144,6 +145,7 @@ CREATE TABLE holdings (
 
 -- The whole conversation of a session, written as it happens.
 CREATE TABLE reasoning_logs (
+  log_id INTEGER PRIMARY KEY, -- by which the index of words names it
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   message_index INTEGER NOT NULL CHECK (message_index >= 0),
   role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
@@ -248,7 +250,7 @@ CREATE TABLE figure_settings (
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
 
--- Of each part of a committed model-day (digests.ts): SHA-256, as base64url. None for a session from before.
+-- Of each part of a committed model-day (digests.ts): SHA-256, as base64url.
 CREATE TABLE session_digests (
   session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,
   session TEXT NOT NULL CHECK (length(session) = 43),

@@ -49,7 +49,7 @@ export function finite(cost: string): string {
 }
 
 const COSTS_ON_DATE = query(
-  `SELECT coalesce(family, model) AS family, coalesce(cost_usd, 0.0) AS costUsd
+  `SELECT family, coalesce(cost_usd, 0.0) AS costUsd
    FROM job_details CROSS JOIN simulation_runs USING (job_id, model) WHERE job_id = ? AND date = ?`,
   { family: text, costUsd: real },
 );

@@ -10,8 +10,8 @@ import { isDeterministic } from '../repeats.ts';
 export interface Asked {
   /** Equal where the job's terms do not differ in anything that can change what a model does. */
   terms: string;
-  /** The same of entry and terms; null for a run from before entries were stored. */
-  way: string | null;
+  /** The same of entry and terms. */
+  way: string;
   universe: readonly string[];
   knowledgeCutoff: CalendarDate | null;
   /** Whether all runs of the entry would be the same. */
@@ -35,15 +35,15 @@ export function createAskedReader(database: Database): AskedReader {
     );
 }
 
-function readAsked(storedEntry: string | null, agentConfig: string): Asked {
+function readAsked(storedEntry: string, agentConfig: string): Asked {
   const entry = decodeEntry(storedEntry);
   const configuration = parseAgentConfiguration(agentConfig);
-  const baseline = entry && baselineOf(entry);
+  const baseline = baselineOf(entry);
   return {
     terms: askedHash(null, configuration),
-    way: entry && askedHash(entry, configuration),
+    way: askedHash(entry, configuration),
     universe: universeOf(configuration),
-    knowledgeCutoff: entry?.knowledge_cutoff ?? null,
+    knowledgeCutoff: entry.knowledge_cutoff,
     isDeterministic: baseline !== null && isDeterministic(baseline),
   };
 }

@@ -35,7 +35,7 @@ export const holdingsResponse = named('HoldingsResponse', {
         named('ValuedHolding', {
           symbol: v.string(),
           quantity: count,
-          /** With which the ledger valued a share at the close; null for a session from before that was stored. */
+          /** With which the ledger valued a share at the close; null where it had no price. */
           price: figure,
           value: figure,
           weight: figure,

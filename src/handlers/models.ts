@@ -30,7 +30,7 @@ export const modelsResponse = named('ModelsResponse', {
       model_days_before_cutoff: countSchema,
       /** The signature of the entry whose run it is. */
       family: v.string(),
-      /** What its newest job asks; null before its first job, and for a job from before entries were stored. */
+      /** What its newest job asks; null before its first job. */
       entry: v.nullable(entrySchema),
       /** The models that answered, in their providers' names, on its completed days. */
       served: v.array(named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText })),
@@ -83,7 +83,7 @@ function* items(database: Database, configured: Configuration['models']): Genera
 function describe(database: Database, signature: string, listed?: Configuration['models'][number]) {
   const seen = seenModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
-  const entry = decodeEntry(seen?.entry ?? null);
+  const entry = seen === undefined ? null : decodeEntry(seen.entry);
   const cutoff = (entry ?? listed)?.knowledge_cutoff ?? null;
   return {
     first_completed_date: firstDate,

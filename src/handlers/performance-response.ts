@@ -125,7 +125,7 @@ export const performanceResponse = named('PerformanceResponse', {
       /** In the chosen period and jobs: those that have failed and were not completed. */
       failed_model_days: count,
       stale_model_days: count,
-      /** Of jobs with `dividends` off, or from before dividends were paid. */
+      /** Of jobs with `dividends` off. */
       model_days_without_dividends: count,
       /** That held a symbol over a morning for which its dividends are neither stored nor covered. */
       model_days_with_unknown_dividends: count,

@@ -27,9 +27,9 @@ export const statusResponse = named('JobStatusResponse', {
   progress: progressSchema,
   date_range: v.array(dateText),
   ...jobCourseEntries,
-  /** What each model asks. The runs of a family differ only in `run` and `seed`; null: from before entries were stored. */
+  /** What each model asks. The runs of a family differ only in `run` and `seed`. */
   entries: v.array(
-    named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: v.nullable(entrySchema) }),
+    named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: entrySchema }),
   ),
   /** On which terms all its models trade. */
   terms: named('JobTerms', {

@@ -29,7 +29,5 @@ export function rememberSubmission(
 
 /** Two requests are the same when they mean the same, however they are written. */
 function hashOf({ startDate, endDate, models, replaceExisting, universe }: JobRequest): string {
-  // Only where there is one, so that keys from before there were universes still match.
-  const more = universe === null ? [] : [universe];
-  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, ...more])).toString('hex');
+  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, universe])).toString('hex');
 }

@@ -150,13 +150,14 @@ function create(
   if (other !== null)
     throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
   const jobId = crypto.randomUUID();
-  const stored = models.map(({ family, encoded }) => ({ family, entry: encoded }));
   insertJob(database, {
     ...request,
     jobId,
     startDate,
     dates,
-    runs: runs.map((run, index) => ({ ...run, ...stored[index] })),
+    runs: models.map(({ model, family, encoded: entry }, index) => {
+      return { model, family, entry, startDate: runs[index]?.startDate ?? startDate };
+    }),
     agentConfig,
     deploymentMode: settings.deploymentMode,
     createdAt: timestamp(clock()),

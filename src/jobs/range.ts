@@ -24,7 +24,7 @@ export interface RangeFacts {
 export interface JobRange {
   startDate: CalendarDate;
   dates: CalendarDate[];
-  runs: Run[];
+  runs: Pick<Run, 'model' | 'startDate'>[];
 }
 
 /**

@@ -37,24 +37,21 @@ function holdingsOf({ holdings }: PositionRow): string {
   return [...holdings].map(([symbol, quantity]) => `${quantity} ${symbol}`).sort().join(', ') || 'none';
 }
 
-/** Compares the prices, splits and dividends that were used. What a session from before evidence does not have is unknown. */
-export function compareEvidence({ session, evidence: stored }: DayRecord, made: Evidence, { compare }: Comparison): void {
-  const isOld = session.wording === null;
+/** Compares the prices, splits and dividends that were used. */
+export function compareEvidence({ evidence: stored }: DayRecord, made: Evidence, { compare }: Comparison): void {
   const known = new Map(stored.prices.map((price) => [price.symbol, price]));
   const symbolsOf = ({ prices }: Evidence) => prices.map(({ symbol }) => symbol).sort().join(', ') || 'none';
   compare('the symbols whose prices it used', { kind: 'books', stored: symbolsOf(stored), replayed: symbolsOf(made) });
   for (const { symbol, heldSince, open, close } of made.prices) {
     const was = known.get(symbol);
     if (was === undefined) continue;
-    const compareMark = (name: string, used: Mark | null, mark: Mark | null) => {
-      if (used === null && isOld) return;
+    const compareMark = (name: string, used: Mark | null, mark: Mark | null) =>
       compare(`the ${name} of ${symbol} that it used`, { kind: 'books', stored: textOf(used), replayed: textOf(mark), symbols: [symbol] });
-    };
     compare(`since when it held ${symbol}`, { kind: 'books', stored: was.heldSince, replayed: heldSince });
     compareMark('open', was.open, open);
     compareMark('close', was.close, close);
   }
-  compareEvents('splits', stored.splits.filter(({ numerator }) => numerator !== null), { made: made.splits, compare });
+  compareEvents('splits', stored.splits, { made: made.splits, compare });
   compareEvents('dividends', stored.dividends, { made: made.dividends, compare });
 }
 

@@ -27,7 +27,7 @@ type Message = Pick<StoredMessage, 'role' | 'content'>;
 
 /** As models read them, in the wording of the session. */
 export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
-  wordsOf(terms.wording).firstMessages(brief, terms.entry?.prompt ?? null);
+  wordsOf(terms.wording).firstMessages(brief, terms.entry.prompt);
 
 /** What all model-days of a replay share. */
 export interface ReplayContext {
@@ -77,14 +77,14 @@ export async function replayModelDay(
   return day;
 }
 
-function begin(reader: Reader, { past, terms, toolUsage }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin(reader: Reader, { past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const start = startFrom(reader, past, { market, initialCash, paysDividends: agentConfig.dividends });
-  const hasNews = entry?.tools.includes(NEWS) ?? toolUsage.some(({ toolName, calls, refused }) => toolName === NEWS && calls > refused);
+  const hasNews = entry.tools.includes(NEWS);
   const costs = tradingCostsOf(agentConfig);
   const play = beginPlay(
-    { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry?.notes ?? false, wording },
+    { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry.notes, wording },
     start,
   );
   return { start, play };

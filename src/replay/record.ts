@@ -20,8 +20,7 @@ import { type Entry, decodeEntry } from '../entry.ts';
 export interface Terms {
   agentConfig: AgentConfiguration;
   universe: ReadonlySet<string>;
-  /** Null for a run from before entries were stored. */
-  entry: Entry | null;
+  entry: Entry;
   wording: Wording;
 }
 
@@ -41,19 +40,16 @@ export interface DayRecord {
 export function createTermsReader(): (session: ReplayedSession) => Terms {
   let last: { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> } | undefined;
   return ({ agentConfig: text, entry, wording }) => {
-    if (text === null) throw new Error('its job is missing');
+    if (text === null || entry === null) throw new Error('its job or its run is missing');
     if (last?.text !== text) {
       const agentConfig = parseAgentConfiguration(text);
       last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
     }
-    const known = wording === null ? FIRST_WORDING : wordingOf(wording);
+    const known = wordingOf(wording);
     if (known === undefined) throw new Error(`its model read version ${wording} of the wording, which this program does not know`);
     return { ...last, entry: decodeEntry(entry), wording: known };
   };
 }
-
-/** The wording in which days are replayed that were committed before the wording had a version. */
-const FIRST_WORDING: Wording = 1;
 
 /** Throws an Error that says why a record cannot be read. */
 export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (session: ReplayedSession) => Terms): DayRecord {

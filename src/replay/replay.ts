@@ -22,16 +22,12 @@ export interface ReplayReport {
   superseded: { modelDays: number; same: number };
   /** Model-days that differ when they are replayed, or whose digests do not match. */
   differences: Listed<Finding>;
-  /** Those that differ only in words, and were committed before the wording had a version or entries were stored. */
-  before: Listed<Finding>;
   /** Those that differ where a price that they could read may have been replaced without a trace. */
   lost: Listed<Finding>;
   /** Those that are the same, from prices whose time stamps are later than their use. */
   late: Listed<Finding>;
   /** Results of tools that came from outside, which are taken from the record. */
   fromOutside: number;
-  /** Model-days that were committed before digests were stored. */
-  undigested: number;
 }
 
 export interface ReplayOptions {
@@ -44,8 +40,8 @@ export interface ReplayOptions {
 /** A report to which nothing has been added. */
 export function emptyReplay(): ReplayReport {
   const nothing = () => ({ total: 0, first: [] });
-  const lists = { differences: nothing(), before: nothing(), lost: nothing(), late: nothing() };
-  return { modelDays: 0, same: 0, superseded: { modelDays: 0, same: 0 }, ...lists, fromOutside: 0, undigested: 0 };
+  const lists = { differences: nothing(), lost: nothing(), late: nothing() };
+  return { modelDays: 0, same: 0, superseded: { modelDays: 0, same: 0 }, ...lists, fromOutside: 0 };
 }
 
 /** Whether nothing differs that could have been replayed. */
@@ -108,10 +104,9 @@ function createMarkets(reader: Reader, past: Past): ReplayContext['marketAt'] {
 
 /** What replay says of a model-day. */
 interface Verdict {
-  kind: 'same' | 'differences' | 'before' | 'lost' | 'late';
+  kind: 'same' | 'differences' | 'lost' | 'late';
   sentences: string[];
   fromOutside: number;
-  isDigested: boolean;
 }
 
 async function judge(
@@ -119,27 +114,21 @@ async function judge(
   session: ReplayedSession,
   termsOf: (session: ReplayedSession) => Terms,
 ): Promise<Verdict> {
-  let changed: string[] | null = null;
+  let changed: string[] = [];
   try {
-    changed = changedParts(replayed.reader, session.sessionId)?.map((part) => `${partNames[part]} changed after the commit`) ?? null;
-    const day = readRecord(replayed.reader, session, termsOf);
-    const verdict = await explain(replayed, day);
-    const isDigested = changed !== null;
-    if (changed === null || changed.length === 0) return { ...verdict, isDigested };
-    return { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences], isDigested };
+    changed = changedParts(replayed.reader, session.sessionId).map((part) => `${partNames[part]} changed after the commit`);
+    const verdict = await explain(replayed, readRecord(replayed.reader, session, termsOf));
+    return changed.length === 0 ? verdict : { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences] };
   } catch (error) {
-    const sentences = [...(changed ?? []), `it cannot be read: ${faultOf(error)}`];
-    return { kind: 'differences', sentences, fromOutside: 0, isDigested: changed !== null };
+    return { kind: 'differences', sentences: [...changed, `it cannot be read: ${faultOf(error)}`], fromOutside: 0 };
   }
 }
 
-type Explained = Omit<Verdict, 'isDigested'>;
-
 /** Replays a model-day as its time stamps say and, where that differs, from the other viewpoints that are possible. */
-async function explain(replayed: ReplayContext, day: DayRecord): Promise<Explained> {
+async function explain(replayed: ReplayContext, day: DayRecord): Promise<Verdict> {
   const attempt = (viewpoint: Viewpoint) => replayModelDay(replayed, day, viewpoint);
   const first = await attempt(asStamped(day.session));
-  const same: Explained = { kind: 'same', sentences: [], fromOutside: first.fromOutside };
+  const same: Verdict = { kind: 'same', sentences: [], fromOutside: first.fromOutside };
   if (first.differences.length === 0) return same;
   const places = { symbols: [...symbolsOf(day)], upTo: day.session.date };
   for (const viewpoint of otherViewpoints(replayed, day.session, places))
@@ -161,10 +150,8 @@ function symbolsOf({ terms, past, evidence }: DayRecord): Set<string> {
 
 /** The list to which differences belong. Only the first one counts, because the others may follow from it. */
 function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference[]): Verdict['kind'] {
-  const { session, terms } = day;
-  const isOld = session.wording === null || terms.entry === null;
-  if (isOld && differences.every(({ kind }) => kind === 'words')) return 'before';
-  const first = differences.find(({ kind }) => !isOld || kind !== 'words');
+  const { session } = day;
+  const [first] = differences;
   if (first === undefined || first.kind === 'answers') return 'differences';
   const symbols = first.symbols.length > 0 ? first.symbols : [...symbolsOf(day)];
   return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt) ? 'lost' : 'differences';
@@ -176,12 +163,11 @@ function sentencesOf(differences: readonly Difference[]): string[] {
   return notes().problems;
 }
 
-function record(report: ReplayReport, session: ReplayedSession, { kind, sentences, fromOutside, isDigested }: Verdict): void {
+function record(report: ReplayReport, session: ReplayedSession, { kind, sentences, fromOutside }: Verdict): void {
   const { model, date, sessionId, status } = session;
   const counts = status === 'active' ? report : report.superseded;
   counts.modelDays += 1;
   if (kind === 'same' || kind === 'late') counts.same += 1;
   if (kind !== 'same') addTo(report[kind], { model, date, sessionId, status, sentences });
   report.fromOutside += fromOutside;
-  if (!isDigested) report.undigested += 1;
 }

@@ -10,12 +10,6 @@ const functions = new Map<string, (...values: number[]) => number>(
 
 type Token = number | string;
 
-/** A base to the power of an exponent. */
-export type Power = (base: number, exponent: number) => number;
-
-/** As this version of V8 calculates it: others differ in the last digit. Only days of the first wording are replayed with it. */
-export const nativePower: Power = (base, exponent) => base ** exponent;
-
 /** Digits of a power whose exponent is not whole; those after them depend on the machine. */
 const CERTAIN_DIGITS = 15;
 
@@ -23,7 +17,7 @@ const CERTAIN_DIGITS = 15;
  * The same digits in every program: a whole exponent multiplies, by squares from its lowest bit up, and a negative one divides
  * 1 by that; any other power is rounded to 15 significant digits.
  */
-export const exactPower: Power = (base, exponent) => {
+function raise(base: number, exponent: number): number {
   if (!Number.isInteger(exponent)) return Number((base ** exponent).toPrecision(CERTAIN_DIGITS));
   let result = 1;
   let square = base;
@@ -32,17 +26,17 @@ export const exactPower: Power = (base, exponent) => {
     square *= square;
   }
   return exponent < 0 ? 1 / result : result;
-};
+}
 
 /**
  * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws an `Error` whose message a
  * model can act on. The text is never run as code.
  */
-export function calculate(expression: string, raise: Power = exactPower): number {
+export function calculate(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)
     throw new Error(`the expression is longer than ${MAX_EXPRESSION_LENGTH} characters`);
   const tokens = tokenise(expression);
-  const result = sum({ tokens, raise });
+  const result = sum(tokens);
   if (tokens.length > 0) throw new Error(`unexpected '${tokens[0]}'`);
   if (!Number.isFinite(result)) throw new Error('the result is not a finite number');
   return result;
@@ -63,58 +57,49 @@ function tokenise(expression: string): Token[] {
   return tokens;
 }
 
-/** What is left of an expression, and how its powers are calculated. */
-interface Rest {
-  tokens: Token[];
-  raise: Power;
-}
-
-function sum(rest: Rest): number {
-  const { tokens } = rest;
-  let value = product(rest);
+function sum(tokens: Token[]): number {
+  let value = product(tokens);
   for (let operator = take(tokens, '+', '-'); operator; operator = take(tokens, '+', '-')) {
-    const right = product(rest);
+    const right = product(tokens);
     value = operator === '+' ? value + right : value - right;
   }
   return value;
 }
 
-function product(rest: Rest): number {
-  const { tokens } = rest;
-  let value = signed(rest);
+function product(tokens: Token[]): number {
+  let value = signed(tokens);
   for (let operator = take(tokens, '*', '/', '%'); operator; operator = take(tokens, '*', '/', '%')) {
-    const right = signed(rest);
+    const right = signed(tokens);
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }
   return value;
 }
 
-function signed(rest: Rest): number {
-  const sign = take(rest.tokens, '-', '+');
-  if (sign === '-') return -signed(rest);
-  return sign === '+' ? signed(rest) : power(rest);
+function signed(tokens: Token[]): number {
+  const sign = take(tokens, '-', '+');
+  if (sign === '-') return -signed(tokens);
+  return sign === '+' ? signed(tokens) : power(tokens);
 }
 
-function power(rest: Rest): number {
-  const base = operand(rest);
-  return take(rest.tokens, '^') ? rest.raise(base, signed(rest)) : base;
+function power(tokens: Token[]): number {
+  const base = operand(tokens);
+  return take(tokens, '^') ? raise(base, signed(tokens)) : base;
 }
 
-function operand(rest: Rest): number {
-  const { tokens } = rest;
+function operand(tokens: Token[]): number {
   const token = tokens.shift();
   if (typeof token === 'number') return token;
   if (token === undefined) throw new Error('the expression ends too early');
   if (token === '(') {
-    const value = sum(rest);
+    const value = sum(tokens);
     expect(tokens, ')');
     return value;
   }
   const apply = functions.get(token);
   if (apply === undefined) throw new Error(`unexpected '${token}'`);
   expect(tokens, '(');
-  const values = [sum(rest)];
-  while (take(tokens, ',')) values.push(sum(rest));
+  const values = [sum(tokens)];
+  while (take(tokens, ',')) values.push(sum(tokens));
   expect(tokens, ')');
   return apply(...values);
 }

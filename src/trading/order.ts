@@ -1,4 +1,3 @@
-import { WORDING } from '../agent/wording.ts';
 import { money, toDollars } from '../money.ts';
 import { buy, quantityOf, sell } from './portfolio.ts';
 import { NO_COSTS, commissionOn, fillPrice } from './trading-costs.ts';
@@ -6,7 +5,7 @@ import type { Reply, TradingDay } from './trading-day.ts';
 
 /** Executes a model's order at today's open, or refuses it. Does not change the day. */
 export function execute(
-  { universe, market, portfolio: before, costs = NO_COSTS, wording = WORDING }: TradingDay,
+  { universe, market, portfolio: before, costs = NO_COSTS }: TradingDay,
   actionType: 'buy' | 'sell',
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply {
@@ -18,7 +17,7 @@ export function execute(
   if (open === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${market.date}.` };
   const price = fillPrice(open, actionType, costs);
   const fill = actionType === 'buy' ? buy : sell;
-  const { portfolio, refusal } = fill(before, { symbol, amount, price, costs, wording });
+  const { portfolio, refusal } = fill(before, { symbol, amount, price, costs });
   if (refusal !== undefined) return { refusal };
   const commission = commissionOn(money(amount * price), costs);
   return {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { WORDING, type Wording } from '../agent/wording.ts';
 import type { ActionType } from '../domain.ts';
 import { type Money, TooLarge, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
@@ -27,8 +26,6 @@ export interface Order {
   amount: number;
   price: Money;
   costs?: TradingCosts;
-  /** In which words it is refused; today's when left out. */
-  wording?: Wording;
 }
 
 /** A stock split: `numerator` new shares for `denominator` old ones. */
@@ -58,12 +55,10 @@ export function buy(portfolio: Portfolio, order: Order): Execution {
 
 /** Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of the order, if it fits a number. */
 function unaffordable(cash: Money, order: Order, commission: Money | null): string {
-  const { symbol, amount, price, costs = NO_COSTS, wording = WORDING } = order;
+  const { symbol, amount, price, costs = NO_COSTS } = order;
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission = commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
-  const has = `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}`;
-  if (wording > 1) return `${has}, enough for ${affordable(cash, price, costs)}`;
-  return commission === null ? `${has}, enough for ${Math.floor(cash / price)}` : has;
+  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordable(cash, price, costs)}`;
 }
 
 /** How many shares cash pays for, commission included. */

@@ -7,7 +7,7 @@ import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import { type ToolArguments, type ToolName, describeIssue, shown, toolArguments } from './arguments.ts';
-import { type Power, calculate, exactPower, nativePower } from './calculate.ts';
+import { calculate } from './calculate.ts';
 import { execute } from './order.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
@@ -71,7 +71,7 @@ const tools: readonly Tool[] = [
   }),
   tool('calculate', {
     description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
-    run: ({ wording = WORDING }, { expression }) => evaluate(expression, wording === 1 ? nativePower : exactPower),
+    run: (_day, { expression }) => evaluate(expression),
   }),
   tool('search_news', {
     description:
@@ -88,7 +88,7 @@ const tools: readonly Tool[] = [
 ];
 
 /** The tools as each version of the wording has them. */
-const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools, 2: tools };
+const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
@@ -161,9 +161,9 @@ function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> 
   return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
 }
 
-function evaluate(expression: string, raise: Power): Reply {
+function evaluate(expression: string): Reply {
   try {
-    return { result: { result: calculate(expression, raise) } };
+    return { result: { result: calculate(expression) } };
   } catch (error) {
     return { refusal: `Cannot calculate: ${messageOf(error)}.` };
   }
@@ -184,9 +184,8 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
     run(day, input) {
       const args = v.safeParse(toolArguments[name], input);
       if (args.success) return row.run(day, args.output);
-      const sentences = args.issues.map((issue) => describeIssue(name, issue));
-      const isToldOnce = (day.wording ?? WORDING) > 1; // 0.5 is neither whole nor at least 1, which is one sentence
-      return { refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' '), isMalformed: true };
+      const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
+      return { refusal: [...sentences].join(' '), isMalformed: true };
     },
   };
 }

@@ -69,20 +69,9 @@ export function resolveEntry(
   };
 }
 
-/** What each run of a job asks. A run from before that was stored asks what the configuration has now, if that can be read. */
-export function* entriesOf(
-  { runs, agentConfig: agent_config }: Job,
-  { configuration, settings, environment }: { configuration: Configuration | null; settings: Settings; environment: NodeJS.ProcessEnv },
-): Steps<Map<string, Entry>> {
-  const now = configuration && {
-    configuration: { ...configuration, agent_config },
-    settings,
-    isKey: knownKeys(configuration, settings, environment),
-  };
-  const entryOf = ({ model, entry }: Job['runs'][number]) =>
-    [model, decodeEntry(entry) ?? (now && resolveEntry({ family: model, run: 1 }, now))] as const;
-  const entries = yield* mapInSteps(runs, entryOf, ENTRIES_PER_STEP);
-  return new Map(entries.filter((pair): pair is [string, Entry] => pair[1] !== null));
+/** What each run of a job asks, by its model. */
+export function* entriesOf({ runs }: Pick<Job, 'runs'>): Steps<Map<string, Entry>> {
+  return new Map(yield* mapInSteps(runs, ({ model, entry }) => [model, decodeEntry(entry)] as const, ENTRIES_PER_STEP));
 }
 
 const entriesBySignature = new WeakMap<Configuration['models'], ReadonlyMap<string, ModelConfiguration>>();

@@ -124,7 +124,7 @@ async function work(
   const { maxParallelModels, modelDayCommand } = context.settings;
   const firstLineMs = modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
-  const entries = await bySlices(entriesOf(job, { ...context, configuration }));
+  const entries = await bySlices(entriesOf(job));
   logForeignHosts(context, entries);
   const spending = createSpending(database, job);
   const activeJob: ActiveJob = {

@@ -25,7 +25,7 @@ export function weightsOverTime(
   return section('Weights over time', list, element, gapsOf(days));
 }
 
-/** Why the layers do not fill the plot, where they do not; sessions from before closes were stored with them lack prices. */
+/** Why the layers do not fill the plot, where they do not. */
 function gapsOf(days: readonly HeldDay[]): HTMLElement | null {
   const gaps = days.filter(({ holdings }) => holdings.some(({ weight }) => weight === null)).length;
   if (gaps === 0) return null;

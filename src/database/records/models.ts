@@ -4,10 +4,10 @@ import type { Database } from '../database.ts';
 import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
 
 const LAST_RUN = query(
-  `SELECT model, coalesce(family, model) AS family, entry, job_id AS jobId, jobs.status AS jobStatus,
+  `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt
    FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
-  { model: text, family: text, entry: orNull(text), jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
+  { model: text, family: text, entry: text, jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
 );
 
 /** Reads only the index of active generations. */

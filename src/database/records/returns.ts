@@ -28,15 +28,15 @@ export function* runsInWindow(database: Database, window: JobWindow): Steps<RunI
 const ASKED = query(
   `SELECT job_id, entry, agent_config FROM json_each(?) AS chosen
      CROSS JOIN simulation_runs ON job_id = chosen.value AND model = ? JOIN jobs USING (job_id)`,
-  [text, orNull(text), text],
+  [text, text, text],
 );
 
-/** What a run was asked in some jobs, as stored: its entry, null for a run from before, and the job's agent configuration. */
+/** What a run was asked in some jobs, as stored: its entry and the job's agent configuration. */
 export function storedRequests(
   database: Database,
   run: string,
   jobIds: Iterable<string>,
-): [jobId: string, entry: string | null, agentConfig: string][] {
+): [jobId: string, entry: string, agentConfig: string][] {
   return ASKED.all(database, JSON.stringify([...jobIds]), run);
 }
 

@@ -2,7 +2,7 @@ import type { Reader } from '../database.ts';
 import { type RowOf, orNull, query, text } from '../rows.ts';
 
 const NEWEST = query(
-  `SELECT coalesce(family, model) AS family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff
+  `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff
    FROM simulation_runs WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
   { family: text, knowledgeCutoff: orNull(text) },
 );

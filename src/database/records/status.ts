@@ -17,11 +17,11 @@ const MODELS = `
  * what is stored is JSON: to parse it again takes twice as long, and a job may have thousands of entries.
  */
 const ENTRIES = query(
-  `SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null')
+  `SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || entry
       || '}', ',' ORDER BY place), '') || ']'
-   FROM (SELECT coalesce(family, model) AS family, json_group_array(model ORDER BY model_index) AS runs,
+   FROM (SELECT family, json_group_array(model ORDER BY model_index) AS runs,
        min(model_index) AS place, entry
-     FROM simulation_runs WHERE job_id = ? GROUP BY coalesce(family, model))`,
+     FROM simulation_runs WHERE job_id = ? GROUP BY family)`,
   [text],
 );
 

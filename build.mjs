@@ -101,9 +101,8 @@ function unpacked(text) {
 }
 
 /**
- * Files that the build runs and replaces by what they make: the first two need development dependencies, and the schema
- * is packed, because only databases that are new or of older versions need it. Without a build, as in the tests, they run
- * as they are.
+ * Files that the build runs and replaces by what they make, because they need development dependencies. Without a build, as in the
+ * tests, they run as they are.
  */
 const madeAtBuild = {
   name: 'made-at-build',
@@ -118,12 +117,6 @@ const madeAtBuild = {
       /src[\\/]http[\\/]interface-description\.ts$/,
       async ({ interfaceDescription }) =>
         `export async function interfaceDescription() { return ${unpacked(await interfaceDescription())}; }`,
-    );
-    replace(
-      /src[\\/]database[\\/]schema\.ts$/,
-      ({ migrations, newestVersion, sqlFrom }) => `const schema = () => JSON.parse(${unpacked(JSON.stringify([sqlFrom('new'), migrations]))});
-        export const newestVersion = ${newestVersion};
-        export const sqlFrom = (version) => version === 'new' ? schema()[0] : schema()[1].slice(version);`,
     );
   },
 };

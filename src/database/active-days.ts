@@ -8,19 +8,16 @@ import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
 const closingOf = (session: string) =>
   query(
-    `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
+    `SELECT session_id AS sessionId, date, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
        note
      FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
-    { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
+    { sessionId: integer, date: text, cash: amount, portfolioValue: amount, note: orNull(text) },
   );
 const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
 const CLOSING = closingOf('?');
 
-const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
-  symbol: text,
-  quantity: integer,
-});
+const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer });
 
 /** The end of a model's active day, or of an opening, from which its next day starts. */
 export type ClosingState = RowOf<typeof LATEST_CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
@@ -35,8 +32,13 @@ export function closingStateOf(reader: Reader, sessionId: number): ClosingState 
   return withHoldings(reader, CLOSING.get(reader, sessionId));
 }
 
+/** What a committed session, or an opening, holds at its close, by symbol. */
+export function holdingsOf(reader: Reader, sessionId: number): RowOf<typeof HOLDINGS>[] {
+  return HOLDINGS.all(reader, sessionId);
+}
+
 function withHoldings(reader: Reader, closing: RowOf<typeof LATEST_CLOSING> | undefined): ClosingState | null {
-  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(reader, closing.positionId) };
+  return closing === undefined ? null : { ...closing, holdings: holdingsOf(reader, closing.sessionId) };
 }
 
 /** Models whose holdings are read without a pause: a millisecond or two. */

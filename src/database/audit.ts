@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
 import type { Steps } from '../turns.ts';
+import { holdingsOf } from './active-days.ts';
 import { countActiveDays, modelsWithSessions } from './chosen.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
@@ -158,14 +159,13 @@ export function auditedSessions(reader: Reader, date: CalendarDate): IterableIte
   return SESSIONS.iterate(reader, date);
 }
 
-/** Records that one statement reads, and that are checked without a pause. Each lists everything held, up to thousands of symbols. */
+/** Records that one statement reads, and that are checked without a pause. */
 export const RECORDS_PER_STEP = 25;
 
 const records = (rows: string) =>
   query(
     `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-       portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
-       (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+       portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
      FROM positions WHERE session_id = ? ${rows}`,
     {
       actionId: integer,
@@ -177,31 +177,47 @@ const records = (rows: string) =>
       portfolioValue: amount,
       dailyProfit: amount,
       dailyReturnPct: orNull(real),
-      holdings: text,
     },
   );
 const RECORDS = records(`AND action_id > ? ORDER BY action_id LIMIT ${RECORDS_PER_STEP}`);
 const LAST_RECORD = records('ORDER BY action_id DESC LIMIT 1');
 
-/** The ledger of one session, in order of its actions. */
+const heldAfter = (reader: Reader, sessionId: number) =>
+  new Map(holdingsOf(reader, sessionId).map(({ symbol, quantity }) => [symbol, quantity]));
+
+/**
+ * The ledger of one session, in order of its actions. Its holdings are stored as they are at its close: after an earlier action it
+ * held those without what later actions added.
+ */
 export function* ledgerRecords(reader: Reader, sessionId: number): Steps<PositionRow[]> {
-  const found: PositionRow[] = [];
+  const found: RowOf<typeof LAST_RECORD>[] = [];
   for (;;) {
     const rows = RECORDS.all(reader, sessionId, found.at(-1)?.actionId ?? 0);
-    found.push(...rows.map(recordOf));
-    if (rows.length < RECORDS_PER_STEP) return found;
+    found.push(...rows);
+    if (rows.length < RECORDS_PER_STEP) break;
     yield null;
   }
+  const held = heldAfter(reader, sessionId);
+  const records: PositionRow[] = [];
+  for (const row of found.toReversed()) {
+    records.push({ ...row, holdings: new Map(held) });
+    takeShares(held, row);
+  }
+  return records.reverse();
+}
+
+/** Takes away what an action added. */
+function takeShares(held: Map<string, number>, { actionType, symbol, amount }: RowOf<typeof LAST_RECORD>): void {
+  if (symbol === null || amount === null || actionType === 'dividend') return;
+  const quantity = (held.get(symbol) ?? 0) + (actionType === 'sell' ? amount : -amount);
+  if (quantity === 0) held.delete(symbol);
+  else held.set(symbol, quantity);
 }
 
 /** The last record of a session's ledger; undefined when it has none. */
 export function lastRecord(reader: Reader, sessionId: number): PositionRow | undefined {
   const row = LAST_RECORD.get(reader, sessionId);
-  return row && recordOf(row);
-}
-
-function recordOf(row: RowOf<typeof LAST_RECORD>): PositionRow {
-  return { ...row, holdings: new Map(JSON.parse(row.holdings)) };
+  return row && { ...row, holdings: heldAfter(reader, sessionId) };
 }
 
 const LAST_NOTE = query(

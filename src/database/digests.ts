@@ -2,12 +2,6 @@ import { sha256 } from '../digest.ts';
 import type { Reader } from './database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from './rows.ts';
 
-const HOLDINGS = rows('positions JOIN holdings USING (position_id) WHERE session_id = ? ORDER BY action_id, holdings.symbol', {
-  action_id: integer,
-  'holdings.symbol': text,
-  quantity: integer,
-});
-
 /**
  * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as JSON, as base64url: an array
  * for each table below, of an array for each row, in order. The columns are frozen: a digest of others would be another digest.
@@ -32,7 +26,7 @@ const PARTS = {
       ...{ price_e4: orNull(integer), cash_e4: integer, portfolio_value_e4: integer, daily_profit_e4: integer },
       ...{ daily_return_pct: orNull(real), created_at: text },
     }),
-    HOLDINGS,
+    rows('holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer }),
   ],
   evidence: [
     rows('session_prices WHERE session_id = ? ORDER BY symbol', {
@@ -86,19 +80,14 @@ export const partNames: Record<Part, string> = {
 
 const parts = Object.keys(PARTS) as Part[];
 
-function digestOf(reader: Reader, sessionId: number, part: Part, holdings?: string): string {
-  const tables = PARTS[part].map((table) =>
-    table === HOLDINGS && holdings !== undefined ? holdings : JSON.stringify(table.all(reader, sessionId)),
-  );
+function digestOf(reader: Reader, sessionId: number, part: Part): string {
+  const tables = PARTS[part].map((table) => JSON.stringify(table.all(reader, sessionId)));
   return sha256(`[${tables.join()}]`).toString('base64url');
 }
 
-/**
- * Stores the digests of a session at the end of the transaction that commits it. The rows of its holdings are known, as JSON: a day
- * that trades a thousand symbols has half a million, and reading them takes as long as inserting them.
- */
-export function storeDigests(reader: Reader, sessionId: number, holdings: string): void {
-  const digests = parts.map((part) => digestOf(reader, sessionId, part, holdings));
+/** Stores the digests of a session at the end of the transaction that commits it. */
+export function storeDigests(reader: Reader, sessionId: number): void {
+  const digests = parts.map((part) => digestOf(reader, sessionId, part));
   reader
     .statement(`INSERT INTO session_digests (session_id, ${parts.join(', ')}) VALUES (?${', ?'.repeat(parts.length)})`)
     .run(sessionId, ...digests);

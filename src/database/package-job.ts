@@ -27,8 +27,8 @@ export function newestJobs(reader: Reader): string[] {
 const SYMBOLS = query(
   `SELECT symbol FROM trading_sessions CROSS JOIN session_prices USING (session_id) WHERE job_id = ?1
    UNION
-   SELECT holdings.symbol FROM trading_sessions AS own CROSS JOIN positions ON positions.session_id = own.started_from_session_id
-     CROSS JOIN holdings USING (position_id) WHERE own.job_id = ?1`,
+   SELECT symbol FROM trading_sessions AS own CROSS JOIN holdings ON holdings.session_id = own.started_from_session_id
+   WHERE own.job_id = ?1`,
   [text],
 );
 

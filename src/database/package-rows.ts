@@ -17,6 +17,7 @@ const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
 /** Rows that name a session. */
 const OF_SESSION = [
   'positions',
+  'holdings',
   'reasoning_logs',
   'served_models',
   'tool_usage',
@@ -37,7 +38,7 @@ const OF_SYMBOL = [
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = [
-  ...['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
+  ...['opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
   ...['figure_settings', 'idempotency_keys'],
 ];
 
@@ -72,8 +73,6 @@ export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: nu
   for (const [first, last] of batches) {
     const values = [first, last, jobId];
     for (const table of OF_SESSION) copy(target, table, { where: OWN_SESSIONS, values });
-    const ownPositions = `position_id IN (SELECT position_id FROM source.positions WHERE ${OWN_SESSIONS})`;
-    copy(target, 'holdings', { where: ownPositions, values });
     step();
     yield null;
   }
@@ -137,7 +136,6 @@ const LATER_REVISION = `revision_id IN (
 /** The close of the session: its date, its note and one position, with the prices that valued it and the lots. */
 function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {
   const run = (sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).run(...values);
-  const last = `SELECT position_id FROM source.positions WHERE session_id = ${sessionId} ORDER BY action_id DESC LIMIT 1`;
   run(
     `INSERT INTO trading_sessions (session_id, date, model, status, initial_cash_e4, started_at, completed_at, note)
      SELECT session_id, date, model, 'opening', ?, completed_at, completed_at, note FROM source.trading_sessions WHERE session_id = ?`,
@@ -147,17 +145,15 @@ function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots
     `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4,
        daily_return_pct, created_at)
      SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at
-     FROM source.positions WHERE position_id = (${last})`,
+     FROM source.positions WHERE session_id = ? ORDER BY action_id DESC LIMIT 1`,
+    sessionId,
   );
-  run(
-    `INSERT INTO holdings (position_id, symbol, quantity)
-     SELECT position_id, symbol, quantity FROM source.holdings WHERE position_id = (${last})`,
-  );
+  run('INSERT INTO holdings (session_id, symbol, quantity) SELECT session_id, symbol, quantity FROM source.holdings WHERE session_id = ?', sessionId);
   run(
     `INSERT INTO session_prices (session_id, symbol, date, close_e4, close_date)
      SELECT session_id, symbol, date, close_e4, close_date FROM source.session_prices
-     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE position_id = (${last}))`,
-    sessionId,
+     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE session_id = ?)`,
+    ...[sessionId, sessionId],
   );
   const insertLot = connection.prepare('INSERT INTO opening_lots VALUES (?, ?, ?, ?, ?, ?)');
   const counts = new Map<string, number>();

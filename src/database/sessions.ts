@@ -144,8 +144,7 @@ export function commitSession(
     )
     .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
-  const symbols = [...marks.keys()].sort(); // SQLite's order too: symbols are ASCII
-  const holdings = insertPositions(database, sessionId, { positions, symbols, createdAt: completedAt });
+  insertPositions(database, sessionId, { positions, createdAt: completedAt });
   storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -154,7 +153,7 @@ export function commitSession(
   }
   database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDigests(database, sessionId, holdings);
+  storeDigests(database, sessionId);
 }
 
 const STORE_SERVED = `
@@ -225,36 +224,21 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
     .run(replaced[0], model);
 }
 
-/** Inserts positions with their holdings, of these symbols in order. Returns the rows of the holdings, as JSON, for their digest. */
+/** Inserts positions, and what is held after the last of them. */
 function insertPositions(
   database: Database,
   sessionId: number,
-  { positions, symbols, createdAt }: { positions: readonly PositionRow[]; symbols: readonly string[]; createdAt: string },
-): string {
-  const names = symbols.map((symbol) => [symbol, JSON.stringify(symbol)] as const);
-  const rows = positions.map((position) => {
-    const { actionId, actionType, symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct, holdings } = position;
-    const { lastInsertRowid } = database
-      .statement(
-        `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-           daily_profit_e4, daily_return_pct, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        ...[sessionId, actionId, actionType, symbol, amount, price, cash, portfolioValue],
-        ...[dailyProfit, dailyReturnPct, createdAt],
-      );
-    let [held, ofDigest] = ['', ''];
-    for (const [name, quoted] of names) {
-      const quantity = holdings.get(name);
-      if (quantity === undefined) continue;
-      held += `,${quoted}:${quantity}`;
-      ofDigest += `,[${actionId},${quoted},${quantity}]`;
-    }
-    database
-      .statement('INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)')
-      .run(lastInsertRowid, `{${held.slice(1)}}`);
-    return ofDigest.slice(1); // one flat text again: to collect the pieces of half a million rows took V8 0.3 s
-  });
-  return `[${rows.filter((row) => row !== '').join()}]`;
+  { positions, createdAt }: { positions: readonly PositionRow[]; createdAt: string },
+): void {
+  const insert = database.statement(
+    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
+       daily_profit_e4, daily_return_pct, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (const { actionId, actionType, symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct } of positions) {
+    const ledger = [symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct];
+    insert.run(sessionId, actionId, actionType, ...ledger, createdAt);
+  }
+  const insertHolding = database.statement('INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)');
+  for (const [symbol, quantity] of positions.at(-1)?.holdings ?? []) insertHolding.run(sessionId, symbol, quantity);
 }

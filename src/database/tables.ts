@@ -115,7 +115,7 @@ CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE 
 CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
 CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);
 
--- Cash and holdings after one action, marked at the session date's close. daily_* are against the day it started from.
+-- The cash after one action, and what cash and holdings are worth at the session date's close. daily_* are against the day it started from.
 CREATE TABLE positions (
   position_id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
@@ -136,11 +136,12 @@ CREATE TABLE positions (
     ELSE symbol IS NOT NULL AND amount >= 1 AND price_e4 IS NOT NULL END)
 ) STRICT;
 
+-- What a committed session, or an opening, holds at its close. After an earlier action it held this without what later ones added.
 CREATE TABLE holdings (
-  position_id INTEGER NOT NULL REFERENCES positions,
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   quantity INTEGER NOT NULL CHECK (quantity > 0), -- a holding of zero is not a holding
-  PRIMARY KEY (position_id, symbol)
+  PRIMARY KEY (session_id, symbol)
 ) STRICT, WITHOUT ROWID;
 
 -- The whole conversation of a session, written as it happens.

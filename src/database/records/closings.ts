@@ -30,7 +30,7 @@ const CLOSINGS = query(
      CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
      CROSS JOIN positions AS last ON last.position_id = (
        SELECT position_id FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1)
-     LEFT JOIN holdings AS held ON held.position_id = last.position_id
+     LEFT JOIN holdings AS held ON held.session_id = own.session_id
      LEFT JOIN session_prices AS used ON used.session_id = own.session_id AND used.symbol = held.symbol
    ORDER BY chosen.key, held.symbol`,
   [integer, text, amount, amount, orNull(text), orNull(integer), orNull(amount)],

@@ -80,14 +80,22 @@ const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['created_at', text],
 ];
 const COLUMNS = FIELDS.map(([sql]) => sql);
-/** Their key has the order; an aggregate that orders by itself sorts once more, a seventh of the time of a response. */
-const holdings = (list: string) => `
-  (SELECT ${list} FROM (
-    SELECT symbol, quantity FROM holdings WHERE holdings.position_id = positions.position_id ORDER BY symbol)) AS holdings`;
-/** Of the row of `positions` in the statement. */
-export const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity))`);
+/** Of the row of `positions` in the statement: what its session held at the close, without what the actions after this one added. */
+const HELD = `
+  SELECT symbol, sum(quantity) AS quantity FROM (
+    SELECT symbol, quantity FROM holdings WHERE holdings.session_id = positions.session_id
+    UNION ALL
+    SELECT symbol, iif(action_type = 'sell', amount, -amount) FROM positions AS later
+    WHERE later.session_id = positions.session_id AND later.action_id > positions.action_id
+      AND later.action_type IN ('buy', 'sell', 'split'))
+  GROUP BY symbol HAVING sum(quantity) > 0 ORDER BY symbol`;
+
+/** A column with the holdings that a query lists in their order: an aggregate that orders by itself would sort once more. */
+export const holdingsJson = (list: string) =>
+  `(SELECT json_group_array(json_object('symbol', symbol, 'quantity', quantity)) FROM (${list})) AS holdings`;
+const HOLDINGS = holdingsJson(HELD);
 /** As `AAPL:10 MSFT:2`. */
-const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ')`);
+const HOLDINGS_TEXT = `(SELECT group_concat(symbol || ':' || quantity, ' ') FROM (${HELD})) AS holdings`;
 
 const RECORDS = query(`SELECT ${jsonObject([...COLUMNS, HOLDINGS])} ${PORTION}`, [text]);
 const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PORTION}`, [

@@ -19,8 +19,6 @@ const SERVICE_TASKS = 9;
 
 const ROOT_USER = 0;
 const BYTES_PER_MB = 1024 * 1024;
-/** Control groups without a limit of memory show the largest number of pages instead. */
-const NO_LIMIT_MB = 2 ** 40;
 
 interface Limited {
   /** How much there is for the service and its children; how much they need each. */
@@ -32,15 +30,14 @@ interface Limited {
 
 /**
  * One sentence for each of memory, open files and tasks that does not suffice for so many model-days side by side, with what
- * they take and how many there is enough for. `root` is the folder in which the system shows itself.
+ * they take and how many there is enough for. `root` is the folder in which the system shows itself; `memory` is in bytes.
  */
 export function capacityWarnings(
   { maxParallelModels: most, modelDayCommand }: Pick<Settings, 'maxParallelModels' | 'modelDayCommand'>,
-  { root = '/', userId = process.getuid?.() ?? ROOT_USER } = {},
+  { root = '/', userId = process.getuid?.() ?? ROOT_USER, memory = process.availableMemory() } = {},
 ): string[] {
-  const groups = controlGroups(root);
   // What MODEL_DAY_COMMAND runs may take its memory and tasks on another machine.
-  const ofChildren = modelDayCommand === null ? [memoryOf(root, groups), tasksOf(root, { groups, userId })] : [];
+  const ofChildren = modelDayCommand === null ? [memoryOf(memory), tasksOf(root, userId)] : [];
   return [...ofChildren, descriptorsOf(root)].flatMap(({ available, service, child, describe }) => {
     const needed = service + most * child;
     if (available >= needed) return [];
@@ -51,24 +48,14 @@ export function capacityWarnings(
   });
 }
 
-function memoryOf(root: string, groups: readonly string[]): Limited {
-  const free = numberIn(read(join(root, 'proc/meminfo')), /^MemAvailable:\s+(\d+) kB$/m) / 1024;
+function memoryOf(bytes: number): Limited {
   return {
-    available: Math.min(free, ...groups.map(memoryOfGroup)),
+    available: bytes / BYTES_PER_MB,
     service: SERVICE_MEMORY_MB,
     child: CHILD_MEMORY_MB,
     describe: (needed, available) =>
       `they need about ${needed} MB of memory, and ${available} MB are available; give the machine or its control group more`,
   };
-}
-
-/** What a control group may still take, in megabytes, with the pages of files that the kernel would drop. */
-function memoryOfGroup(group: string): number {
-  const limit = first(group, ['memory.max', 'memory.limit_in_bytes']) / BYTES_PER_MB;
-  if (!(limit < NO_LIMIT_MB)) return Infinity;
-  const used = first(group, ['memory.current', 'memory.usage_in_bytes']);
-  const droppable = numberIn(read(join(group, 'memory.stat')), /^(?:total_)?inactive_file (\d+)$/m);
-  return limit - ((Number.isFinite(used) ? used : 0) - (Number.isFinite(droppable) ? droppable : 0)) / BYTES_PER_MB;
 }
 
 function descriptorsOf(root: string): Limited {
@@ -82,9 +69,9 @@ function descriptorsOf(root: string): Limited {
   };
 }
 
-function tasksOf(root: string, { groups, userId }: { groups: readonly string[]; userId: number }): Limited {
+function tasksOf(root: string, userId: number): Limited {
   const ofUser = userId === ROOT_USER ? Infinity : processLimit(root, 'Max processes'); // which does not bind root
-  const left = groups.map((group) => first(group, ['pids.max']) - first(group, ['pids.current']) + SERVICE_TASKS);
+  const left = controlGroups(root).map((group) => count(group, 'pids.max') - count(group, 'pids.current') + SERVICE_TASKS);
   return {
     available: Math.min(ofUser, ...left.filter((tasks) => !Number.isNaN(tasks))),
     service: SERVICE_TASKS,
@@ -107,8 +94,8 @@ function processLimit(root: string, name: string): number {
 function controlGroups(root: string): string[] {
   const lines = read(join(root, 'proc/self/cgroup')).matchAll(/^\d+:([^:]*):(\/.*)$/gm);
   const mounts = [...lines].flatMap(([, controllers = '', path = '/']) => {
-    const names = controllers.split(',').filter((name) => name === 'memory' || name === 'pids');
-    return (controllers === '' ? ['', 'unified'] : names).map((name) => ({ mount: join(root, 'sys/fs/cgroup', name), path }));
+    const names = controllers === '' ? ['', 'unified'] : controllers.split(',').filter((name) => name === 'pids');
+    return names.map((name) => ({ mount: join(root, 'sys/fs/cgroup', name), path }));
   });
   return mounts.flatMap(({ mount, path }) => pathsUpFrom(path).map((part) => join(mount, part)));
 }
@@ -118,10 +105,10 @@ function pathsUpFrom(path: string): string[] {
   return path === '/' ? ['/'] : [path, ...pathsUpFrom(dirname(path))];
 }
 
-/** The number in the first of these files that is there; infinite without a limit ("max"), NaN without the files. */
-function first(folder: string, names: readonly string[]): number {
-  const text = names.map((name) => read(join(folder, name)).trim()).find((content) => content !== '');
-  return text === 'max' ? Infinity : Number(text ?? NaN);
+/** The number in a file; infinite without a limit ("max"), NaN without the file. */
+function count(folder: string, name: string): number {
+  const text = read(join(folder, name)).trim();
+  return text === 'max' ? Infinity : Number(text || NaN);
 }
 
 /** Infinite when the text does not have it. */

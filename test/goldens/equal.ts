@@ -49,11 +49,13 @@ export function compare(old: Side, next: Side): boolean {
   const idle = intended.filter((row) => !different.some((where) => row.where.test(where)));
   for (const where of wrong) {
     const lines = diff(old.root, before.get(where) ?? NOTHING, after.get(where) ?? NOTHING);
-    console.log([`\n=== ${where}`, ...lines.slice(0, SHOWN_LINES), ...(lines.length > SHOWN_LINES ? [`... ${lines.length - SHOWN_LINES} more lines`] : [])].join('\n'));
+    const more = lines.length > SHOWN_LINES ? [`... ${lines.length - SHOWN_LINES} more lines`] : [];
+    console.log([`\n=== ${where}`, ...lines.slice(0, SHOWN_LINES), ...more].join('\n'));
   }
   for (const { where, why } of idle) console.log(`\nIntended, but nothing differs: ${where} (${why})`);
   const sizes = [...before.values()].reduce((sum, text) => sum + text.length, 0);
-  console.log(`\n${all.length} answers of ${(sizes / 1e6).toFixed(1)} MB compared: ${wrong.length} differ, ${different.length - wrong.length} as intended`);
+  const counts = `${wrong.length} differ, ${different.length - wrong.length} more as intended`;
+  console.log(`\n${all.length} answers of ${(sizes / 1e6).toFixed(1)} MB compared: ${counts}`);
   return wrong.length + idle.length === 0;
 }
 

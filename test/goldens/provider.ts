@@ -48,7 +48,12 @@ function dayOf(model: string, date: string): Step[] {
   const thought = `It is ${date}, and ${model} thinks.`;
   if (day % 5 === 4) return [{ text: 'Nothing is worth a trade.', thought, calls: [] }];
   const symbol = ['AAPL', 'MSFT', 'KO', 'NVDA'][(day + model.length) % 4] as string;
-  const looks: Step['calls'] = [['get_portfolio', {}], ['get_price', { symbol, date }], ['get_price_history', { symbol, days: 3 }], ['calculate', { expression: '2^0.5+1/3' }]];
+  const looks: Step['calls'] = [
+    ['get_portfolio', {}],
+    ['get_price', { symbol, date }],
+    ['get_price_history', { symbol, days: 3 }],
+    ['calculate', { expression: '2^0.5+1/3' }],
+  ];
   const trades: Step['calls'] = [
     ['buy', { symbol, amount: (day % 4) + 1 }],
     ['buy', { symbol: 'NOPE', amount: 1 }],

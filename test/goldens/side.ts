@@ -124,9 +124,10 @@ function follow(child: ChildProcess): Program {
 
 function serverOf(side: Side, { program, port, name }: { program: Program; port: string; name: string }): Server {
   const ask = async (path: string, { method = 'GET', body, headers = {} }: Ask = {}) => {
-    const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const type = sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(sent as string)) };
-    const answer = await fetchPlain(Number(port), { path, method, headers: { ...type, ...headers }, body: sent as string | undefined });
+    const sent = typeof body === 'string' ? body : JSON.stringify(body);
+    const json = { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(sent ?? '')}` };
+    const own: Record<string, string> = sent === undefined ? {} : json;
+    const answer = await fetchPlain(Number(port), { path, method, headers: { ...own, ...headers }, body: sent });
     const shown = Object.entries(headers).map((header) => ` [${header.join(': ')}]`);
     side.note(`${method} ${path}${shown.join('')}${sent === undefined ? '' : ` ${sent}`}`, answer.text);
     return answer.json;
@@ -137,7 +138,8 @@ function serverOf(side: Side, { program, port, name }: { program: Program; port:
     untilAnswer(path, isDone) {
       let last: any;
       const look = async () => isDone((last = (await fetchPlain(Number(port), { path })).json)) && { last };
-      return until(() => `${path} to answer otherwise than ${JSON.stringify(last).slice(0, 500)}`, look, PATIENCE_MS).then((found) => found.last);
+      const what = () => `${path} to answer otherwise than ${JSON.stringify(last).slice(0, 500)}`;
+      return until(what, look, PATIENCE_MS).then((found) => found.last);
     },
     async stop(signal = 'SIGTERM') {
       program.child.kill(signal);

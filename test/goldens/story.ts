@@ -29,8 +29,8 @@ async function words(side: Side): Promise<void> {
   const unplayed = names.filter((name) => !PLAYED.includes(name));
   if (unplayed.length > 0) throw new Error(`Commands that the story does not play: ${unplayed.join(', ')}`);
   for (const name of names) await side.run([name, '--help']);
-  const mistakes = [['--version'], ['--licenses'], ['help', 'check'], ['help', 'nothing'], ['nothing'], ['--nothing'], ['backup', '--nothing', 'x'], ['restore'], ['trigger'], ['check', 'a', 'b']];
-  for (const args of mistakes) await side.run(args);
+  for (const line of ['--version', '--licenses', 'help check', 'help nothing', 'nothing', '--nothing']) await side.run(line.split(' '));
+  for (const line of ['backup --nothing x', 'restore', 'trigger', 'check a b']) await side.run(line.split(' '));
   await side.run(['serve'], { API_PORT: 'many', DEPLOYMENT_MODE: 'TEST' });
   await side.run(['healthcheck'], { API_PORT: '1' });
   await side.run(['check'], DEV);
@@ -62,7 +62,8 @@ const BAD_BODIES = [
   ...['', '{', '[]', '{"end_date": null}', '{"end_date": ""}', '{"end_date": "2025-02-30"}', '{"end_date": "2100-01-01"}'],
   ...['{"start_date": "2025-10-03", "end_date": "2025-10-01"}', '{"start_date": "2024-01-01", "end_date": "2025-10-01"}'],
   ...['{"end_date": "2025-10-01", "models": "alpha"}', '{"end_date": "2025-10-01", "universe": "nothing"}'],
-  ...['{"start_date": "2025-10-04", "end_date": "2025-10-05"}', '{"end_date": "2025-10-01", "more": 1}', '{"end_date": "2025-10-01", "models": ["beta#9"]}'],
+  ...['{"start_date": "2025-10-04", "end_date": "2025-10-05"}', '{"end_date": "2025-10-01", "more": 1}'],
+  '{"end_date": "2025-10-01", "models": ["beta#9"]}',
 ];
 
 async function devStory(side: Side): Promise<void> {
@@ -96,7 +97,8 @@ async function devStory(side: Side): Promise<void> {
   await side.run(['trigger', '--start', '2025-10-06', '--end', '2025-10-06', '--models', 'beta', '--replace'], clients);
   await side.run(['watch'], clients);
   await side.run(['trigger', '--end', '2025-10-09', '--models', 'alpha,off', '--universe', 'small', '--watch'], clients);
-  for (const more of [['--model', 'alpha', '--date', '2025-09-10'], ['--job', job, '--csv'], ['--model', 'alpja']]) await side.run(['results', ...more], clients);
+  const shown = ['--model alpha --date 2025-09-10', `--job ${job} --csv`, '--model alpja'];
+  for (const more of shown) await side.run(['results', ...more.split(' ')], clients);
   await side.run(['watch', 'no-such-job'], clients);
   await side.run(['trigger', '--end', '2100-01-01'], clients);
   await side.run(['backup', 'while-it-runs.db'], DEV);
@@ -124,14 +126,17 @@ async function files(side: Side, { job, known, env }: { job: string; known: Know
   await side.run(['check'], env);
   await side.run(['view', 'garbage.db'], { API_PORT: '0' });
   const disguise = ['disguise', '--seed', 'river', '--from', '2025-09-02', '--to', '2025-10-03'];
-  for (const more of [['--out', 'control'], ['--out', 'control'], ['--out', 'other', '--weeks', '10', '--universe', 'small', '--name', 'mine']]) await side.run([...disguise, ...more], env);
-  for (const folder of ['control', 'other'])
-    for (const name of readdirSync(join(side.folder, folder)).sort()) side.note(`file ${folder}/${name}`, readFileSync(join(side.folder, folder, name), 'utf8'));
+  const markets = ['--out control', '--out control', '--out other --weeks 10 --universe small --name mine'];
+  for (const more of markets) await side.run([...disguise, ...more.split(' ')], env);
+  const filesOf = (folder: string) => readdirSync(join(side.folder, folder)).sort().map((name) => `${folder}/${name}`);
+  const written = [...filesOf('control'), ...filesOf('other')];
+  for (const path of written) side.note(`file ${path}`, readFileSync(join(side.folder, path), 'utf8'));
   await side.run(['import-prices', 'control/prices.csv', 'control/dividends.csv'], env);
   await side.run(['disguise', '--seed', 'x', '--from', '2001-01-01', '--to', '2001-02-01', '--out', 'nothing'], env);
   side.write('user.json', JSON.stringify({ agent_config: { max_steps: 3, initial_cash: null } }));
   side.write('wrong.json', JSON.stringify({ models: null }));
-  for (const file of ['user.json', 'wrong.json', 'missing.json', 'nothing.txt']) await side.run(['merge-config', file], { ...env, RUNTIME_CONFIG_PATH: 'merged.json' });
+  const target = { ...env, RUNTIME_CONFIG_PATH: 'merged.json' };
+  for (const file of ['user.json', 'wrong.json', 'missing.json', 'nothing.txt']) await side.run(['merge-config', file], target);
   side.note('file merged.json', readFileSync(join(side.folder, 'merged.json'), 'utf8'));
   side.scene += ', view of the package';
   const view = await side.serve(['view', 'package.db']);
@@ -153,14 +158,16 @@ async function prodStory(side: Side): Promise<void> {
   const { job_id: job } = await post(first, { start_date: '2025-10-06', end_date: '2025-10-10' });
   await stopped.reached();
   // A moment in the middle, which the provider holds: the job runs, and a session is open.
-  for (const path of [`/simulate/status/${job}`, '/jobs', '/reasoning?include_full_conversation=true&date=2025-10-08', '/results?date=2025-10-07', '/decisions']) await first.ask(path);
+  const open = '/reasoning?include_full_conversation=true&date=2025-10-08';
+  for (const path of [`/simulate/status/${job}`, '/jobs', open, '/results?date=2025-10-07', '/decisions']) await first.ask(path);
   await post(first, { end_date: '2025-10-10' });
   await first.stop();
   stopped.release();
   const server = await side.serve([], env);
   await ended(server, job);
   const cancelled = provider.hold('messages', '2025-10-15');
-  const { job_id: second } = await post(server, { start_date: '2025-10-13', end_date: '2025-10-16', models: ['chat', 'messages', 'buy-and-hold'] });
+  const models = ['chat', 'messages', 'buy-and-hold'];
+  const { job_id: second } = await post(server, { start_date: '2025-10-13', end_date: '2025-10-16', models });
   await cancelled.reached();
   for (const id of [second, second, job, 'no-such-job']) await server.ask(`/simulate/cancel/${id}`, { method: 'POST' });
   cancelled.release();
@@ -174,9 +181,9 @@ async function prodStory(side: Side): Promise<void> {
   const last = await side.serve([], { ...env, API_TOKEN: 'a-token-of-the-story' });
   await last.ask('/jobs');
   await last.stop();
-  const open = await side.serve([], env);
-  await sweep(open, known);
-  await open.stop();
+  const calm = await side.serve([], env);
+  await sweep(calm, known);
+  await calm.stop();
   await files(side, { job, known, env: {} });
 }
 
@@ -184,7 +191,8 @@ async function prodStory(side: Side): Promise<void> {
 async function downloads(side: Side, env: Record<string, string>): Promise<void> {
   const symbols = ['AAPL', 'MSFT', 'KO', 'NVDA', 'QQQ'];
   const answers = { prices: tableOf(symbols, '2025-10-01', '2025-10-31'), dividends: 'KO 2025-10-21 0.5\nMSFT 2025-10-22 0.9' };
-  const massive = await startMassiveServer(side.t, { ...answers, splits: 'AAPL 2025-10-22 1 2', plan: { from: '2025-10-15', to: '2025-10-30' } });
+  const plan = { from: '2025-10-15', to: '2025-10-30' };
+  const massive = await startMassiveServer(side.t, { ...answers, splits: 'AAPL 2025-10-22 1 2', plan });
   const vantage = await startPriceServer(side.t, { ...answers, splits: 'AAPL 2025-10-22 2' });
   const keys = { MASSIVE_API_KEY: MASSIVE_KEY, MASSIVE_BASE_URL: massive.url, PRICE_HISTORY_DAYS: '2' };
   const other = { ALPHAADVANTAGE_API_KEY: 'vantage-0123456789', ALPHAVANTAGE_BASE_URL: vantage.url };

@@ -2,7 +2,7 @@ import type { Server } from './side.ts';
 
 /** Every GET that the program describes, as JSON and CSV, with every parameter: made from its own description, so none is missed. */
 
-/** A job, a model, two dates and so on that exist in what is shown. */
+/** What exists in what is shown. Of the models, only the last may have a name with signs. */
 export interface Known {
   job: string;
   models: readonly [string, string, string];
@@ -23,8 +23,9 @@ const needed: Record<string, (known: Known) => string> = {
 };
 
 const UNKNOWN_JOB = '00000000-0000-4000-8000-000000000000';
+const encoded = (names: readonly string[]) => names.map(encodeURIComponent).join(',');
 const dates = ({ first }: Known) => [first, '2025-02-30', '1899-01-01', '2001-01-01', ''];
-const names = ({ models }: Known) => [models.slice(0, 2).map(encodeURIComponent).join(','), encodeURIComponent(models[2]), 'nobody', ',', ''];
+const names = ({ models }: Known) => [encoded(models.slice(0, 2)), encoded(models.slice(2)), 'nobody', ',', ''];
 
 /** Values of each parameter, right and wrong. Choices and switches are in the description. */
 const values: Record<string, (known: Known, path: string) => readonly string[]> = {
@@ -48,22 +49,30 @@ const values: Record<string, (known: Known, path: string) => readonly string[]> 
 /** Parameters together, and mistakes that take two. */
 const together: Record<string, (known: Known) => readonly string[]> = {
   '/jobs': () => ['status=completed&limit=1'],
-  '/results': ({ first, last, job, models: [one] }) => [`start_date=${first}&end_date=${last}&model=${encodeURIComponent(one)}&job_id=${job}`, `date=${first}&start_date=${first}`, `start_date=${last}&end_date=${first}`],
+  '/results': ({ first, last, job, models: [one] }) => [
+    `start_date=${first}&end_date=${last}&model=${one}&job_id=${job}`,
+    `date=${first}&start_date=${first}`,
+    `start_date=${last}&end_date=${first}`,
+  ],
   '/reasoning': ({ first, last, models: [one, two] }) => [
-    ...[one, two].map((model) => `include_full_conversation=true&model=${encodeURIComponent(model)}`),
+    ...[one, two].map((model) => `include_full_conversation=true&model=${model}`),
     `start_date=${first}&end_date=${last}&include_full_conversation=false`,
   ],
-  '/decisions': ({ first, last, models: [one] }) => [...['trade', 'refusal', 'failure', 'no_trade'].map((kind) => `kind=${kind}&limit=200`), `models=${encodeURIComponent(one)}&model=x`, `start_date=${first}&end_date=${last}&symbol=AAPL&kind=trade`],
-  '/search': ({ first, last, models: [one] }) => [`q=executed&models=${encodeURIComponent(one)}&start_date=${first}&end_date=${last}&limit=100`],
+  '/decisions': ({ first, last, models: [one] }) => [
+    ...['trade', 'refusal', 'failure', 'no_trade'].map((kind) => `kind=${kind}&limit=200`),
+    `models=${one}&model=x`,
+    `start_date=${first}&end_date=${last}&symbol=AAPL&kind=trade`,
+  ],
+  '/search': ({ first, last, models: [one] }) => [`q=executed&models=${one}&start_date=${first}&end_date=${last}&limit=100`],
   '/performance': ({ job, first, last, models: [one, two] }) => [
-    `models=${[one, two].map(encodeURIComponent).join(',')}&days=clean&common=true&details=true&benchmark=universe`,
+    `models=${one},${two}&days=clean&common=true&details=true&benchmark=universe`,
     `start_date=${first}&end_date=${last}&job_id=${job}&details=true&benchmark=QQQ`,
-    ...['trades', 'actions', 'curve'].map((table) => `table=${table}&model=${encodeURIComponent(one)}`),
+    ...['trades', 'actions', 'curve'].map((table) => `table=${table}&model=${one}`),
   ],
   '/holdings': ({ first, last, job }) => [`model=buy-and-hold&start_date=${first}&end_date=${last}&job_id=${job}`, 'model=buy-and-hold'],
-  '/comparison': ({ models }) => [
-    `models=${models.slice(0, 2).map(encodeURIComponent).join(',')},buy-and-hold&curves=true&align=number&confidence=0.8`,
-    `models=${encodeURIComponent(models[0])}&against=buy-and-hold&days=clean&table=pairs`,
+  '/comparison': ({ models: [one, two] }) => [
+    `models=${one},${two},buy-and-hold&curves=true&align=number&confidence=0.8`,
+    `models=${one}&against=buy-and-hold&days=clean&table=pairs`,
     'table=pairs&against=buy-and-hold',
   ],
   '/prices/coverage': ({ first }) => [`symbol=AAPL&date=${first}`],

@@ -116,5 +116,5 @@ function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
 function refusalIn(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
   const words = [asText(category), asText(explanation)].filter((text) => text !== undefined);
-  return body['stop_reason'] === 'refusal' && words.length > 0 ? `The provider says: ${words.join(': ')}.` : null;
+  return body['stop_reason'] === 'refusal' && words.length > 0 ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.` : null;
 }

@@ -117,7 +117,7 @@ function assembleResponse(): Assembler {
   const growth = createGrowth();
   return {
     take({ name, data }) {
-      if (data.trim() === '[DONE]') return true;
+      if (data.trim() === '[DONE]') return items.size > 0; // without any it broke off
       const event = eventObject(data);
       const type = asText(event['type']) ?? name;
       if (type === 'error') {

@@ -29,7 +29,7 @@ const neighbour = (order: 'max(date)' | 'min(date)', condition: string) => `
 /** The portfolio that the session started from: the close of the day that it continues, else the initial cash. */
 const INITIAL = ['NULL AS date', 'initial_cash_e4 / 10000.0 AS cash', 'initial_cash_e4 / 10000.0 AS portfolio_value'];
 const CLOSE = ['before.date AS date', 'cash_e4 / 10000.0 AS cash', 'portfolio_value_e4 / 10000.0 AS portfolio_value'];
-const HOLDINGS = holdingsJson('SELECT symbol, quantity FROM holdings WHERE session_id = started_from_session_id ORDER BY symbol');
+const HOLDINGS = holdingsJson('SELECT symbol, quantity FROM holdings WHERE holdings.session_id = before.session_id ORDER BY symbol');
 const OPENING = `
   CASE WHEN started_from_session_id IS NULL THEN ${jsonObject([...INITIAL, 'json_array() AS holdings'])}
     ELSE (SELECT ${jsonObject([...CLOSE, HOLDINGS])} FROM trading_sessions AS before JOIN positions USING (session_id)

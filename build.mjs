@@ -122,8 +122,8 @@ const madeAtBuild = {
     replace(
       /src[\\/]database[\\/]schema\.ts$/,
       ({ migrations, newestVersion, sqlFrom }) => `const schema = () => JSON.parse(${unpacked(JSON.stringify([sqlFrom('new'), migrations]))});
-        export const newestVersion = ${newestVersion};
-        export const sqlFrom = (version) => version === 'new' ? schema()[0] : schema()[1].slice(version);`,
+        export const newestVersion = () => ${newestVersion()};
+        export const sqlFrom = (version) => version === 'new' ? schema()[0] : schema()[1].slice(version - 1);`,
     );
   },
 };

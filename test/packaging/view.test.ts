@@ -10,6 +10,7 @@ import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/packaging/package.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
+import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
@@ -191,6 +192,7 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
   ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
   ['a folder', (path) => (rmSync(path), mkdirSync(path)), /^Cannot read the database .*paper\.db: it is a folder$/],
+  ['a file from before the first release', makeFormer, FORMER],
   ['what is not a database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
   [
     'another program\'s database',

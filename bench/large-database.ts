@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
 import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
+import { indexMessages } from '../src/database/log-words.ts';
 import { storedEntry } from '../test/support/jobs.ts';
 import { benchFolder } from './support.ts';
 
@@ -100,6 +101,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
+  indexMessages({ path, close() {}, ...database }, 1);
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }

@@ -110,8 +110,8 @@ test('reasoning shows the sessions that ran or had failed in that state, for mod
     const ended = [status === 'running' ? null : 't', status === 'failed' ? 'broken' : null];
     database
       .statement(
-        `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, error)
-         SELECT job_id, ?1, ?2, ?3, 5, 't', ?4, ?5 FROM trading_sessions WHERE date = ?1 LIMIT 1`,
+        `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, error, wording)
+         SELECT job_id, ?1, ?2, ?3, 5, 't', ?4, ?5, 1 FROM trading_sessions WHERE date = ?1 LIMIT 1`,
       )
       .run(last as string, model, status, ...(ended as [string, string]));
     return Number(database.statement('SELECT last_insert_rowid() AS id').get()?.['id']);

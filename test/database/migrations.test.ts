@@ -11,6 +11,7 @@ import { migrations, newestVersion } from '../../src/database/schema.ts';
 import { actionTypes, jobStatuses, messageRoles, modelDayStatuses, sessionStatuses } from '../../src/domain.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
+import { writeManifest } from '../support/manifest.ts';
 import { type Program, ask, followProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -56,10 +57,12 @@ const OPEN = `import { openDatabase } from '${urlOf('src/database/database.ts').
 const opening = ['--input-type=module', '--eval', OPEN];
 
 /** A folder with the books of four days as the database of the service, as this program leaves it. */
-async function withBooks(t: TestContext): Promise<string> {
+async function withBooks(t: TestContext, { hasManifest = false } = {}): Promise<string> {
   const cwd = temporaryFolder(t);
   mkdirSync(join(cwd, 'data'));
-  (await fourDays(join(cwd, 'data/jobs.db'))).database.close();
+  const { database } = await fourDays(join(cwd, 'data/jobs.db'));
+  if (hasManifest) writeManifest(database);
+  database.close();
   return cwd;
 }
 
@@ -172,4 +175,21 @@ test('check and view read a file of an earlier version as a migrated copy, resto
   assert.equal((await startNext(t, cwd, opening).ended).code, 0);
   assert.deepEqual(stateOf(join(cwd, 'data/jobs.db')), [NEXT, WORDS]);
   assert.deepEqual(contentOf(join(cwd, 'files')), before);
+});
+
+test('a file of an earlier version is compared with its manifest as it is, before it is migrated', async (t) => {
+  const cwd = await withBooks(t, { hasManifest: true });
+  const file = new DatabaseSync(join(cwd, 'data/jobs.db'));
+  t.after(() => file.close());
+  const check = async () => {
+    const { code, stdout } = await startNext(t, cwd, [MAIN, 'check', 'data/jobs.db']).ended;
+    return [code, ...stdout.split('\n').slice(2, 4)];
+  };
+  const tables = file.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
+  const ledger = 'ledger: 4 model-days of 1 model, 7 positions';
+  assert.deepEqual(await check(), [0, `file: sound, and all ${tables} tables are as its manifest states them`, ledger]);
+  file.exec(`UPDATE tool_usage SET duration_ms = duration_ms + 1 WHERE session_id = 1`);
+  const [code, damaged, sentence] = await check();
+  assert.deepEqual([code, damaged], [1, 'file: damaged']);
+  assert.match(String(sentence), /^ {2}tool_usage is not as the manifest states it: a value in its \d+ rows? has changed$/);
 });

@@ -144,7 +144,7 @@ function insertSession(database: Database, { date, model, jobId, status, bought,
   insert('job_details', { ...ended, status: error === null ? 'completed' : 'failed' });
   const found = database.statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`).get(date, model);
   if (found !== undefined && status === 'active') return;
-  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5 })) };
+  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5, wording: 1 })) };
   const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0, created_at: 't' };
   for (const symbol of new Set([...bought, ...held])) insert('session_prices', { ...session, symbol, date });
   const log = (index: number, symbol: string, result: object) =>

@@ -6,7 +6,7 @@ import { type PositionRow, commitSession, insertSession } from '../src/database/
 import { type Money, fromDollars, money } from '../src/money.ts';
 import { type Execution, type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
 import { percent } from '../src/trading/positions.ts';
-import { insertWholeJob } from '../test/support/whole-job.ts';
+import { insertWholeJob } from '../test/support/jobs.ts';
 import { startSameBytes } from './bare-server.ts';
 import { besideCalibration } from './figure.ts';
 import { memoryBelow, peakMemoryMb } from './memory.ts';

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
 import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
+import { indexMessages } from '../src/database/log-words.ts';
+import { storedEntry } from '../test/support/jobs.ts';
 import { benchFolder } from './support.ts';
 
 type Database = Pick<Reader, 'statement'>;
@@ -99,6 +101,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
+  indexMessages({ path, close() {}, ...database }, 1);
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }
@@ -120,16 +123,17 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
     const createdAt = new Date(Date.parse('2025-02-01') + first * 1_000).toISOString();
     database
       .statement(
-        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-         VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), ?, ?)`,
+        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
+           created_at, completed_at)
+         VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), 'PROD', ?, ?)`,
       )
       .run(jobId, own[0] as string, own.at(-1) as string, JSON.stringify(own), JSON.stringify(SYMBOLS), createdAt, createdAt);
     database
       .statement(
-        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
-         SELECT ?, 'model-' || value, value, ?, ? FROM ${series(models)}`,
+        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+         SELECT ?, 'model-' || value, value, ?, ?, json_set(?, '$.signature', 'model-' || value), 'model-' || value FROM ${series(models)}`,
       )
-      .run(jobId, own[0] as string, createdAt);
+      .run(jobId, own[0] as string, createdAt, storedEntry(''));
     database
       .statement(
         `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at, prompt_tokens, completion_tokens, cost_usd)
@@ -145,9 +149,9 @@ function insertSessions(database: Database, { models, positionsPerDay }: Size): 
   database
     .statement(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, started_from_session_id, initial_cash_e4,
-         session_summary, steps, total_messages, started_at, completed_at)
+         session_summary, steps, total_messages, wording, started_at, completed_at)
        SELECT session_id, job_id, date, model, 'active', iif(session_id > ?1, session_id - ?1, NULL),
-         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
+         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
        FROM (SELECT row_number() OVER (ORDER BY date, model_index) AS session_id, job_id, date, model
          FROM job_details JOIN simulation_runs USING (job_id, model))`,
     )

@@ -49,15 +49,15 @@ function fillWithRecords(path: string): void {
 
 function insertRecords(database: Database): void {
   const insert = (sql: string) => database.statement(sql).run();
-  insert(`INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-    VALUES ('bench', 'completed', '2020-01-01', '2022-12-31', '[]', 0, '{}', 't', 't')`);
-  insert(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
-    SELECT 'bench', 'model-' || value, value, '2020-01-01', 't' FROM ${series(50)}`);
+  insert(`INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at, completed_at)
+    VALUES ('bench', 'completed', '2020-01-01', '2022-12-31', '[]', 0, '{}', 'PROD', 't', 't')`);
+  insert(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+    SELECT 'bench', 'model-' || value, value, '2020-01-01', 't', '{}', 'model-' || value FROM ${series(50)}`);
   insert(`INSERT INTO job_details (job_id, date, model, status, started_at, completed_at)
     SELECT 'bench', date('2020-01-01', day.value || ' days'), 'model-' || model.value, 'completed', 't', 't'
     FROM ${series(1000)} AS day, ${series(50)} AS model`);
-  insert(`INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at)
-    SELECT job_id, date, model, 'active', 100000000, 't', 't' FROM job_details`);
+  insert(`INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
+    SELECT job_id, date, model, 'active', 100000000, 1, 't', 't' FROM job_details`);
   insert(`INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
       daily_profit_e4, daily_return_pct, created_at)
     SELECT session_id, action.value + 1, 'buy', 'AAPL', 3, 1234567, 51234567, 101234567, 1234567, 1.2346, '2025-01-01T00:00:00.000Z'

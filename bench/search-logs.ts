@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
-import { indexNewest, newestRow } from '../src/database/log-words.ts';
+import { indexMessages, newestRow } from '../src/database/log-words.ts';
 import type { LogMessage } from '../src/database/sessions.ts';
 import { fillWithModelDays } from './large-database.ts';
 import { benchFolder } from './support.ts';
@@ -26,26 +26,25 @@ export interface Way {
 
 export const withoutIndex: Way = { name: 'without an index', prepare: () => {}, indexOwn: () => {} };
 
-export const withIndex: readonly Way[] = [
-  {
-    name: 'with words in the same transactions',
-    prepare: () => {},
-    indexOwn: (database, messages) => indexNewest(database, newestRow(database) - messages.length + 1),
+export const withWords: Way = {
+  name: 'with words in the same transactions',
+  prepare: () => {},
+  indexOwn: (database, messages) => indexMessages(database, newestRow(database) - messages.length + 1),
+};
+
+export const withTrigrams: Way = {
+  name: 'with trigrams in the same transactions',
+  prepare: (database) => {
+    database.statement(`CREATE VIRTUAL TABLE trigrams USING fts5(words, content='', columnsize=0, tokenize='trigram')`).run();
   },
-  {
-    name: 'with trigrams in the same transactions',
-    prepare: (database) => {
-      database.statement(`CREATE VIRTUAL TABLE trigrams USING fts5(words, content='', columnsize=0, tokenize='trigram')`).run();
-    },
-    indexOwn(database, messages) {
-      const insert = database.statement('INSERT INTO trigrams (rowid, words) VALUES (?, ?)');
-      const first = newestRow(database) - messages.length + 1;
-      messages.forEach(({ role, content, toolInput = '' }, index) => {
-        if (role === 'assistant' || role === 'tool') insert.run(first + index, `${content} ${toolInput}`);
-      });
-    },
+  indexOwn(database, messages) {
+    const insert = database.statement('INSERT INTO trigrams (rowid, words) VALUES (?, ?)');
+    const first = newestRow(database) - messages.length + 1;
+    messages.forEach(({ role, content, toolInput = '' }, index) => {
+      if (role === 'assistant' || role === 'tool') insert.run(first + index, `${content} ${toolInput}`);
+    });
   },
-];
+};
 
 /** A log that grows. */
 export interface GrowingLog {
@@ -61,6 +60,7 @@ export function startLog({ name, prepare, indexOwn }: Way): GrowingLog {
   const database = openDatabase(path);
   prepare(database);
   database.statement('DELETE FROM reasoning_logs').run();
+  database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
   const next = randomNumbers();
   let logged = 0;
   const grow = (modelDays: number) => {

@@ -1,10 +1,9 @@
-import { clearIndex, firstIndexed, indexDownFrom, newestRow } from '../src/database/log-words.ts';
 import { searchLogs } from '../src/database/records/search.ts';
 import { phrasesOf } from '../src/search-text.ts';
 import { ITSELF, besideCalibration, measure } from './figure.ts';
 import { type Slice, alternate } from './paired.ts';
 import { ownProcessorMs } from './processor-time.ts';
-import { type GrowingLog, MODEL_DAYS, type Way, sizesOf, startLog, withIndex, withoutIndex } from './search-logs.ts';
+import { type GrowingLog, MODEL_DAYS, type Way, sizesOf, startLog, withTrigrams, withWords, withoutIndex } from './search-logs.ts';
 import type { BenchOptions, Measurement } from './support.ts';
 
 /** Model-days that one slice logs. */
@@ -14,15 +13,14 @@ const LOG = 'log of a model-day of 6 messages';
 /** Both in processor time, because one process does both. */
 const UNIT = 'ms of processor time';
 
-/** Compares an index of words written with the log with one that is filled in steps: the log of a model-day, searches, sizes. */
+/** What an index costs that is written with the log, of words and of trigrams: the log of a model-day, sizes, searches. */
 export async function* measureSearch(options: BenchOptions): AsyncGenerator<Measurement> {
   const bare = startLog(withoutIndex);
   yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), { bounds: BOUNDS, ...options });
   bare.database.close();
-  for (const way of withIndex) yield* compareWay(way, options);
-  const log = startLog(withoutIndex);
+  for (const way of [withWords, withTrigrams]) yield* compareWay(way, options);
+  const log = startLog(withWords);
   log.grow(MODEL_DAYS);
-  yield* measureIndexing(log, options);
   for (const words of ['service database', 'never-written', 'amount']) {
     const search = { phrases: phrasesOf(words), filters: {}, limit: 20, before: undefined };
     const slice = async () => {
@@ -45,31 +43,6 @@ async function* compareWay(way: Way, { self }: BenchOptions): AsyncGenerator<Mea
   yield { what: `sizes ${way.name}, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(ours.database) };
   ours.database.close();
   peer.database.close();
-}
-
-/** What a step adds to the index, per model-day, against the log of one. */
-async function* measureIndexing({ database }: GrowingLog, { self }: BenchOptions): AsyncGenerator<Measurement> {
-  const newest = newestRow(database);
-  const rowsPerDay = newest / MODEL_DAYS;
-  let next = newest;
-  const step = async () => {
-    if (next === 0) database.transaction(() => clearIndex(database));
-    if (next === 0) next = newest;
-    const before = ownProcessorMs();
-    database.transaction(() => indexDownFrom(database, next));
-    const ms = ownProcessorMs() - before;
-    const first = firstIndexed(database, next) ?? 1;
-    const days = (next - first + 1) / rowsPerDay;
-    next = first - 1;
-    return ms / days;
-  };
-  const bare = startLog(withoutIndex);
-  const take = alternate(step, self ? step : processorMsPerDay(bare));
-  const peer = self ? ITSELF : `${LOG} ${withoutIndex.name}`;
-  yield await measure({ what: 'index in steps, per model-day of 6 messages', unit: UNIT, peer, take, bounds: BOUNDS });
-  bare.database.close();
-  while (next > 0) await step();
-  yield { what: `sizes after all steps, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(database) };
 }
 
 function processorMsPerDay(log: GrowingLog): Slice {

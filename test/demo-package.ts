@@ -8,7 +8,7 @@ import { until } from './support/until.ts';
 /**
  * Makes a package of a small demo job by the built program: two simulated models and a baseline, one week, synthetic prices.
  * The job continues from one before it, so the package has openings. `node test/demo-package.ts FILE`; docs/demo-package.db
- * is kept as the version that introduced packages made it, so that every later version shows that it can verify it.
+ * was made with schema 1 and stays as it is from the first release on, so that every later version shows that it can verify it.
  */
 
 const CONFIGURATION = {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
 import { noDisk, startOnDisk } from './support/disk.ts';
+import { FORMER, makeFormer } from './support/former.ts';
 import { isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
@@ -153,9 +154,14 @@ const newer: (typeof unusable)[number] = [
   },
   /its schema is version 999, this program knows versions up to \d+; use a newer program/,
 ];
+const former: (typeof unusable)[number] = [
+  'a database from before the first release',
+  (path) => (openDatabase(path).close(), makeFormer(path)),
+  FORMER,
+];
 const modes: [env: Record<string, string>, file: string, unusable: typeof unusable][] = [
-  [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, newer]],
-  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', [newer]],
+  [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, newer, former]],
+  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', [newer, former]],
   [{ DEPLOYMENT_MODE: 'DEV' }, 'jobs_dev.db', unusable], // which would be reset if it were ours
 ];
 for (const [env, file, rows] of modes) {

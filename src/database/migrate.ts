@@ -40,11 +40,11 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
 
 /** Whether a database has content of another program. */
 export function isForeign(connection: DatabaseSync): boolean {
-  return !isEmpty(connection) && idOf(connection) !== APPLICATION_ID;
+  return !isEmpty(connection) && ![APPLICATION_ID, UNRELEASED.id].includes(idOf(connection));
 }
 
-function idOf(connection: DatabaseSync): unknown {
-  return connection.prepare('PRAGMA application_id').get()?.['application_id'];
+function idOf(connection: DatabaseSync): number {
+  return Number(connection.prepare('PRAGMA application_id').get()?.['application_id']);
 }
 
 function isEmpty(connection: DatabaseSync): boolean {

@@ -9,7 +9,7 @@ import type { PackageFile } from './package-file.ts';
 
 /**
  * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an idempotency key is its
- * client's, and a search makes the index of words anew.
+ * client's, and the index of words is made anew (package-file.ts).
  */
 
 /** Rows that name a job. */

@@ -1,7 +1,7 @@
 import { resultColumns } from '../database/records/results.ts';
 import { comparison } from './comparison-example.ts';
 import { conversation, feedExamples } from './feed-examples.ts';
-import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
+import { type Example, claudeEntry, deployment, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
 /** The example of each route, by method and path. The build puts them into the interface description, not into the program. */
@@ -130,14 +130,7 @@ export const examples: Record<string, Example> = {
           knowledge_cutoff: null,
           model_days_before_cutoff: 0,
           family: 'claude-sonnet-4.5',
-          entry: entryOf('claude-sonnet-4.5', 'anthropic/claude-sonnet-4-5', {
-            url: 'https://api.anthropic.com',
-            api: 'messages',
-            key_source: 'maker',
-            key_variable: 'ANTHROPIC_API_KEY',
-            parameters: { model: 'claude-sonnet-4-5', max_tokens: 16_000 },
-            price_per_million_tokens: { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 },
-          }),
+          entry: claudeEntry,
           served: [{ model: 'claude-sonnet-4-5-20250929', first_date: '2025-09-15', last_date: '2025-10-10' }],
           last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
         },

@@ -11,7 +11,7 @@ export const jobId = '3f0c9a52-7d1e-4b8a-9c46-2f5d8e7b1a90';
 export const deployment = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
 
 /** What ran, as stored with a run. */
-export function entryOf(signature: string, basemodel: string, more: Partial<Entry> = {}): Entry {
+function entryOf(signature: string, basemodel: string, more: Partial<Entry> = {}): Entry {
   return {
     signature,
     run: 1,
@@ -35,6 +35,15 @@ export function entryOf(signature: string, basemodel: string, more: Partial<Entr
     ...more,
   };
 }
+
+export const claudeEntry = entryOf('claude-sonnet-4.5', 'anthropic/claude-sonnet-4-5', {
+  url: 'https://api.anthropic.com',
+  api: 'messages',
+  key_source: 'maker',
+  key_variable: 'ANTHROPIC_API_KEY',
+  parameters: { model: 'claude-sonnet-4-5', max_tokens: 16_000 },
+  price_per_million_tokens: { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 },
+});
 
 /** The examples of the routes about jobs, by method and path. */
 export const jobExamples: Record<string, Example> = {
@@ -82,7 +91,7 @@ export const jobExamples: Record<string, Example> = {
       replace_existing: false,
       entries: [
         { family: 'gpt-5', runs: ['gpt-5'], entry: entryOf('gpt-5', 'gpt-5') },
-        { family: 'claude-sonnet-4.5', runs: ['claude-sonnet-4.5'], entry: null },
+        { family: 'claude-sonnet-4.5', runs: ['claude-sonnet-4.5'], entry: claudeEntry },
       ],
       details: [
         {

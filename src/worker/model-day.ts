@@ -59,8 +59,7 @@ function resolve(
   activeJob: ActiveJob,
   { model: name, date }: ModelDay,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
-  const entry = activeJob.entries.get(name);
-  if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
+  const entry = activeJob.entries.get(name) as Entry; // each run of the job has one
   const refusal = keyRefusalOf(activeJob, name);
   if (refusal !== null) return { error: refusal };
   if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };

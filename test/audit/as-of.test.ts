@@ -100,8 +100,8 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
   ],
   [
     'an earlier day, added by another program',
-    `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at)
-     VALUES ('job-1', '2025-01-02', 'model-a', 'active', 100000000, 't', 't')`,
+    `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
+     VALUES ('job-1', '2025-01-02', 'model-a', 'active', 100000000, 1, 't', 't')`,
     { problems: ['2025-01-02: it pays no dividends, and its job does', '2025-01-02: it has no record'], stale: ['2025-01-03'] },
   ],
   [

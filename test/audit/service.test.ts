@@ -76,13 +76,13 @@ test('simultaneous clients share one audit, and other requests are served meanwh
 test('an audit of an unreadable database is an error that says so', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   const version = service.database.statement('PRAGMA user_version').get()?.['user_version'];
-  service.database.statement('PRAGMA user_version = 1').run();
+  service.database.statement('PRAGMA user_version = 999').run();
   const { status, body } = await service.get('/audit');
   service.database.statement(`PRAGMA user_version = ${version}`).run();
   assert.equal(status, 500);
   assert.match(
     body.detail,
-    /^Internal server error: Cannot read .*jobs\.db: its schema is version 1, .* \(reference \w{8}\)$/,
+    /^Internal server error: Cannot use .*jobs\.db: its schema is version 999, .* \(reference \w{8}\)$/,
   );
 });
 

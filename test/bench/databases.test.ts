@@ -5,7 +5,7 @@ import { SYMBOLS, datesOf, fillWithModelDays } from '../../bench/large-database.
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { folderOfProcess } from '../support/folder.ts';
-import { insertWholeJob } from '../support/whole-job.ts';
+import { insertWholeJob } from '../support/jobs.ts';
 
 /** The databases that the benches are run on. */
 

@@ -4,12 +4,9 @@ import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, read
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openDatabase, prepareOnce } from '../../src/database/database.ts';
-import { digestTable } from '../../src/database/manifest.ts';
-import { atOnce } from '../../src/turns.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
-import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
 import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob, whileStopped } from '../support/program.ts';
@@ -215,32 +212,6 @@ test('check, backup and view name files that they cannot use', async (t) => {
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
 });
 
-test('check: a file of an earlier version is compared with its manifest, and read as a migrated copy', async (t) => {
-  const cwd = installProgram(t);
-  const path = join(cwd, 'old.db');
-  const old = new DatabaseSync(path);
-  migrateTo(old, 19);
-  const reader = { path, statement: prepareOnce(old), close: () => old.close() };
-  old.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
-  for (const name of ['jobs', 'market_days', 'trading_sessions']) {
-    const { table, rows, sha256 } = atOnce(digestTable(reader, name));
-    old.prepare('INSERT INTO package_manifest VALUES (?, ?, ?)').run(table, rows, sha256);
-  }
-  const look = async () => {
-    const before = readFileSync(path);
-    const { code, stdout } = await runInProcess(['check', '--replay', 'old.db'], { cwd });
-    assert.deepEqual(readFileSync(path), before);
-    return [code, ...stdout.split('\n').slice(1, 4)];
-  };
-  const schema = 'schema: version 19, of an earlier program; what follows is of a migrated copy';
-  const sound = 'file: sound, and all 3 tables are as its manifest states them';
-  assert.deepEqual(await look(), [0, schema, sound, 'ledger: 0 model-days of 0 models, 0 positions']);
-  old.exec(`UPDATE market_days SET recorded_at = '2025-01-07'`);
-  old.close();
-  assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 row has changed']);
-  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
-});
-
 test('check: whether a package still has its manifest is said, and an empty file is an error', async (t) => {
   const cwd = installProgram(t);
   const path = join(cwd, 'paper.db');
@@ -415,25 +386,6 @@ test('view shows the same bytes of a package whatever the environment says, with
     assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
     assert.equal(typeof models[0].sharpe_ratio, 'number');
   }
-});
-
-test('view: a file of an earlier version is shown as a migrated copy, which is removed at the end', async (t) => {
-  const cwd = installProgram(t);
-  const path = join(cwd, 'old.db');
-  const old = new DatabaseSync(path);
-  migrateTo(old, 18);
-  old.close();
-  const before = readFileSync(path);
-  const temporary = join(cwd, 'temporary');
-  mkdirSync(temporary);
-  const view = await startView(t, 'old.db', { cwd, env: { TMPDIR: temporary } });
-  const said = await view.waitFor(/^old\.db, made in an unknown mode, schema version 18, shown as a migrated copy: http/m);
-  assert.ok(said !== null && readdirSync(temporary).length === 1);
-  assert.match(await (await fetch(view.url)).text(), /<body data-view="old\.db" data-fixed>/);
-  assert.deepEqual([(await ask(`${view.url}/health`)).viewing, (await ask(`${view.url}/jobs`)).count], ['old.db', 0]);
-  view.process.kill('SIGTERM');
-  assert.equal((await view.ended).code, 0);
-  assert.deepEqual([readdirSync(temporary), readFileSync(path), readdirSync(cwd).sort()], [[], before, ['configs', 'old.db', 'server.js', 'temporary']]);
 });
 
 test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {

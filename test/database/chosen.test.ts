@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
 import { SESSIONS_PER_STEP, committedSessions, lastChange, sessionsNow, visibleSessions } from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { migrateTo } from '../support/migrate-to.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
 import { CLOSINGS_PER_STEP } from '../../src/database/records/closings.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/records/results.ts';
@@ -15,6 +13,7 @@ import type { Context, Table } from '../../src/handlers/handler.ts';
 import { holdings } from '../../src/handlers/holdings.ts';
 import { performance } from '../../src/handlers/performance.ts';
 import { readSettings } from '../../src/settings.ts';
+import { storedEntry } from '../support/jobs.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** 260 model-days: more than are read in one step. */
@@ -40,9 +39,10 @@ function commit(database: CommandDatabase, model: string, date: string): void {
     const jobId = (old?.['job_id'] as string | undefined) ?? 'bench-0000';
     database
       .statement(
-        `INSERT OR IGNORE INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, ?, 9, '2015-01-05', 't')`,
+        `INSERT OR IGNORE INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+         VALUES (?, ?, 9, '2015-01-05', 't', ?, ?)`,
       )
-      .run(jobId, model);
+      .run(jobId, model, storedEntry(model), model);
     database
       .statement(
         `INSERT OR IGNORE INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, ?, 'completed', 't', 't')`,
@@ -54,7 +54,7 @@ function commit(database: CommandDatabase, model: string, date: string): void {
       )
       .run(jobId, date, model);
     database
-      .statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`)
+      .statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't', wording = 1 WHERE session_id = ?`)
       .run(lastInsertRowid);
     database
       .statement(
@@ -110,8 +110,8 @@ test('reasoning shows the sessions that ran or had failed in that state, for mod
     const ended = [status === 'running' ? null : 't', status === 'failed' ? 'broken' : null];
     database
       .statement(
-        `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, error)
-         SELECT job_id, ?1, ?2, ?3, 5, 't', ?4, ?5 FROM trading_sessions WHERE date = ?1 LIMIT 1`,
+        `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, error, wording)
+         SELECT job_id, ?1, ?2, ?3, 5, 't', ?4, ?5, 1 FROM trading_sessions WHERE date = ?1 LIMIT 1`,
       )
       .run(last as string, model, status, ...(ended as [string, string]));
     return Number(database.statement('SELECT last_insert_rowid() AS id').get()?.['id']);
@@ -131,7 +131,7 @@ test('reasoning shows the sessions that ran or had failed in that state, for mod
   const answer = visibleSessions(database, { startDate: '2015-01-06' }, sessionsNow(database));
   const seen = answer.next().value.map(({ sessionId }: { sessionId: number }) => sessionId);
   // Meanwhile the running one is committed, a new attempt at it begins, and model-3's session is replaced.
-  database.statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`).run(running);
+  database.statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't', wording = 1 WHERE session_id = ?`).run(running);
   insert('model-1', 'running');
   database.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = ?`).run(idOf('model-3'));
   insert('model-3', 'active');
@@ -279,28 +279,6 @@ test('filters select what they name, in the order of the response', (t) => {
       name,
     );
   }
-});
-
-test('migrating from version 8 numbers model-days by the order in which they were committed and replaced', (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  const old = new DatabaseSync(path);
-  migrateTo(old, 8);
-  old.exec(`
-    INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-      VALUES ('j', 'completed', '2025-01-06', '2025-01-07', '[]', 0, '{}', 't', 't');
-    INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', 'm', 0, '2025-01-06', 't');
-    INSERT INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES
-      ('j', '2025-01-06', 'm', 'completed', 't', 't'), ('j', '2025-01-07', 'm', 'completed', 't', 't');
-    INSERT INTO trading_sessions (session_id, job_id, date, model, status, error, initial_cash_e4, started_at, completed_at) VALUES
-      (1, 'j', '2025-01-06', 'm', 'superseded', NULL, 5, 't', '1'), (2, 'j', '2025-01-06', 'm', 'superseded', NULL, 5, 't', '3'),
-      (3, 'j', '2025-01-07', 'm', 'active', NULL, 5, 't', '2'), (4, 'j', '2025-01-06', 'm', 'active', NULL, 5, 't', '4'),
-      (5, 'j', '2025-01-07', 'm', 'failed', 'broken', 5, 't', '5');`);
-  old.close();
-  const database = openDatabase(path);
-  t.after(() => database.close());
-  const at = (change: number) => [...committedSessions(database, {}, change)].flat().map(({ sessionId }) => sessionId);
-  assert.deepEqual(at(lastChange(database)), [4, 3]);
-  assert.deepEqual([0, 1, 2, 3, 4].map(at), [[], [1], [2], [2, 3], [4, 3]]);
 });
 
 /** A database that counts how many rows a statement returns at most. */

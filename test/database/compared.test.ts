@@ -93,8 +93,8 @@ function databaseWith(market: Market, sessions: readonly Session[]): CommandData
     run('INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES (?, ?, ?, ?)', SYMBOL, day, cash, basis);
   for (const { id, date, heldSince, paysDividends, splits, dividends } of sessions) {
     run(
-      `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at, pays_dividends)
-       VALUES (?, 'j', ?, 'm', 'superseded', 0, 't', 't', ?)`,
+      `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at, wording, pays_dividends)
+       VALUES (?, 'j', ?, 'm', 'superseded', 0, 't', 't', 1, ?)`,
       id,
       date,
       Number(paysDividends),

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
-import { migrations } from '../../src/database/schema.ts';
+import { APPLICATION_ID } from '../../src/database/migrate.ts';
 import { atOnce } from '../../src/turns.ts';
-import { folderOfProcess } from '../support/folder.ts';
-import { migrateTo } from '../support/migrate-to.ts';
+import { FORMER, FORMER_ID } from '../support/former.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -51,25 +50,6 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
   assert.equal(pragma(openDatabase(path, { durability: 'process-end' }), 'synchronous'), 1);
 });
 
-describe('migrating', () => {
-  const folder = folderOfProcess('tss-versions-');
-  // Each test adds a migration to the old database, and opens a copy.
-  const former = join(folder, 'former.db');
-  for (let version = 0; version < migrations.length; version += 1) {
-    test(`a database of version ${version} is migrated`, () => {
-      const old = new DatabaseSync(former);
-      migrateTo(old, version);
-      old.close();
-      const path = join(folder, `${version}.db`);
-      copyFileSync(former, path);
-      const database = openDatabase(path);
-      assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
-      database.statement('SELECT * FROM jobs').all();
-      database.close();
-    });
-  }
-});
-
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   [
     'a file that is not a database',
@@ -85,9 +65,14 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
     'a newer schema',
     (path) =>
       new DatabaseSync(path).exec(
-        `CREATE TABLE jobs (x); PRAGMA application_id = 0x54535331; PRAGMA user_version = 999`,
+        `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 999`,
       ),
     /schema is version 999, this program knows versions up to/,
+  ],
+  [
+    'a file from before the first release',
+    (path) => new DatabaseSync(path).exec(`CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}; PRAGMA user_version = 25`),
+    FORMER,
   ],
 ];
 for (const [name, make, message] of unusable) {

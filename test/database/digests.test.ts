@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { changedParts } from '../../src/database/digests.ts';
-import { endJob, insertJob } from '../../src/database/jobs.ts';
+import { endJob } from '../../src/database/jobs.ts';
 import { type PositionRow, commitSession, insertSession } from '../../src/database/sessions.ts';
 import { sha256 } from '../../src/digest.ts';
 import { SYMBOL_PATTERN } from '../../src/domain.ts';
 import { money } from '../../src/money.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 
 const DATE = '2025-01-03';
@@ -36,7 +37,7 @@ function commit(database: CommandDatabase, holdingsOfActions: readonly PositionR
   const rest = { evidence: { prices, splits: [], dividends: [] }, toolUsage: [], summary: '', note: null, wording: 1, completedAt: AT };
   const range = { startDate: DATE, endDate: DATE, dates: [DATE], runs: [{ model: modelDay.model, startDate: DATE }] };
   return database.transaction(() => {
-    insertJob(database, { ...range, jobId: modelDay.jobId, replaceExisting: false, agentConfig, createdAt: AT, warnings: [] });
+    insertTestJob(database, { ...range, jobId: modelDay.jobId, replaceExisting: false, agentConfig, createdAt: AT, warnings: [] });
     endJob(database, modelDay.jobId, { status: 'completed', error: null, at: AT });
     const sessionId = insertSession(database, modelDay, { startedFrom: null, initialCash, paysDividends: true, startedAt: AT });
     commitSession(database, { ...modelDay, sessionId, steps: 1, totalMessages: 0 }, { positions, ...rest });

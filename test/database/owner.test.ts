@@ -8,6 +8,7 @@ import { openDatabase, removeDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/storage/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { noDisk } from '../support/disk.ts';
+import { makeFormer } from '../support/former.ts';
 import { descriptorsOf, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -153,6 +154,14 @@ test("DEV's reset follows a link to a file of the same name, and refuses any oth
     message: /^Cannot reset .*other\.db: it is a link to .*real\/jobs\.db/,
   });
   assert.ok(existsSync(join(folder, 'real/jobs.db')));
+});
+
+test("DEV's reset removes a database from before the first release", (t) => {
+  const path = join(temporaryFolder(t), 'jobs_dev.db');
+  openDatabase(path).close();
+  makeFormer(path);
+  removeDatabase(path);
+  assert.ok(!existsSync(path));
 });
 
 test('the target of a link is read with the log beside it', async (t) => {

@@ -58,8 +58,8 @@ function withModelDays(count: number, cost: string): Database {
   database.statement('PRAGMA foreign_keys = OFF').get();
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, agent_config, replace_existing)
-       SELECT 'job', 'running', json_group_array(value), '2025-01-01', '2025-01-02', 't', '{}', 0
+      `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, agent_config, replace_existing, deployment_mode)
+       SELECT 'job', 'running', json_group_array(value), '2025-01-01', '2025-01-02', 't', '{}', 0, 'PROD'
        FROM (WITH RECURSIVE days (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM days) SELECT value FROM days LIMIT ?)`,
     )
     .run(count);
@@ -74,7 +74,8 @@ function withModelDays(count: number, cost: string): Database {
        FROM own WHERE true`,
     )
     .run(count);
-  database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('job', 'one', 0, '2025-01-01', 't')`).run();
+  database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+    VALUES ('job', 'one', 0, '2025-01-01', 't', '{}', 'one')`).run();
   return database;
 }
 
@@ -143,7 +144,7 @@ function insertSession(database: Database, { date, model, jobId, status, bought,
   insert('job_details', { ...ended, status: error === null ? 'completed' : 'failed' });
   const found = database.statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`).get(date, model);
   if (found !== undefined && status === 'active') return;
-  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5 })) };
+  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5, wording: 1 })) };
   const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0, created_at: 't' };
   for (const symbol of new Set([...bought, ...held])) insert('session_prices', { ...session, symbol, date });
   const log = (index: number, symbol: string, result: object) =>
@@ -189,8 +190,8 @@ test('whatever the models did, the filtered feed has what a scan of all decision
       for (const jobId of ['j', 'k'])
         database
           .statement(
-            `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing)
-             VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0)`,
+            `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing, deployment_mode)
+             VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0, 'PROD')`,
           )
           .run(jobId, DATES[0], DATES[3]);
       for (const session of sessions) insertSession(database, session);

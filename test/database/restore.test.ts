@@ -9,6 +9,7 @@ import { restoreDatabase } from '../../src/database/restore.ts';
 import { finishRestore } from '../../src/database/storage/restoring.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
+import { FORMER, makeFormer } from '../support/former.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** Writes one bar of a symbol that only this database has, so that a test can tell which database it opened. */
@@ -115,6 +116,7 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
   ['text', (folder) => (writeFileSync(join(folder, 'text.db'), 'text '.repeat(300)), 'text.db'), /file is not a database/],
   ['an empty file', (folder) => (writeFileSync(join(folder, 'empty.db'), ''), 'empty.db'), /Cannot read .*empty\.db: it is empty/],
   ['half a copy', (folder) => (truncateSync(join(folder, 'copy.db'), 40_000), 'copy.db'), /malformed|damaged/],
+  ['a file from before the first release', (folder) => (makeFormer(join(folder, 'copy.db')), 'copy.db'), FORMER],
   ['a newer schema', (folder) => changed(folder, 'PRAGMA user_version = 999'), /its schema is version 999/],
   ['a reference to a missing row', (folder) => changed(folder, brokenReference), /copy\.db is damaged: a row .* refers to a row of .* that is missing$/],
 ];

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { clearIndex, indexAll, indexDownFrom, newestRow } from '../../src/database/log-words.ts';
 import { searchLogs } from '../../src/database/records/search.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
+import { packageJob } from '../../src/packaging/package.ts';
 import { phrasesOf } from '../../src/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
@@ -20,6 +20,7 @@ const MODELS = ['a', 'b'];
 const DATES = ['2025-01-06', '2025-01-07'];
 const WORDS = ['apple', 'cash', 'hold', '苹果', 'the'];
 const NEVER = new AbortController();
+const INDEX_CHECK = `INSERT INTO log_words (log_words) VALUES ('integrity-check')`;
 
 const anyText = fc.array(fc.constantFrom(...WORDS), { maxLength: 6 }).map((words) => words.join(' '));
 const small = fc.nat({ max: 9 });
@@ -27,9 +28,8 @@ const anyEvent = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant('open' as const), model: fc.constantFrom(...MODELS), date: fc.constantFrom(...DATES) }) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('say' as const), session: small, texts: fc.array(anyText, { minLength: 1, maxLength: 3 }) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('end' as const), session: small, fails: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('index' as const), row: fc.nat({ max: 30 }), messages: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }), longestMs: fc.constantFrom(-1, undefined) }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('vacuum' as const, 'renumber' as const) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('vacuum' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
 );
 type Event = typeof anyEvent extends fc.Arbitrary<infer One> ? One : never;
@@ -38,25 +38,23 @@ const open = { type: 'open', model: 'a', date: '2025-01-06' } as const;
 const say = (...texts: string[]) => ({ type: 'say', session: 0, texts }) as const;
 const end = { type: 'end', session: 0, fails: false } as const;
 const remove = { type: 'remove', session: 0 } as const;
-/** Histories that once misled the index: rows that are used again beside old ones, and a span that ended where no row was. */
+/** Histories that once misled the index: rows that are used again after their messages were removed, alone and beside old ones. */
 const HARD: Event[][] = [
-  [open, say(''), end, { type: 'index', row: 1, messages: 1 }, remove, open, say('apple', ''), { type: 'index', row: 2, messages: 1 }, end],
-  [open, say('', '', ''), end, open, say('apple', ''), remove, { type: 'index', row: 3, messages: 1 }, { type: 'renumber' }, end],
+  [open, say('apple', 'cash'), end, remove, open, say('cash', 'apple', ''), end, { type: 'vacuum' }],
+  [open, say('apple'), end, open, say('apple', 'cash'), end, remove, { type: 'vacuum' }, open, say('cash'), end],
 ];
 
 function prepare(database: CommandDatabase): void {
   emptyTables(database);
-  const job = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at)
-    VALUES ('j', 'running', ?, ?, ?, 1, '{}', 't')`;
+  const job = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at)
+    VALUES ('j', 'running', ?, ?, ?, 1, '{}', 'PROD', 't')`;
   database.statement(job).run(...DATES, JSON.stringify(DATES));
   MODELS.forEach((model, index) => {
-    database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', ?, ?, ?, 't')`).run(model, index, DATES[0] as string);
+    const run = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES ('j', ?, ?, ?, 't', '{}', ?)`;
+    database.statement(run).run(model, index, DATES[0] as string, model);
     for (const date of DATES) database.statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`).run(date, model);
   });
 }
-
-const NOT_INDEXED = `SELECT rowid FROM reasoning_logs AS log WHERE NOT EXISTS (
-  SELECT 1 FROM log_words_spans WHERE log.rowid BETWEEN first_row AND last_row)`;
 
 // any: each query below has columns of its own, which its caller takes apart.
 const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
@@ -72,7 +70,7 @@ async function apply(database: CommandDatabase, event: Event): Promise<void> {
   const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
   if (event.type === 'open') {
     const { model, date } = event;
-    run(`INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('j', ?, ?, 5, 't')`, date, model);
+    run(`INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at, wording) VALUES ('j', ?, ?, 5, 't', 1)`, date, model);
   } else if (event.type === 'say') {
     const [id] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
@@ -85,16 +83,8 @@ async function apply(database: CommandDatabase, event: Event): Promise<void> {
     if (event.fails) return void run(`UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`, id);
     run(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`, model, date);
     run(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`, id);
-  } else if (event.type === 'index') {
-    const row = Math.min(event.row, newestRow(database));
-    if (row > 0) database.transaction(() => indexDownFrom(database, row, event.messages));
   } else if (event.type === 'vacuum') run('VACUUM');
-  else if (event.type === 'renumber') {
-    run('CREATE TEMP TABLE copy AS SELECT * FROM reasoning_logs ORDER BY rowid');
-    run('DELETE FROM reasoning_logs');
-    run('INSERT INTO reasoning_logs SELECT * FROM copy');
-    run('DROP TABLE temp.copy');
-  } else if (event.type === 'remove') {
+  else if (event.type === 'remove') {
     const ended = rowsOf(database, `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`);
     const [id] = ended[event.session % ended.length] ?? [];
     if (id !== undefined) run('DELETE FROM reasoning_logs WHERE session_id = ?', id);
@@ -108,7 +98,7 @@ function scanned(database: CommandDatabase, words: readonly string[]): string[] 
     `SELECT session_id, message_index, content FROM reasoning_logs JOIN trading_sessions AS own USING (session_id)
      WHERE status = 'active' OR (status <> 'superseded' AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
        WHERE done.model = own.model AND done.date = own.date AND done.status = 'active'))
-     ORDER BY reasoning_logs.rowid DESC`,
+     ORDER BY log_id DESC`,
   )
     .filter(([, , content]) => words.every((word) => content.split(' ').includes(word)))
     .map(([session, index]) => `${session} ${index}`);
@@ -129,7 +119,7 @@ async function searched(
   return found;
 }
 
-test('whatever is logged, committed, replaced, removed or renumbered, a search finds what a scan finds', async (t) => {
+test('whatever is logged, committed, replaced, removed or vacuumed, a search finds what a scan finds', async (t) => {
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   let found = 0;
@@ -145,34 +135,34 @@ test('whatever is logged, committed, replaced, removed or renumbered, a search f
           assert.deepEqual(await searched(database, event.words, limit, options), expected);
         }
       }
-      await indexAll(database, NEVER);
-      assert.deepEqual(rowsOf(database, NOT_INDEXED), [], 'everything is indexed in the end');
-      assert.deepEqual(await searched(database, ['apple'], limit), scanned(database, ['apple']));
-      database.statement(`INSERT INTO log_words (log_words) VALUES ('integrity-check')`).run();
+      database.statement(INDEX_CHECK).run();
     }),
     { numRuns: runs(40, 2_000), examples: HARD.map((events) => [events, 1]) },
   );
   assert.ok(found > 100, `the searches found ${found} messages`);
 });
 
-test('a backup has the index of its database, and SQLite finds it sound', async (t) => {
-  const folder = temporaryFolder(t);
-  const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
-  const database = (await fourDays(path)).database as CommandDatabase;
-  const phrases = phrasesOf('executed AAPL');
-  const find = (one: CommandDatabase) => searchLogs(one, { phrases, filters: {}, limit: 9, before: undefined }, NEVER);
-  const found = await find(database);
-  assert.equal(found.messages.length, 2);
-  await backupDatabase(path, copy);
-  const restored = openDatabase(copy);
-  const spans = 'SELECT * FROM log_words_spans';
-  assert.deepEqual(restored.statement(spans).all(), database.statement(spans).all());
-  assert.deepEqual(await find(restored), found);
-  for (const one of [database, restored]) {
-    assert.deepEqual({ ...one.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
-    one.close();
-  }
-});
+const copies: [name: string, make: (path: string, target: string) => Promise<unknown>, messages: number, jobId?: string][] = [
+  ['backup', backupDatabase, 5],
+  ['package', (path, target) => packageJob({ path, jobId: 'job-1', target }), 2, 'job-1'],
+];
+for (const [name, make, messages, jobId] of copies)
+  test(`a ${name} has the index of its database, and SQLite finds it sound`, async (t) => {
+    const folder = temporaryFolder(t);
+    const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
+    const database = (await fourDays(path)).database as CommandDatabase;
+    const search = { phrases: phrasesOf('executed'), filters: { jobId }, limit: 9, before: undefined };
+    const found = await searchLogs(database, search, NEVER);
+    assert.equal(found.messages.length, messages);
+    await make(path, copy);
+    const copied = openDatabase(copy);
+    assert.deepEqual(await searchLogs(copied, search, NEVER), found);
+    for (const one of [database, copied]) {
+      assert.deepEqual({ ...one.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+      one.statement(INDEX_CHECK).run();
+      one.close();
+    }
+  });
 
 test('SQLite without FTS5 finds a database with the index sound, copies it and adds to its logs', async (t) => {
   const folder = temporaryFolder(t);
@@ -204,18 +194,20 @@ test('a search stops when its client disconnects', async (t) => {
   assert.equal((await searchLogs(database, search, NEVER)).messages.length, 5);
 });
 
-test('messages are indexed with the transaction that logs them; what is not indexed is found, and indexed until the service stops', async (t) => {
+test('a message is found as soon as it is logged, and a search writes nothing', async (t) => {
   const database = (await fourDays()).database as CommandDatabase;
   t.after(() => database.close());
-  assert.deepEqual(rowsOf(database, NOT_INDEXED), []);
-  const [[rows]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs') as [[number]];
-  database.transaction(() => clearIndex(database));
+  const messages = [{ role: 'assistant' as const, content: 'Zebras are not listed.' }];
+  const [[count]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs WHERE session_id = 4') as [[number]];
+  const log = () => appendMessages(database, 4, { firstIndex: count, messages, timestamp: 't' });
+  const undo = () => {
+    log();
+    throw new Error('undone');
+  };
+  assert.throws(() => database.transaction(undo), /undone/);
+  assert.deepEqual(await searched(database, ['zebras'], 9), [], 'nor is one whose transaction was rolled back');
+  database.transaction(log);
   const changes = rowsOf(database, 'SELECT total_changes()');
-  assert.equal((await searched(database, ['executed'], 9)).length, 5);
-  assert.deepEqual(rowsOf(database, 'SELECT total_changes()'), changes, 'a search writes nothing');
-  await assert.rejects(indexAll(database, { signal: AbortSignal.abort() }), { name: 'AbortError' });
-  assert.equal(rowsOf(database, NOT_INDEXED).length, rows);
-  await indexAll(database, NEVER);
-  assert.deepEqual(rowsOf(database, NOT_INDEXED), []);
-  assert.equal((await searched(database, ['executed'], 9)).length, 5);
+  assert.deepEqual(await searched(database, ['zebras'], 9), [`4 ${count}`]);
+  assert.deepEqual(rowsOf(database, 'SELECT total_changes()'), changes);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import { insertJob } from '../../src/database/jobs.ts';
 import { jobsResponse } from '../../src/handlers/jobs.ts';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { validBody } from '../support/valid-body.ts';
@@ -27,7 +27,7 @@ const terms = { ...costs, initial_cash: 4, dividends: false, max_steps: 5, max_c
 function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'failed'): void {
   const { database } = service;
   database.transaction(() => {
-    insertJob(database, {
+    insertTestJob(database, {
       jobId,
       createdAt,
       startDate: '2025-09-15',
@@ -146,8 +146,9 @@ for (const [query, detail] of refusals) {
 test('a job that another program has stored without runs has no models and no entries', async () => {
   service.database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-       SELECT 'no-runs', status, start_date, end_date, dates, 0, agent_config, '2025-09-01', completed_at FROM jobs WHERE job_id = 'job-0'`,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
+         created_at, completed_at)
+       SELECT 'no-runs', status, start_date, end_date, dates, 0, agent_config, deployment_mode, '2025-09-01', completed_at FROM jobs WHERE job_id = 'job-0'`,
     )
     .run();
   const { body } = await service.get('/simulate/status/no-runs');

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { heldBefore } from '../../src/database/active-days.ts';
-import { insertJob, loadJob, unfinishedJobId } from '../../src/database/jobs.ts';
+import { loadJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { rememberSubmission } from '../../src/jobs/idempotency.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { prepareJob } from '../../src/jobs/preparation.ts';
@@ -15,6 +14,7 @@ import type { WorkerContext } from '../../src/worker/context.ts';
 import { entriesOf } from '../../src/worker/entries.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { insertTestJob, storedEntry } from '../support/jobs.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 
@@ -69,7 +69,7 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
   const create = (database: CommandDatabase) => {
     if (unfinishedJobId(database) !== null) return;
     const day = { startDate: '2023-10-04', endDate: '2023-10-04', dates: ['2023-10-04'], runs: [], createdAt: '2023-10-10T00:00:00.000Z' };
-    insertJob(database, { ...day, jobId: 'meanwhile', replaceExisting: false, agentConfig: {}, warnings: [] });
+    insertTestJob(database, { ...day, jobId: 'meanwhile', replaceExisting: false, agentConfig: {}, warnings: [] });
     rememberSubmission(database, 'key', { request: done, job });
   };
   const { jobs } = start(t, { beforeWrite: create });
@@ -82,7 +82,7 @@ test('a job of up to 1,000 model-days has them from the beginning, a larger one 
     const days = { startDate: '2023-10-05', endDate: '2023-10-06', dates: ['2023-10-05', '2023-10-06'], createdAt: '2023-10-10T00:00:00.000Z' };
     const ofModels = modelNames(runs).map((model) => ({ model, startDate: '2023-10-05' }));
     database.statement(`UPDATE jobs SET status = 'failed', completed_at = created_at`).run();
-    insertJob(database, { ...days, jobId: `job-${runs}`, runs: ofModels, replaceExisting: false, agentConfig: {}, warnings: [] });
+    insertTestJob(database, { ...days, jobId: `job-${runs}`, runs: ofModels, replaceExisting: false, agentConfig: {}, warnings: [] });
     const found = database.statement('SELECT count(*) AS count FROM job_details WHERE job_id = ?').get(`job-${runs}`);
     assert.equal(found?.['count'], expected);
   }
@@ -99,8 +99,6 @@ test('what is done for each of many models pauses: their entries, their plan, an
   const { context, database } = start(t, { models: 300 });
   assert.equal(pauses(prepareJob(context, RESUMING)), 5, 'after each hundred entries, then before and after the plan');
   assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
-  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null, leftOut: '[]' }));
-  const configuration = parseConfiguration({ models: [] }, 'test');
-  const job = { jobId: 'job', startDate: '2023-10-05', endDate: '2023-10-05', replaceExisting: false, agentConfig: configuration.agent_config, runs };
-  assert.equal(pauses(entriesOf(job, { ...context, configuration })), 3);
+  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: storedEntry(model), leftOut: '[]' }));
+  assert.equal(pauses(entriesOf({ runs })), 3);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { insertJob, readWarnings } from '../../src/database/jobs.ts';
+import { readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
 import { STALE } from '../../src/database/stale.ts';
@@ -14,6 +14,7 @@ import { workerLimits } from '../../src/worker/limits.ts';
 import { endJob } from '../../src/worker/worker.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
@@ -42,7 +43,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const path = join(temporaryFolder(t), 'jobs.db');
   const made = openDatabase(path);
   storePrices(made, 'AAPL 2025-11-10 100 101\nAAPL 2025-11-11 102 103');
-  made.transaction(() => insertJob(made, JOB));
+  made.transaction(() => insertTestJob(made, JOB));
   made.close();
   damage(path);
   const database = openDatabase(path);
@@ -121,7 +122,7 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   fillWithTrackRecords(database.path, { models, days: 12 });
   await database.write(() => {
     database.statement('UPDATE price_data SET close = close + 1').run();
-    insertJob(database, { ...JOB, jobId: 'next', runs });
+    insertTestJob(database, { ...JOB, jobId: 'next', runs });
   });
   await endJob(context, 'next', { error: 'Given up' });
   const { warnings } = database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
@@ -138,7 +139,7 @@ test('a job whose interrupted cancellation is finished names the stale model-day
   const { signal } = new AbortController();
   await runThroughFaults(context, 'job', { signal });
   await database.write(() => {
-    insertJob(database, { ...JOB, jobId: 'cancelled', replaceExisting: true });
+    insertTestJob(database, { ...JOB, jobId: 'cancelled', replaceExisting: true });
     const cancel = `UPDATE job_details SET status = 'skipped', error = 'Cancelled', completed_at = 't' WHERE job_id = 'cancelled' AND date = ?`;
     database.statement(cancel).run('2025-11-10');
     database.statement(`UPDATE price_data SET open = 99 WHERE date = '2025-11-10'`).run();

@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
-import { clearIndex } from '../../src/database/log-words.ts';
 import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/packaging/package.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
+import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
@@ -56,7 +56,7 @@ test('its health names the file; tokens are asked for as in a service; the confi
   const view = await startTestView(t, path, { settings: { apiToken: 'secret' } });
   const { timestamp: _timestamp, ...health } = (await view.get('/health')).body;
   const state = { status: 'healthy', database: 'connected', viewing: 'paper.db' };
-  assert.deepEqual(health, { ...state, deployment_mode: 'UNKNOWN', is_dev_mode: false, preserve_dev_data: null });
+  assert.deepEqual(health, { ...state, deployment_mode: 'PROD', is_dev_mode: false, preserve_dev_data: null });
   assert.equal((await view.get('/models')).status, 401);
   const response = await fetch(`${view.url}/models`, { headers: { authorization: 'Bearer secret' } });
   const { models, configuration_error: error } = JSON.parse(await response.text());
@@ -169,20 +169,17 @@ test('a view that is not used for a while lets a service that ends remove its lo
   });
 });
 
-test('a search finds what a service would, though the file has no index of it', async (t) => {
+test('a search finds what a service would, page by page, and leaves the file as it is', async (t) => {
   const folder = temporaryFolder(t);
   const path = await unusedFile(folder);
-  const file = openDatabase(path);
-  file.statement(`UPDATE reasoning_logs SET content = 'zebra ' || rowid WHERE role = 'assistant'`).run();
-  file.transaction(() => clearIndex(file));
-  file.close();
   const before = contentOf(folder);
   const view = await startTestView(t, path);
-  const [first, again] = [await view.get('/search?q=zebra&limit=2'), await view.get('/search?q=zebra&limit=2')];
+  const [first, again] = [await view.get('/search?q=executed&limit=2'), await view.get('/search?q=executed&limit=2')];
   assert.equal(first.body.count, 2);
   assert.deepEqual(again.body, first.body);
-  const rest = await view.get(`/search?q=zebra&limit=100&before=${first.body.next_before}`);
-  const all = new DatabaseSync(path, { readOnly: true }).prepare(`SELECT count(*) AS count FROM reasoning_logs WHERE role = 'assistant'`).get();
+  const rest = await view.get(`/search?q=executed&limit=100&before=${first.body.next_before}`);
+  const results = `SELECT count(*) AS count FROM reasoning_logs WHERE role = 'tool' AND content LIKE '%executed%'`;
+  const all = new DatabaseSync(path, { readOnly: true }).prepare(results).get();
   assert.equal(first.body.count + rest.body.count, all?.['count']);
   assert.deepEqual(contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm')), before);
 });
@@ -191,6 +188,7 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
   ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
   ['a folder', (path) => (rmSync(path), mkdirSync(path)), /^Cannot read the database .*paper\.db: it is a folder$/],
+  ['a file from before the first release', makeFormer, FORMER],
   ['what is not a database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
   [
     'another program\'s database',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
-import { insertJob } from '../../src/database/jobs.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type Visit, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
@@ -64,7 +64,7 @@ function insertOldJobs(database: TestService['database'], count: number): void {
     const range = { startDate: firstDate, endDate: firstDate, dates: [firstDate], runs: [{ model: 'model-a', startDate: firstDate }] };
     const agentConfig = parseAgentConfiguration('{}');
     const jobId = `old-${String(index).padStart(3, '0')}`;
-    database.transaction(() => insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt: at, warnings: [] }));
+    database.transaction(() => insertTestJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt: at, warnings: [] }));
     const status = index % 5 === 0 ? 'failed' : 'completed';
     database.statement('UPDATE jobs SET status = ?, started_at = ?2, completed_at = ?2 WHERE job_id = ?3').run(status, at, jobId);
   }

@@ -176,8 +176,8 @@ function runJob(
   const job = `job-${sessionId}`;
   const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
   run(
-    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-     VALUES (?, 'completed', ?, ?, '[]', 0, ?, ?, 't')`,
+    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at, completed_at)
+     VALUES (?, 'completed', ?, ?, '[]', 0, ?, 'PROD', ?, 't')`,
     job,
     date,
     date,
@@ -185,7 +185,7 @@ function runJob(
     createdAt,
   );
   run(
-    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, 'a', 0, ?, 't')`,
+    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES (?, 'a', 0, ?, 't', '{}', 'a')`,
     job,
     date,
   );
@@ -195,8 +195,8 @@ function runJob(
     date,
   );
   run(
-    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at)
-     VALUES (?, ?, ?, 'a', 'superseded', 1, 't', 't')`,
+    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
+     VALUES (?, ?, ?, 'a', 'superseded', 1, 1, 't', 't')`,
     sessionId,
     job,
     date,

@@ -3,11 +3,11 @@ import type { SQLInputValue } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { insertJob } from '../../src/database/jobs.ts';
 import { silentLog } from '../../src/log.ts';
 import { findJumps } from '../../src/prices/splits.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
 import { rowsOf, storePrices } from '../support/prices.ts';
 
@@ -359,7 +359,7 @@ test('one job warns of a possible split before its dates; every job warns of one
   const endWith = (warnings: readonly string[]) => {
     const range = { startDate: WEEK[0] as string, endDate: WEEK[0] as string, dates: [WEEK[0] as string] };
     const job = { ...range, jobId: crypto.randomUUID(), runs: [], replaceExisting: false, agentConfig: {}, createdAt: TODAY };
-    insertJob(database, { ...job, warnings });
+    insertTestJob(database, { ...job, warnings });
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(TODAY);
   };
   endWith(['Skipped 1 date']);

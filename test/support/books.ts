@@ -4,18 +4,16 @@ import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audi
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { DividendBasis } from '../../src/database/dividends.ts';
-import { insertJob } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
-import { encodeEntry } from '../../src/entry.ts';
 import { fromDollars } from '../../src/money.ts';
 import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
+import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
-import { toolNames } from '../../src/trading/tools.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import { atOnce } from '../../src/turns.ts';
 
@@ -57,14 +55,6 @@ const OPTIONS = {
   costs: NO_COSTS,
   hasNotes: true,
 };
-/** What ran: a model that may keep notes. */
-const entryOf = (signature: string, hasNews: boolean) =>
-  encodeEntry({
-    ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
-    ...{ api: null, stream: null, stream_is_set: false },
-    ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
-    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews, hasNotes: true }) },
-  });
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
@@ -90,9 +80,9 @@ export function createBooks(
   const open = async (date: string, model = 'model-a') => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, family: model, entry: entryOf(model, news !== null) }] };
+    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, entry: storedEntry(model, { hasNews: news !== null }) }] };
     database.transaction(() =>
-      insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
+      insertTestJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
     const session = await reopen({ jobId, date, model });
@@ -201,12 +191,11 @@ export async function auditOf(
 export async function replayOf(database: Database) {
   const report = emptyReplay();
   await replayLedger(database, report);
-  const { same, modelDays, superseded, differences, before, lost, late, ...counts } = report;
+  const { same, modelDays, superseded, differences, lost, late, ...counts } = report;
   return {
     same: `${same} of ${modelDays}`,
     superseded: `${superseded.same} of ${superseded.modelDays}`,
     differences: linesOf(differences.first),
-    before: linesOf(before.first),
     lost: linesOf(lost.first),
     late: linesOf(late.first),
     ...counts,

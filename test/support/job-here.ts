@@ -3,7 +3,7 @@ import { type CalendarDate, timestamp, weekdays } from '../../src/calendar.ts';
 import type { AgentConfiguration } from '../../src/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/configuration.ts';
 import { finalStatus, skipModelDays } from '../../src/database/job-days.ts';
-import { type Run, endJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
+import { type Run, endJob, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/entry.ts';
 import { expandModels } from '../../src/jobs/expand-models.ts';
@@ -18,6 +18,7 @@ import { openJob } from '../../src/worker/active-job.ts';
 import { knownKeys, resolveEntry } from '../../src/worker/entries.ts';
 import { planJob } from '../../src/worker/plan.ts';
 import type { Script } from './agents.ts';
+import { insertTestJob } from './jobs.ts';
 import type { TestService } from './service.ts';
 
 const log = createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() });
@@ -48,7 +49,7 @@ export async function runJobHere(service: TestService, script: Script, request: 
   const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };
   const createdAt = timestamp(clock());
   database.transaction(() => {
-    insertJob(database, { ...range, jobId, agentConfig, createdAt, warnings: [] });
+    insertTestJob(database, { ...range, jobId, agentConfig, createdAt, warnings: [] });
     setJobStatus(database, jobId, { status: 'running', at: createdAt });
   });
   const job = openJob(database, jobId);

@@ -23,7 +23,7 @@ const NOTHING_SAID = ', replayed nothing';
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
-  const lines = linesOf([...report.differences.first, ...report.lost.first, ...report.before.first]);
+  const lines = linesOf([...report.differences.first, ...report.lost.first]);
   return lines.filter((line) => !line.endsWith(NOTHING_SAID));
 }
 

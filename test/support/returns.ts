@@ -48,12 +48,13 @@ export function insertReturns(database: CommandDatabase, { dates, agentConfig = 
   database.transaction(() => {
     database
       .statement(
-        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-         VALUES (?, 'completed', ?, ?, ?, 0, ?, ?, ?)`,
+        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
+           created_at, completed_at)
+         VALUES (?, 'completed', ?, ?, ?, 0, ?, 'PROD', ?, ?)`,
       )
       .run(jobId, dates[0] as string, dates.at(-1) as string, JSON.stringify(dates), JSON.stringify(agentConfig), AT, AT);
-    for (const [index, [run, { returns, family = null, entry }]] of Object.entries(runs).entries()) {
-      const stored = entry === undefined ? null : encodeEntry({ ...anyEntry, signature: family ?? run, ...entry });
+    for (const [index, [run, { returns, family = run, entry }]] of Object.entries(runs).entries()) {
+      const stored = encodeEntry({ ...anyEntry, signature: family, ...entry });
       database
         .statement(
           `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
@@ -87,8 +88,8 @@ function insertDay(database: CommandDatabase, { jobId, run, date }: ModelDayOfRu
   const value = Math.round(startValue * (1 + dailyReturn));
   const { lastInsertRowid } = database
     .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, status, started_from_session_id, initial_cash_e4, started_at, completed_at)
-       VALUES (?, ?, ?, 'active', ?, ?, ?, ?)`,
+      `INSERT INTO trading_sessions (job_id, date, model, status, started_from_session_id, initial_cash_e4, wording, started_at, completed_at)
+       VALUES (?, ?, ?, 'active', ?, ?, 1, ?, ?)`,
     )
     .run(jobId, date, run, before?.sessionId ?? null, before === undefined ? INITIAL_CASH_E4 : null, AT, AT);
   database

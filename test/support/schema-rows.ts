@@ -1,10 +1,10 @@
 /** Statements over a small database, and whether the schema accepts them: the same in every SQLite from 3.37 on. */
 
-const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at) VALUES`;
-const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at) VALUES`;
-const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES`;
+const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at) VALUES`;
+const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at, completed_at) VALUES`;
+const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES`;
 const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES`;
-const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at) VALUES`;
+const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at, wording) VALUES`;
 const MESSAGE = `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_calls, carried, timestamp) VALUES`;
 const PRICE = `INSERT INTO price_data (symbol, date, open, close, recorded_at) VALUES`;
 const REVISION = `INSERT INTO price_revisions (symbol, date, open, source, recorded_at, replaced_at) VALUES`;
@@ -23,28 +23,29 @@ const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
-  `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
-  `${RUN} ('j', 'm', 0, '2025-01-06', 't')`,
+  `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`,
+  `${RUN} ('j', 'm', 0, '2025-01-06', 't', '{}', 'm')`,
   `INSERT INTO job_details (job_id, date, model, status, started_at) VALUES ('j', '2025-01-06', 'm', 'running', 't')`,
-  `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at) VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 't', 't')`,
+  `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
+    VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 1, 't', 't')`,
   `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES (1, 1, 1, 'no_trade', 5, 5, 0, 't')`,
 ];
 
 /** Each on its own is refused where the rows of SEED and of `accepted` are. */
 export const forbidden: readonly [name: string, sql: string][] = [
-  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`],
   [
     'a second unfinished job that downloads',
-    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
+    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`,
   ],
-  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`],
-  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't', 't')`],
+  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`],
   [
     'a job that ends before it starts',
-    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 't', 't')`,
+    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 'PROD', 't', 't')`,
   ],
   ['a job whose dates are no JSON', `UPDATE jobs SET dates = '[' WHERE job_id = 'j'`],
-  ['a run of an unknown job', `${RUN} ('stranger', 'm', 0, '2025-01-06', 't')`],
+  ['a run of an unknown job', `${RUN} ('stranger', 'm', 0, '2025-01-06', 't', '{}', 'm')`],
   ['a run with an unknown status', `UPDATE simulation_runs SET status = 'gone'`],
   ['a sloppy date', `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-1-7', 'm')`],
   [
@@ -52,13 +53,13 @@ export const forbidden: readonly [name: string, sql: string][] = [
     `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-01-07', 'stranger')`,
   ],
   ['a model-day that failed without a reason', `UPDATE job_details SET status = 'failed', completed_at = 't'`],
-  ['a second active generation', `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't')`],
-  ['a session with two pasts', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', 5, 1, 't', 't')`],
-  ['a session without a past', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't')`],
-  ['a session of no job', `${SESSION} (NULL, '2025-01-06', 'm', 'superseded', 5, NULL, 't', 't')`],
-  ['an opening of a job', `${SESSION} ('j', '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
-  ['an opening that continues', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', NULL, 1, 't', 't')`],
-  ['an opening that has not ended', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL)`],
+  ['a second active generation', `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't', 1)`],
+  ['a session with two pasts', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', 5, 1, 't', 't', 1)`],
+  ['a session without a past', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't', 1)`],
+  ['a session of no job', `${SESSION} (NULL, '2025-01-06', 'm', 'superseded', 5, NULL, 't', 't', 1)`],
+  ['an opening of a job', `${SESSION} ('j', '2025-01-03', 'm', 'opening', 5, NULL, 't', 't', NULL)`],
+  ['an opening that continues', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', NULL, 1, 't', 't', NULL)`],
+  ['an opening that has not ended', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL, NULL)`],
   ['digests of an unknown session', DIGESTS(99)],
   ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
   ['words of no version', `UPDATE trading_sessions SET wording = 0`],
@@ -102,8 +103,13 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a price of no date', `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, NULL, 1, '2025-01-06')`],
   ['a price that loses its date', `UPDATE session_prices SET close_date = NULL`],
   ['something held since a later date', `UPDATE session_prices SET held_since = '2025-01-06'`],
+  ['a committed session without a version of its words', `UPDATE trading_sessions SET wording = NULL WHERE session_id = 1`],
+  ['a job without a mode', `UPDATE jobs SET deployment_mode = NULL`],
+  ['a run without its entry', `UPDATE simulation_runs SET entry = NULL`],
+  ['a run whose entry is no JSON', `UPDATE simulation_runs SET entry = '{'`],
+  ['a run of no family', `UPDATE simulation_runs SET family = NULL`],
   ['a split known with half a ratio', `INSERT INTO session_splits VALUES (1, 'MSFT', '2025-01-06', 2, NULL)`],
-  ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = 2`],
+  ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = NULL`],
   ['splits known through a sloppy date', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`],
   ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
   ['a dividend of nothing', `${DIVIDEND} ('MSFT', '2025-01-06', 0, 't')`],
@@ -140,8 +146,6 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a served model of no session', `INSERT INTO served_models VALUES (999, 'm')`],
   ['more refusals than calls', `INSERT INTO tool_usage VALUES (1, 'sell', 1, 2, 0)`],
   ['calls that come to be none', `UPDATE tool_usage SET calls = 0`],
-  ['words of no row', `INSERT INTO log_words_spans VALUES (0, 5, 1, 1)`],
-  ['words of rows that end before they begin', `UPDATE log_words_spans SET last_row = 0`],
   ['an empty idempotency key', `INSERT INTO idempotency_keys VALUES ('', 'j', 'h', '{}')`],
   ['a remembered answer that becomes no JSON', `UPDATE idempotency_keys SET answer = '{'`],
   ['a second key for a job', `INSERT INTO idempotency_keys VALUES ('another', 'j', 'h', '{}')`],
@@ -149,19 +153,19 @@ export const forbidden: readonly [name: string, sql: string][] = [
 
 /** One after another, each is accepted. */
 export const accepted: readonly [name: string, sql: string][] = [
-  ['a finished job', `${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 't', 't')`],
+  ['a finished job', `${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 'PROD', 't', 't')`],
   ['warnings of any kind', `UPDATE jobs SET warnings = '{not json', error = 'e'`],
-  ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't')`],
+  ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't', '{}', 'm')`],
   ['a run that is superseded', `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`],
   ['another model-day', `INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')`],
   [
     'a model-day that takes 12.345 seconds',
     `UPDATE job_details SET status = 'completed', started_at = '2025-01-06T23:59:59.900Z', completed_at = '2025-01-07T00:00:12.245Z' WHERE job_id = 'k'`,
   ],
-  ['a session that runs', `${SESSION} ('j', '2025-01-06', 'm', 'running', NULL, 1, 't', NULL)`],
+  ['a session that runs', `${SESSION} ('j', '2025-01-06', 'm', 'running', NULL, 1, 't', NULL, NULL)`],
   ['a model-day that ends without its session', `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE job_id = 'j'`],
   ['a session with a summary', `UPDATE trading_sessions SET session_summary = 's' WHERE session_id = 1`],
-  ['an opening', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
+  ['an opening', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', 't', NULL)`],
   ['an opening without an initial cash', `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`],
   ['digests of a session', DIGESTS(1)],
   ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
@@ -203,11 +207,9 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['the prices that a session used', `${USED} (1, 'AAPL', '2025-01-06', '2025-01-03', 1, '2025-01-03', 1, '2025-01-06')`],
   ['unknown prices in the evidence', `UPDATE session_prices SET open_e4 = NULL, open_date = NULL`],
   ['a split that a session knew', `INSERT INTO session_splits VALUES (1, 'AAPL', '2025-01-06', 2, 1)`],
-  ['a ratio that is unknown', `UPDATE session_splits SET numerator = NULL, denominator = NULL`],
+  ['a split that a session knew otherwise', `UPDATE session_splits SET numerator = 3`],
   ['splits that are known', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')`],
   ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
-  ['words of some rows', `INSERT INTO log_words_spans VALUES (1, 2, 1, 1)`],
-  ['words of more rows', `UPDATE log_words_spans SET last_row = 3, message_index = 2`],
   ['an idempotency key', `INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')`],
   ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
   ['a market day', `INSERT INTO market_days VALUES ('s', '2025-01-06', 't')`],

@@ -18,7 +18,7 @@ import { type Entry, encodeEntry } from '../../src/entry.ts';
 import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';
-import { insertWholeJob } from './whole-job.ts';
+import { insertWholeJob } from './jobs.ts';
 import { atOnce } from '../../src/turns.ts';
 
 /** Databases of models that have traded for long, written by the service's own code without running jobs. */

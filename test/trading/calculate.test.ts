@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_EXPRESSION_LENGTH, calculate, exactPower, nativePower } from '../../src/trading/calculate.ts';
+import { MAX_EXPRESSION_LENGTH, calculate } from '../../src/trading/calculate.ts';
 import { anyTextUpTo } from '../support/any-text.ts';
 import { runs } from '../support/long.ts';
 
@@ -55,15 +55,15 @@ test('a whole power is a product in one order, however large the exponent', () =
       const bits = [...Math.abs(exponent).toString(2)].reverse();
       const squares = bits.reduce<number[]>((list) => [...list, (list.at(-1) as number) * (list.at(-1) as number)], [base]);
       const product = bits.reduce((value, bit, index) => (bit === '1' ? value * (squares[index] as number) : value), 1);
-      const power = exactPower(base, exponent);
+      const power = calculate(`${base} ^ ${exponent}`);
       assert.equal(power, exponent < 0 ? 1 / product : product);
-      const near = nativePower(base, exponent);
+      const near = base ** exponent; // V8's own differ in the last digits from version to version
       assert.ok(Math.abs(power - near) <= Math.abs(near) * 1e-12, `${base} ** ${exponent}`);
     }),
     { numRuns: runs(200, 5_000) },
   );
-  assert.equal(exactPower(1, 1e300), 1);
-  assert.equal(exactPower(2, 1e300), Infinity);
+  assert.equal(calculate('1 ^ 1e300'), 1);
+  assert.throws(() => calculate('2 ^ 1e300'), /not a finite number/);
 });
 
 test('on arithmetic it agrees with JavaScript, and on anything else it only ever throws an Error', () => {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Clock, addDays } from '../../src/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { insertJob } from '../../src/database/jobs.ts';
 import { type ModelDay, type PositionRow, commitSession } from '../../src/database/sessions.ts';
 import { STALE } from '../../src/database/stale.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
@@ -13,6 +12,7 @@ import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';
 import { storePrices } from '../support/prices.ts';
@@ -76,7 +76,7 @@ function createTrader(
     const createdAt = clock().toISOString();
     const runs = [{ model: MODEL, startDate: date }];
     database.transaction(() =>
-      insertJob(database, {
+      insertTestJob(database, {
         jobId,
         startDate: date,
         endDate: date,

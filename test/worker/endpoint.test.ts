@@ -175,14 +175,6 @@ test('a known key is not stored in any field: of the settings, of every entry, a
   assert.match(lostKey.error, /its entry no longer has user in extra_body$/);
 });
 
-test('what a former version blanked by the end of a name is found again', () => {
-  const stored = { ...entryWith({}), parameters: { model: 'model-a', prompt_cache_key: '' } };
-  const configuration = parseConfiguration({ models: [{ signature: 'model-a', openai_base_url: 'http://own/v1', extra_body: { prompt_cache_key: 'a' } }] }, 'test');
-  const sources = { settings: { ...readSettings({}), openaiApiKey: 'k' }, configuration, agentConfig: terms, environment: {} };
-  const found = resolveModel({ ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' }, sources, OF_MODEL_DAY) as Endpoint;
-  assert.deepEqual(found.parameters, { model: 'model-a', prompt_cache_key: 'a' });
-});
-
 const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
 const lost: [name: string, sources: Sources, error: RegExp][] = [
   [

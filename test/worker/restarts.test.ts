@@ -148,8 +148,9 @@ for (const [name, events, counts] of lives) {
 function insertJobRow(database: Database): void {
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-       VALUES ('job', 'completed', '2025-11-10', '2025-11-10', '[]', 0, '{}', 'now', 'now')`,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
+         created_at, completed_at)
+       VALUES ('job', 'completed', '2025-11-10', '2025-11-10', '[]', 0, '{}', 'PROD', 'now', 'now')`,
     )
     .run();
 }

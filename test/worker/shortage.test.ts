@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { insertJob, readWarnings } from '../../src/database/jobs.ts';
+import { readWarnings } from '../../src/database/jobs.ts';
 import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
@@ -18,6 +18,7 @@ import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop } from '../support/event-loop.ts';
 import { storedStatus } from '../support/job-status.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
@@ -62,7 +63,7 @@ function prepare(
   t.after(() => database.close());
   storePrices(database, `AAPL ${DATE} 100 101`);
   database.transaction(() =>
-    insertJob(database, {
+    insertTestJob(database, {
       jobId: 'job',
       startDate: DATE,
       endDate: DATE,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { endJob, insertJob, loadJob } from '../../src/database/jobs.ts';
+import { endJob, loadJob } from '../../src/database/jobs.ts';
 import { addUsage } from '../../src/database/usage.ts';
 import { isOverCostLimit } from '../../src/worker/cost-limits.ts';
 import { createSpending } from '../../src/worker/spending.ts';
+import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
 const USAGE = { steps: 1, requests: 1, promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
@@ -14,10 +15,10 @@ test('what a family has cost: all its runs, on the dates before and on the one t
   const runs = ['a-1', 'a-2', 'b'].map((model) => ({ model, startDate: FIRST, family: model.replace(/-.*/, '') }));
   const range = { startDate: FIRST, endDate: THIRD, dates: [FIRST, SECOND, THIRD] };
   const others = { replaceExisting: false, agentConfig: {}, createdAt: '2025-12-01T00:00:00.000Z', warnings: [] };
-  insertJob(database, { jobId: 'earlier', ...range, runs, ...others });
+  insertTestJob(database, { jobId: 'earlier', ...range, runs, ...others });
   for (const date of range.dates) addUsage(database, { jobId: 'earlier', date, model: 'a-1' }, { ...USAGE, costUsd: 1_000 });
   endJob(database, 'earlier', { status: 'completed', error: null, at: others.createdAt });
-  insertJob(database, { jobId: 'job', ...range, runs, ...others });
+  insertTestJob(database, { jobId: 'job', ...range, runs, ...others });
   const spend = (date: string, model: string, costUsd: number) => addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
   const spending = createSpending(database, loadJob(database, 'job'));
   const costs = async (date: string) => {

@@ -1,4 +1,4 @@
-import type { PositionRow } from '../database/sessions.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import { type Money, formatDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import type { Note } from './notes.ts';
@@ -14,7 +14,7 @@ export function refuse(sentence: string): Act {
 }
 
 /** Notes that name the action they are about. */
-export function atAction({ actionId }: PositionRow, note: Note): Note {
+export function atAction({ actionId }: LedgerRecord, note: Note): Note {
   return (sentence, known) => note(`action ${actionId}: ${sentence}`, known);
 }
 
@@ -22,7 +22,7 @@ export function atAction({ actionId }: PositionRow, note: Note): Note {
 export type RightPrice = Money | null | 'unknown';
 
 /** The price that a record should have, noting any difference; the record's own price where the right one is unknown. */
-export function checkPrice({ price: stored, symbol }: PositionRow, right: RightPrice, note: Note): Money | null {
+export function checkPrice({ price: stored, symbol }: LedgerRecord, right: RightPrice, note: Note): Money | null {
   if (stored !== null && stored === right) return stored;
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
   if (right === 'unknown') note(`${said}, and the price at the time is no longer known`, { isComplete: false });
@@ -30,19 +30,24 @@ export function checkPrice({ price: stored, symbol }: PositionRow, right: RightP
   return right === 'unknown' || right === null ? stored : right;
 }
 
-/** The effects that match the record; if none does, notes that and returns the likeliest one and the record itself. */
-export function afterRecord(record: PositionRow, effects: readonly Effect[], note: Note): Portfolio[] {
+/**
+ * What an action makes of the portfolios before it, as far as that matches the record; if nothing does, notes that and returns the
+ * likeliest and what the record says: its cash and, of the last record, its holdings.
+ */
+export function afterRecord(record: LedgerRecord, { before, act }: { before: readonly Portfolio[]; act: Act }, note: Note): Portfolio[] {
+  const effects = before.map(act);
   const portfolios = effects.filter((effect) => typeof effect !== 'string');
-  const fitting = portfolios.filter(({ cash, holdings }) => cash === record.cash && isSameHoldings(holdings, record.holdings));
+  const isHeld = ({ holdings }: Portfolio) => record.holdings === null || isSameHoldings(holdings, record.holdings);
+  const fitting = portfolios.filter((portfolio) => portfolio.cash === record.cash && isHeld(portfolio));
   if (fitting.length > 0) return fitting;
   const [likeliest = effects[0]] = portfolios;
   if (typeof likeliest === 'string') note(likeliest);
-  if (likeliest === undefined || typeof likeliest === 'string') return [record];
+  if (likeliest === undefined || typeof likeliest === 'string')
+    return before.slice(0, 1).map(({ holdings }) => ({ cash: record.cash, holdings: record.holdings ?? holdings }));
   if (likeliest.cash !== record.cash)
     note(`cash is ${formatDollars(record.cash)}, should be ${formatDollars(likeliest.cash)}`);
-  if (!isSameHoldings(likeliest.holdings, record.holdings))
-    note(`holdings are ${list(record.holdings)}, should be ${list(likeliest.holdings)}`);
-  return [likeliest, record];
+  if (!isHeld(likeliest)) note(`holdings are ${list(record.holdings ?? new Map())}, should be ${list(likeliest.holdings)}`);
+  return [likeliest, { cash: record.cash, holdings: record.holdings ?? likeliest.holdings }];
 }
 
 function isSameHoldings(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {

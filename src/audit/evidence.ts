@@ -113,7 +113,6 @@ function checkSplits(known: readonly KnownSplit[], possible: readonly PossibleSp
     const place = placeOf(split);
     const used = unexpected.get(place);
     unexpected.delete(place);
-    if (used?.numerator === null) continue; // its record has the ratio
     if (choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))) continue;
     const said = `it used ${used ? `${nameOf(used)} as the split` : 'no split'} of ${place}`;
     note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, { isComplete });

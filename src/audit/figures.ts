@@ -1,5 +1,4 @@
-import { RECORDS_PER_STEP } from '../database/audit.ts';
-import type { PositionRow } from '../database/sessions.ts';
+import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
@@ -9,7 +8,7 @@ import type { Note } from './notes.ts';
 
 /** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
 export interface Figures {
-  records: readonly PositionRow[];
+  records: readonly LedgerRecord[];
   portfolios: readonly (readonly Portfolio[])[];
   startValues: readonly Money[];
 }
@@ -24,26 +23,27 @@ export function* checkFigures(
 ): Steps<(Money | null)[]> {
   const marks = marksIn(evidence);
   const isComplete = evidence.prices.every(({ close }) => close !== null);
-  const check = ([index, record]: [number, PositionRow]) => {
-    const worths = portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
-    const known = { isComplete: isComplete || worths[0] !== null };
+  const check = ([index, record]: [number, LedgerRecord]) => {
+    const [likeliest = null, ...others] = portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
+    const worths = [likeliest, ...others].filter((worth) => worth !== null);
+    const known = { isComplete: isComplete || worths.length > 0 };
     const noteHere = (sentence: string) => note(`action ${record.actionId}: ${sentence}`, known);
     checkRecord(record, { worths, startValues, note: noteHere });
-    return worths[0] ?? null;
+    return likeliest;
   };
   return yield* mapInSteps(records.entries(), check, RECORDS_PER_STEP);
 }
 
 function checkRecord(
-  { portfolioValue, dailyProfit, dailyReturnPct }: PositionRow,
+  { portfolioValue, dailyProfit, dailyReturnPct }: LedgerRecord,
   {
     worths,
     startValues,
     note,
-  }: { worths: readonly (Money | null)[]; startValues: readonly Money[]; note: (sentence: string) => void },
+  }: { worths: readonly Money[]; startValues: readonly Money[]; note: (sentence: string) => void },
 ): void {
   const [worth] = worths;
-  if (worth === null || worth === undefined) return note('portfolio_value cannot be recomputed: a price is missing');
+  if (worth === undefined) return note('portfolio_value cannot be recomputed: a price is missing');
   if (!worths.includes(portfolioValue))
     note(`portfolio_value is ${formatDollars(portfolioValue)}, should be ${formatDollars(worth)}`);
   // Compared with the right value and the stored one, so that one wrong figure is reported once.

@@ -1,7 +1,6 @@
-import { type AuditedSession, lastNoteWritten, ledgerRecords } from '../database/audit.ts';
+import { type LedgerRecord, type AuditedSession, lastNoteWritten, ledgerRecords } from '../database/audit.ts';
 import { evidenceOf } from '../database/evidence.ts';
 import type { Reader } from '../database/database.ts';
-import type { PositionRow } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { asObject, tryParse } from '../json.ts';
@@ -38,7 +37,7 @@ export function* auditModelDay(
   startsOf: (session: AuditedSession) => ClosingState[],
 ): Steps<AuditedDay> {
   const { note, notes } = createNotes();
-  let records: PositionRow[] = [];
+  let records: LedgerRecord[] = [];
   let corrected: ClosingState | null = null;
   try {
     records = yield* ledgerRecords(history.reader, session.sessionId);
@@ -51,13 +50,17 @@ export function* auditModelDay(
     if (!isInTheData) throw error;
     note(`it cannot be recomputed: ${messageOf(error)}`); // a figure out of bounds, an unreadable page
   }
-  return { ...notes(), positions: records.length, stored: records.at(-1) ?? null, corrected };
+  return { ...notes(), positions: records.length, stored: closingOf(records.at(-1)), corrected };
+}
+
+function closingOf(last: LedgerRecord | undefined): ClosingState | null {
+  return last?.holdings ? { cash: last.cash, holdings: last.holdings, portfolioValue: last.portfolioValue } : null;
 }
 
 function* recompute(
   history: History,
   session: AuditedSession,
-  { records, starts, note }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
+  { records, starts, note }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
 ): Steps<ClosingState | null> {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
@@ -128,7 +131,7 @@ function checkTerms({ paysDividends, configuredDividends }: AuditedSession, note
 }
 
 /** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */
-function checkOrders({ buys, sells }: AuditedSession, records: readonly PositionRow[], note: Note): void {
+function checkOrders({ buys, sells }: AuditedSession, records: readonly LedgerRecord[], note: Note): void {
   for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {
     const count = records.filter((record) => record.actionType === actionType).length;
     if (count !== executed) note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);

@@ -1,6 +1,5 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
-import { RECORDS_PER_STEP } from '../database/audit.ts';
-import type { PositionRow } from '../database/sessions.ts';
+import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import { dividendOn, payDividend } from '../trading/dividends.ts';
 import { type MorningEvent, inEarlierShares, inOrder } from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
@@ -20,7 +19,7 @@ export interface MorningEvidence {
 type Event = MorningEvent<KnownSplit, KnownDividend>;
 
 /** Whether a record is of what happened before the session: a split or a dividend. */
-export function isOfMorning({ actionType }: PositionRow): boolean {
+export function isOfMorning({ actionType }: LedgerRecord): boolean {
   return actionType === 'split' || actionType === 'dividend';
 }
 
@@ -29,7 +28,7 @@ export function isOfMorning({ actionType }: PositionRow): boolean {
  * records. Returns for each of these the portfolios it may have left, as `replay` does for all records.
  */
 export function* replayMorning(
-  records: readonly PositionRow[],
+  records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
   { splits, dividends, markOf, note }: MorningEvidence & { note: Note },
 ): Steps<(readonly Portfolio[])[]> {
@@ -41,13 +40,13 @@ export function* replayMorning(
       if (before.every((portfolio) => quantityOf(portfolio, symbolOf(event)) > 0)) note(`${describe(event)} has no record`);
     next = index + 1;
   };
-  const apply = (record: PositionRow) => {
+  const apply = (record: LedgerRecord) => {
     const noteHere = atAction(record, note);
     const index = events.findIndex((event, place) => place >= next && isRecordOf(record, event));
     if (index !== -1) skipTo(index);
     const later = events.slice(index + 1).flatMap(({ split }) => (split?.symbol === record.symbol ? [split] : []));
     const act = actOf(record, { event: events[index], later, markOf }, noteHere);
-    before = afterRecord(record, before.map(act), noteHere);
+    before = afterRecord(record, { before, act }, noteHere);
     return before;
   };
   const after = yield* mapInSteps(records, apply, RECORDS_PER_STEP);
@@ -59,7 +58,7 @@ function symbolOf({ split, dividend }: Event): string {
   return (split ?? dividend).symbol;
 }
 
-function isRecordOf({ actionType, symbol }: PositionRow, event: Event): boolean {
+function isRecordOf({ actionType, symbol }: LedgerRecord, event: Event): boolean {
   return symbol === symbolOf(event) && actionType === (event.split === undefined ? 'dividend' : 'split');
 }
 
@@ -69,7 +68,7 @@ function describe({ split, dividend }: Event): string {
 }
 
 function actOf(
-  record: PositionRow,
+  record: LedgerRecord,
   { event, later, markOf }: Pick<MorningEvidence, 'markOf'> & { event: Event | undefined; later: readonly KnownSplit[] },
   note: Note,
 ): Act {
@@ -79,7 +78,7 @@ function actOf(
     : splitAct(record, { split: event.split, later, markOf }, note);
 }
 
-function dividendAct(record: PositionRow, { symbol, paid: perShare }: KnownDividend, note: Note): Act {
+function dividendAct(record: LedgerRecord, { symbol, paid: perShare }: KnownDividend, note: Note): Act {
   checkPrice(record, dividendOn(1, perShare), note);
   return (before) => {
     const { portfolio, shares } = payDividend(before, { symbol, perShare });
@@ -88,15 +87,11 @@ function dividendAct(record: PositionRow, { symbol, paid: perShare }: KnownDivid
 }
 
 function splitAct(
-  record: PositionRow,
+  record: LedgerRecord,
   { split, later, markOf }: Pick<MorningEvidence, 'markOf'> & { split: KnownSplit; later: readonly KnownSplit[] },
   note: Note,
 ): Act {
   const { symbol, numerator, denominator } = split;
-  if (numerator === null || denominator === null) {
-    note(`the ratio of the split of ${symbol} on ${split.date} is no longer known`, { isComplete: false });
-    return () => record;
-  }
   const price = checkPrice(record, inShares(markOf(symbol), later), note);
   if (price === null) return refuse('it has no price');
   return (before) => {
@@ -109,10 +104,5 @@ function splitAct(
 /** Fractions are paid at the morning's mark, converted back to the shares of this split where others follow it. */
 function inShares(mark: RightPrice, later: readonly KnownSplit[]): RightPrice {
   if (mark === null || mark === 'unknown') return mark;
-  let ratio = 1;
-  for (const { numerator, denominator } of later) {
-    if (numerator === null || denominator === null) return 'unknown';
-    ratio *= numerator / denominator;
-  }
-  return inEarlierShares(mark, ratio);
+  return inEarlierShares(mark, later.reduce((ratio, { numerator, denominator }) => ratio * (numerator / denominator), 1));
 }

@@ -1,5 +1,4 @@
-import { RECORDS_PER_STEP } from '../database/audit.ts';
-import type { PositionRow } from '../database/sessions.ts';
+import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
@@ -23,7 +22,7 @@ interface Conditions {
  * as it should be, then the record's own. So one wrong figure is reported in one sentence.
  */
 export function* replay(
-  records: readonly PositionRow[],
+  records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
   { date, evidence, costs, note }: Conditions,
 ): Steps<(readonly Portfolio[])[]> {
@@ -39,12 +38,11 @@ export function* replay(
   const markOf = (symbol: string) => openOf(symbol, false);
   const afterMorning = yield* replayMorning(records.slice(0, count), starts, { splits, dividends, markOf, note });
   let before: readonly Portfolio[] = afterMorning.at(-1) ?? starts;
-  const trade = (record: PositionRow) => {
+  const trade = (record: LedgerRecord) => {
     const noteHere = atAction(record, note);
     const act = actOf(record, { openOf: (symbol) => openOf(symbol, true), costs, note: noteHere });
-    const portfolios = afterRecord(record, before.map(act), noteHere);
-    before = portfolios;
-    return portfolios;
+    before = afterRecord(record, { before, act }, noteHere);
+    return before;
   };
   const afterTrades = yield* mapInSteps(records.slice(count), trade, RECORDS_PER_STEP);
   checkOrder(records, note);
@@ -52,7 +50,7 @@ export function* replay(
 }
 
 function actOf(
-  record: PositionRow,
+  record: LedgerRecord,
   { openOf, costs, note }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
 ): Act {
   const { actionType, symbol, amount } = record;
@@ -69,7 +67,7 @@ function actOf(
 }
 
 /** `action_id` counts from 1. A day without trades has one `no_trade` record, its last; a day with trades has none. */
-function checkOrder(records: readonly PositionRow[], note: Note): void {
+function checkOrder(records: readonly LedgerRecord[], note: Note): void {
   const missing = records.findIndex(({ actionId }, index) => actionId !== index + 1);
   if (missing !== -1) note(`action ${missing + 1} is missing`);
   const count = records.filter(({ actionType }) => actionType === 'no_trade').length;

@@ -182,42 +182,31 @@ const records = (rows: string) =>
 const RECORDS = records(`AND action_id > ? ORDER BY action_id LIMIT ${RECORDS_PER_STEP}`);
 const LAST_RECORD = records('ORDER BY action_id DESC LIMIT 1');
 
-const heldAfter = (reader: Reader, sessionId: number) =>
-  new Map(holdingsOf(reader, sessionId).map(({ symbol, quantity }) => [symbol, quantity]));
+/** A position as it is stored: with what was held only if it is the last one of its session. */
+export type LedgerRecord = Omit<PositionRow, 'holdings'> & { holdings: ReadonlyMap<string, number> | null };
 
-/**
- * The ledger of one session, in order of its actions. Its holdings are stored as they are at its close: after an earlier action it
- * held those without what later actions added.
- */
-export function* ledgerRecords(reader: Reader, sessionId: number): Steps<PositionRow[]> {
-  const found: RowOf<typeof LAST_RECORD>[] = [];
+/** The ledger of one session, in order of its actions. */
+export function* ledgerRecords(reader: Reader, sessionId: number): Steps<LedgerRecord[]> {
+  const found: LedgerRecord[] = [];
   for (;;) {
     const rows = RECORDS.all(reader, sessionId, found.at(-1)?.actionId ?? 0);
-    found.push(...rows);
+    found.push(...rows.map((row) => ({ ...row, holdings: null })));
     if (rows.length < RECORDS_PER_STEP) break;
     yield null;
   }
-  const held = heldAfter(reader, sessionId);
-  const records: PositionRow[] = [];
-  for (const row of found.toReversed()) {
-    records.push({ ...row, holdings: new Map(held) });
-    takeShares(held, row);
-  }
-  return records.reverse();
-}
-
-/** Takes away what an action added. */
-function takeShares(held: Map<string, number>, { actionType, symbol, amount }: RowOf<typeof LAST_RECORD>): void {
-  if (symbol === null || amount === null || actionType === 'dividend') return;
-  const quantity = (held.get(symbol) ?? 0) + (actionType === 'sell' ? amount : -amount);
-  if (quantity === 0) held.delete(symbol);
-  else held.set(symbol, quantity);
+  const last = found.at(-1);
+  if (last !== undefined) last.holdings = heldAtClose(reader, sessionId);
+  return found;
 }
 
 /** The last record of a session's ledger; undefined when it has none. */
 export function lastRecord(reader: Reader, sessionId: number): PositionRow | undefined {
   const row = LAST_RECORD.get(reader, sessionId);
-  return row && { ...row, holdings: heldAfter(reader, sessionId) };
+  return row && { ...row, holdings: heldAtClose(reader, sessionId) };
+}
+
+function heldAtClose(reader: Reader, sessionId: number): Map<string, number> {
+  return new Map(holdingsOf(reader, sessionId).map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
 const LAST_NOTE = query(

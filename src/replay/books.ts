@@ -1,5 +1,6 @@
 import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
@@ -20,20 +21,21 @@ const COLUMNS = {
 } as const;
 
 /** Compares every column of the positions, to the last digit. */
-export function comparePositions(stored: readonly PositionRow[], made: readonly PositionRow[], { compare }: Comparison): void {
+export function comparePositions(stored: readonly LedgerRecord[], made: readonly PositionRow[], { compare }: Comparison): void {
   compare('positions', { kind: 'books', stored: stored.length, replayed: made.length });
   for (const [index, position] of made.entries()) {
     const was = stored[index];
     if (was === undefined) continue;
-    const symbols = [...new Set([...was.holdings.keys(), ...position.holdings.keys()])];
+    const symbols = [...new Set([...(was.holdings?.keys() ?? []), ...position.holdings.keys()])];
     for (const [column, name] of Object.entries(COLUMNS))
       compare(`position ${index + 1}, ${column}`, { kind: 'books', stored: was[name], replayed: position[name], symbols });
-    const holdings = { stored: holdingsOf(was), replayed: holdingsOf(position) };
+    if (was.holdings === null) continue; // only those at the close are stored
+    const holdings = { stored: listOf(was.holdings), replayed: listOf(position.holdings) };
     compare(`position ${index + 1}, holdings`, { kind: 'books', ...holdings, symbols });
   }
 }
 
-function holdingsOf({ holdings }: PositionRow): string {
+function listOf(holdings: ReadonlyMap<string, number>): string {
   return [...holdings].map(([symbol, quantity]) => `${quantity} ${symbol}`).sort().join(', ') || 'none';
 }
 

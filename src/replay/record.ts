@@ -1,7 +1,7 @@
 import { type Wording, wordingOf } from '../agent/wording.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import { ledgerRecords } from '../database/audit.ts';
+import { type LedgerRecord, ledgerRecords } from '../database/audit.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
 import { type Evidence, evidenceOf } from '../database/evidence.ts';
@@ -12,7 +12,6 @@ import {
   conversationOf,
   toolUsageOf,
 } from '../database/replay.ts';
-import type { PositionRow } from '../database/sessions.ts';
 import { atOnce } from '../turns.ts';
 import { type Entry, decodeEntry } from '../entry.ts';
 
@@ -31,7 +30,7 @@ export interface DayRecord {
   /** The close of the day that it started from; null for the initial cash. */
   past: ClosingState | null;
   conversation: StoredMessage[];
-  positions: PositionRow[];
+  positions: LedgerRecord[];
   evidence: Evidence;
   toolUsage: StoredToolUsage[];
 }

@@ -52,13 +52,19 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     position(1, 'amount = 11'),
     [
       '2025-01-03: action 1: cash is 9,000.00, should be 8,900.00',
-      '2025-01-03: action 1: holdings are 10 AAPL, should be 11 AAPL',
+      '2025-01-03: action 2: cash is 8,000.00, should be 7,900.00',
+      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 11 AAPL, 5 MSFT',
+      '2025-01-03: action 1: portfolio_value is 10,010.00, should be 10,011.00',
     ],
   ],
   [
     'the amount of a sale beyond what is held',
     position(3, 'amount = 6'),
-    ['2025-01-06: action 1: Cannot sell 6 MSFT: 5 are held'],
+    [
+      '2025-01-06: action 1: Cannot sell 6 MSFT: 5 are held',
+      '2025-01-06: action 2: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL, 5 MSFT, 7 ORLY',
+      '2025-01-06: action 1: portfolio_value is 10,010.00, should be 10,980.00',
+    ],
   ],
   [
     'the symbol of a purchase',
@@ -66,7 +72,6 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     [
       '2025-01-03: action 2: price of ORLY is 200.00, and none was known at the time',
       '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 10 AAPL, 5 ORLY',
-      '2025-01-03: action 2: portfolio_value cannot be recomputed: a price is missing',
     ],
   ],
   [
@@ -76,6 +81,8 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
       '2025-01-03: buy records: 1, executed buy orders: 2',
       '2025-01-03: sell records: 1, executed sell orders: 0',
       '2025-01-03: action 1: Cannot sell 10 AAPL: none is held',
+      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 5 MSFT',
+      '2025-01-03: action 1: portfolio_value is 10,010.00, should be 9,000.00',
     ],
   ],
   [
@@ -102,7 +109,11 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   [
     'the amount of a split',
     position(6, 'amount = 4'),
-    ['2025-01-08: action 1: amount of ORLY is 4, the split 3:2 of 7 adds 3'],
+    [
+      '2025-01-08: action 1: amount of ORLY is 4, the split 3:2 of 7 adds 3',
+      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
+      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 10,004.00',
+    ],
   ],
   [
     'the price of a split',
@@ -111,27 +122,27 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'a quantity',
-    `UPDATE holdings SET quantity = 11 WHERE position_id = 4 AND symbol = 'AAPL'`,
+    `UPDATE holdings SET quantity = 11 WHERE session_id = 2 AND symbol = 'AAPL'`,
     ['2025-01-06: action 2: holdings are 11 AAPL, 7 ORLY, should be 10 AAPL, 7 ORLY'],
   ],
   [
     'a quantity at the end',
-    `UPDATE holdings SET quantity = 12 WHERE position_id = 7 AND symbol = 'AAPL'`,
+    `UPDATE holdings SET quantity = 12 WHERE session_id = 4 AND symbol = 'AAPL'`,
     ['2025-01-08: action 2: holdings are 12 AAPL, 10 ORLY, should be 11 AAPL, 10 ORLY'],
   ],
   [
     'a holding, taken away',
-    `DELETE FROM holdings WHERE position_id = 5 AND symbol = 'ORLY'`,
+    `DELETE FROM holdings WHERE session_id = 3 AND symbol = 'ORLY'`,
     ['2025-01-07: action 1: holdings are 10 AAPL, should be 10 AAPL, 7 ORLY'],
   ],
   [
     'a holding, added',
-    `INSERT INTO holdings VALUES (5, 'MSFT', 1)`,
+    `INSERT INTO holdings VALUES (3, 'MSFT', 1)`,
     ['2025-01-07: action 1: holdings are 10 AAPL, 1 MSFT, 7 ORLY, should be 10 AAPL, 7 ORLY'],
   ],
   [
     'the first position of a day, taken away',
-    `DELETE FROM holdings WHERE position_id = 1; DELETE FROM positions WHERE position_id = 1`,
+    `DELETE FROM positions WHERE position_id = 1`,
     [
       '2025-01-03: buy records: 1, executed buy orders: 2',
       '2025-01-03: action 2: cash is 8,000.00, should be 9,000.00',
@@ -141,22 +152,23 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'the last position of a day, taken away',
-    `DELETE FROM holdings WHERE position_id = 4; DELETE FROM positions WHERE position_id = 4`,
+    `DELETE FROM positions WHERE position_id = 4`,
     [
       '2025-01-06: buy records: 0, executed buy orders: 1',
+      '2025-01-06: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL',
       '2025-01-07: action 1: cash is 8,770.00, should be 8,980.00',
-      '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0.1998',
+      '2025-01-07: action 1: daily_profit is 20.00, should be 251.00',
+      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 2.5075',
     ],
   ],
   [
     'the only position of a day, taken away',
-    `DELETE FROM holdings WHERE position_id = 5; DELETE FROM positions WHERE position_id = 5`,
+    `DELETE FROM positions WHERE position_id = 5`,
     ['2025-01-07: it has no record', '2025-01-08: it started from session 3, which has no positions'],
   ],
   [
     'the split, taken away',
-    `DELETE FROM holdings WHERE position_id = 6; DELETE FROM positions WHERE position_id = 6`,
+    `DELETE FROM positions WHERE position_id = 6`,
     [
       '2025-01-08: the split of ORLY on 2025-01-08 (3:2) has no record',
       '2025-01-08: action 2: cash is 8,674.00, should be 8,664.00',
@@ -166,7 +178,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'the split, taken away and the next put in its place',
-    `DELETE FROM holdings WHERE position_id = 6; DELETE FROM positions WHERE position_id = 6; UPDATE positions SET action_id = 1 WHERE position_id = 7`,
+    `DELETE FROM positions WHERE position_id = 6; UPDATE positions SET action_id = 1 WHERE position_id = 7`,
     [
       '2025-01-08: the split of ORLY on 2025-01-08 (3:2) has no record',
       '2025-01-08: action 1: cash is 8,674.00, should be 8,664.00',
@@ -175,7 +187,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'a purchase, added',
-    `${ADDED} (99, 4, 3, 'buy', 'AAPL', 1, 1060000, 85680000, 100720000, 210000, 0.2089, 't'); INSERT INTO holdings VALUES (99, 'AAPL', 12), (99, 'ORLY', 10)`,
+    `${ADDED} (99, 4, 3, 'buy', 'AAPL', 1, 1060000, 85680000, 100720000, 210000, 0.2089, 't'); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 12), (4, 'ORLY', 10)`,
     ['2025-01-08: buy records: 2, executed buy orders: 1'],
   ],
   [
@@ -184,30 +196,31 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     [
       '2025-01-07: buy records: 1, executed buy orders: 0',
       '2025-01-07: action 2: cash is 0.0001, should be 8,666.00',
-      '2025-01-07: action 2: holdings are none, should be 11 AAPL, 7 ORLY',
+      '2025-01-07: action 2: holdings are 10 AAPL, 7 ORLY, should be 11 AAPL, 7 ORLY',
       '2025-01-07: it has a no_trade record beside its trades',
+      '2025-01-07: action 2: portfolio_value is 0.0001, should be 10,052.00',
       '2025-01-07: action 2: daily_profit is 0.00, should be 21.00',
       '2025-01-07: action 2: daily_return_pct is 0, should be 0.2094',
-      '2025-01-08: action 1: cash is 8,780.00, should be 8,676.00',
-      '2025-01-08: action 1: holdings are 10 AAPL, 10 ORLY, should be 11 AAPL, 10 ORLY',
-      '2025-01-08: action 1: daily_profit is 19.00, should be 10,072.9999',
-      '2025-01-08: action 1: daily_return_pct is 0.189, should be 10072999900',
+      '2025-01-08: action 1: cash is 8,780.00, should be 10.0001',
+      '2025-01-08: action 1: daily_profit is 19.00, should be 1,300.00',
+      '2025-01-08: action 1: daily_return_pct is 0.189, should be 1300000000',
       '2025-01-08: action 2: daily_profit is 20.00, should be 10,070.9999',
       '2025-01-08: action 2: daily_return_pct is 0.199, should be 10070999900',
     ],
   ],
   [
     'a no_trade record, added',
-    `${ADDED} (99, 4, 3, 'no_trade', NULL, NULL, NULL, 86740000, 100710000, 200000, 0.199, 't'); INSERT INTO holdings VALUES (99, 'AAPL', 11), (99, 'ORLY', 10)`,
+    `${ADDED} (99, 4, 3, 'no_trade', NULL, NULL, NULL, 86740000, 100710000, 200000, 0.199, 't'); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 11), (4, 'ORLY', 10)`,
     ['2025-01-08: it has a no_trade record beside its trades'],
   ],
   [
     'an added split that never happened',
-    `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994, 't'); INSERT INTO holdings VALUES (99, 'AAPL', 20), (99, 'ORLY', 7)`,
+    `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994, 't'); INSERT OR REPLACE INTO holdings VALUES (3, 'AAPL', 20), (3, 'ORLY', 7)`,
     [
       '2025-01-07: action 2: a split is recorded after the trades of the day',
       '2025-01-07: action 2: portfolio_value is 10,051.00, should be 11,101.00',
-      '2025-01-08: action 1: holdings are 10 AAPL, 10 ORLY, should be 20 AAPL, 10 ORLY',
+      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 21 AAPL, 10 ORLY',
+      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 11,140.00',
     ],
   ],
   [
@@ -221,7 +234,8 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     [
       '2025-01-07: action 1: cash is 8,770.00, should be 8,000.00',
       '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL, 5 MSFT',
-      '2025-01-07: action 1: portfolio_value cannot be recomputed: a price is missing',
+      '2025-01-07: action 1: daily_profit is 20.00, should be 51.00',
+      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0.51',
     ],
   ],
   [
@@ -285,6 +299,8 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     'UPDATE session_splits SET denominator = 1',
     [
       '2025-01-08: action 1: amount of ORLY is 3, the split 3:1 of 7 adds 14',
+      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
+      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 10,004.00',
       '2025-01-08: it used 3:1 as the split of ORLY on 2025-01-08, which is not what was known at the time',
     ],
   ],

@@ -1,11 +1,24 @@
 import type { Database } from '../../src/database/database.ts';
 
+const listOf = (rows: string) => `(SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol) FROM (${rows}))`;
+/** As stored, at the close. */
+const AT_CLOSE = listOf('SELECT symbol, quantity FROM holdings WHERE holdings.session_id = positions.session_id');
+/** From the close before, action by action. */
+const AFTER_ACTION = listOf(`
+  SELECT symbol, sum(quantity) AS quantity FROM (
+    SELECT symbol, quantity FROM holdings WHERE holdings.session_id = started_from_session_id
+    UNION ALL
+    SELECT symbol, CASE action_type WHEN 'sell' THEN -amount ELSE amount END FROM positions AS earlier
+    WHERE earlier.session_id = positions.session_id AND earlier.action_id <= positions.action_id AND action_type IN ('buy', 'sell', 'split'))
+  GROUP BY symbol HAVING sum(quantity) <> 0`);
+
 /** The active positions of a model as a text ledger: `date action symbol amount price => cash value profit holdings`. */
 export function ledgerOf(database: Database, model: string): string[] {
   const rows = database
     .statement(
       `SELECT date, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4,
-         (SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+         iif(action_id = (SELECT max(action_id) FROM positions AS own WHERE own.session_id = positions.session_id),
+           ${AT_CLOSE}, ${AFTER_ACTION}) AS holdings
        FROM positions JOIN trading_sessions USING (session_id) WHERE model = ? AND status = 'active' ORDER BY date, action_id`,
     )
     .all(model);

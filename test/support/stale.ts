@@ -8,24 +8,21 @@ import type { Database } from '../../src/database/database.ts';
 const stale = (opensReadAt: 'started_at' | 'completed_at') => `
   WITH active AS (
     SELECT session_id, model, date, started_at, completed_at, started_from_session_id, pays_dividends,
-      lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date,
-      (SELECT position_id FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1) AS last_position_id
+      lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date
     FROM trading_sessions AS own WHERE status = 'active' AND model IN (SELECT value FROM json_each(?))
     WINDOW days AS (PARTITION BY model ORDER BY date)
   )
   SELECT model, date FROM active
   WHERE started_from_session_id IS NOT previous_session_id
     OR EXISTS ( -- a split of something it held in the morning was learned after it started
-      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN stock_splits ON stock_splits.symbol = holdings.symbol
-      WHERE positions.session_id = active.started_from_session_id
-        AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
+      SELECT 1 FROM holdings JOIN stock_splits ON stock_splits.symbol = holdings.symbol
+      WHERE holdings.session_id = active.started_from_session_id
         AND stock_splits.date > active.previous_date AND stock_splits.date <= active.date AND stock_splits.recorded_at > active.started_at
         AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stock_splits.symbol AND adjusted))
     OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
-      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN (
+      SELECT 1 FROM holdings JOIN (
         SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol
-      WHERE positions.session_id = active.started_from_session_id
-        AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
+      WHERE holdings.session_id = active.started_from_session_id
         AND told.ex_date > active.previous_date AND told.ex_date <= active.date
         AND (SELECT cash_e6 || basis FROM dividends WHERE dividends.symbol = told.symbol AND dividends.ex_date = told.ex_date) IS NOT (
           SELECT cash_e6 || basis FROM (
@@ -43,7 +40,7 @@ const stale = (opensReadAt: 'started_at' | 'completed_at') => `
       SELECT 1 FROM price_data AS bar
       WHERE bar.date = active.date
         AND bar.symbol IN (
-          SELECT symbol FROM holdings WHERE position_id = active.last_position_id
+          SELECT symbol FROM holdings WHERE holdings.session_id = active.session_id
           UNION SELECT symbol FROM positions WHERE positions.session_id = active.session_id AND symbol IS NOT NULL)
         AND (bar.recorded_at > active.${opensReadAt} AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known

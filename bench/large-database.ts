@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
 import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
-import { indexMessages } from '../src/database/log-words.ts';
+import { indexInSteps } from '../src/database/log-words.ts';
+import { atOnce } from '../src/turns.ts';
 import { storedEntry } from '../test/support/jobs.ts';
 import { benchFolder } from './support.ts';
 
@@ -101,7 +102,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
-  indexMessages({ path, close() {}, ...database }, 1);
+  atOnce(indexInSteps({ path, close() {}, ...database }));
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }

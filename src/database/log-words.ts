@@ -42,6 +42,7 @@ function inBlock(words: readonly string[], row: number): string {
   return words.map((word) => prefix + word).join(' ');
 }
 
+const OLDEST = query('SELECT coalesce(min(log_id), 1) FROM reasoning_logs', [integer]);
 const NEWEST = query('SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [integer]);
 
 /** The row of the newest message; 0 when there is none. */
@@ -72,5 +73,6 @@ export function indexMessages(database: Reader, first: number, last = newestRow(
 /** Indexes all messages of a database that is being made, within its transaction. */
 export function* indexInSteps(database: Reader): Steps<void> {
   const newest = newestRow(database);
-  for (let row = 1; row <= newest; row += MESSAGES_PER_STEP, yield null) indexMessages(database, row, row + MESSAGES_PER_STEP - 1);
+  for (let row = OLDEST.one(database)[0]; row <= newest; row += MESSAGES_PER_STEP, yield null)
+    indexMessages(database, row, row + MESSAGES_PER_STEP - 1);
 }

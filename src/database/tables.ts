@@ -4,8 +4,8 @@ import { priceTables } from './price-tables.ts';
 import { searchTables } from './search-tables.ts';
 
 /**
- * The current schema, which a new database gets directly. Adding a migration (schema.ts) means changing this too. Columns ending in
- * `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table.
+ * The current schema, which a new database gets directly. Adding a migration (schema.ts) means changing this too. Columns whose names
+ * end in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table.
  * Timestamps are UTC with a trailing Z.
  */
 export const tables = `

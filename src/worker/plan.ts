@@ -43,7 +43,11 @@ export function planModelDays(
     runs,
     completed,
     replaceExisting,
-  }: { runs: readonly Pick<Run, 'model' | 'startDate'>[]; completed: readonly { date: CalendarDate; model: string }[]; replaceExisting: boolean },
+  }: {
+    runs: readonly Pick<Run, 'model' | 'startDate'>[];
+    completed: readonly { date: CalendarDate; model: string }[];
+    replaceExisting: boolean;
+  },
 ): Plan {
   const startOf = new Map(runs.map(({ model, startDate }) => [model, startDate]));
   const isCompleted = new Set(completed.map(keyOf));

@@ -38,7 +38,7 @@ test('a morning of dividends and splits adds up', async () => {
 });
 
 const position = (id: number, change: string) => `UPDATE positions SET ${change} WHERE position_id = ${id}`;
-const gone = (id: number) => `DELETE FROM holdings WHERE position_id = ${id}; DELETE FROM positions WHERE position_id = ${id}`;
+const gone = (id: number) => `DELETE FROM positions WHERE position_id = ${id}`;
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
 const DIVIDEND = 'INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES';
 const LOST = 'what was known at the time has been replaced without a trace';
@@ -89,8 +89,7 @@ const done: [name: string, sql: string, said: Said][] = [
   ],
   [
     'a dividend after the end of the day',
-    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6;
-     INSERT INTO holdings SELECT 99, symbol, quantity FROM holdings WHERE position_id = 6`,
+    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6`,
     { problems: ['action 5: a dividend is recorded after the trades of the day'] },
   ],
   [

@@ -39,14 +39,14 @@ const changes = [
   'UPDATE positions SET price_e4 = price_e4 + 1 WHERE position_id = ? AND price_e4 IS NOT NULL',
   'UPDATE positions SET amount = amount + 1 WHERE position_id = ? AND amount IS NOT NULL',
   'UPDATE positions SET action_id = action_id + 1000 WHERE position_id = ?',
-  'UPDATE holdings SET quantity = quantity + 1 WHERE position_id = ?',
-  'DELETE FROM holdings WHERE position_id = ?',
   'DELETE FROM positions WHERE position_id = ?',
 ];
 /** As `changes`, of what the position's session was computed from. */
 const OWN = 'session_id = (SELECT session_id FROM positions WHERE position_id = ?)';
-const HELD = `symbol IN (SELECT holdings.symbol FROM holdings JOIN positions USING (position_id) WHERE positions.session_id = session_prices.session_id)`;
+const HELD = `symbol IN (SELECT symbol FROM holdings WHERE holdings.session_id = session_prices.session_id)`;
 const evidenceChanges = [
+  `UPDATE holdings SET quantity = quantity + 1 WHERE ${OWN}`,
+  `DELETE FROM holdings WHERE ${OWN}`,
   `UPDATE session_prices SET open_e4 = open_e4 + 1 WHERE ${OWN}`,
   `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE ${OWN}`,
   `UPDATE session_prices SET open_e4 = NULL, open_date = NULL WHERE ${OWN} AND symbol IN (SELECT symbol FROM positions WHERE action_type IN ('buy', 'sell') AND positions.session_id = session_prices.session_id)`,

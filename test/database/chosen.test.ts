@@ -237,7 +237,7 @@ test('figures are computed step by step, back to the first day of a model', (t) 
 test('holdings are read a few sessions at a time, however many symbols each session holds', (t) => {
   const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP, positionsPerDay: 2 });
   const symbols = Array.from({ length: 60 }, (_, index) => `S${index}`);
-  const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions');
+  const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT session_id, ?, 1 FROM trading_sessions');
   for (const symbol of symbols) insert.run(symbol);
   const watched = watch(database);
   const { date, model } = database.statement('SELECT date, model FROM trading_sessions LIMIT 1').get() ?? {};

@@ -39,7 +39,7 @@ const MORE_ROWS = [
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
   'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
-  `INSERT INTO holdings (position_id, symbol, quantity) VALUES (99, 'X', 1)`,
+  `INSERT INTO holdings (session_id, symbol, quantity) VALUES (99, 'X', 1)`,
   `INSERT INTO job_details (job_id, date, model, status, error, completed_at) VALUES ('k', '2025-01-07', 'X', 'skipped', 'Cancelled', 't')`,
   `UPDATE job_details SET cost_usd = 1 WHERE date = '2025-01-07'`,
   `INSERT INTO job_details (job_id, date, model, status, error, completed_at, cost_usd) VALUES ('k', '2025-01-08', 'X', 'skipped', 'Cancelled', 't', 9e999)`,

@@ -31,7 +31,7 @@ const returns = {
 };
 
 const past = weekdays('2024-06-03', '2024-08-23');
-const pastModels = ['plain', 'other', 'refilled', 'changed', 'paid', 'unpaid', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
+const pastModels = ['plain', 'other', 'refilled', 'changed', 'paid', 'unpaid', 'prompted', 'repeated', 'recalls', 'unclean', 'idle', 'ruined'];
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
@@ -83,8 +83,7 @@ function insertPast(database: TestService['database']): void {
     }
     const entry = { prompt: half === 0 ? null : 'Be bold.' };
     insertReturns(database, { dates, runs: { prompted: { returns: own('prompted'), entry } } });
-    const stored = half === 0 ? {} : { entry: { repeats: 3 } };
-    insertReturns(database, { dates, runs: { unstored: { returns: own('unstored'), ...stored } } });
+    insertReturns(database, { dates, runs: { repeated: { returns: own('repeated'), entry: { repeats: half === 0 ? 1 : 3 } } } });
   }
 }
 
@@ -219,7 +218,7 @@ const reasons: [query: string, model: string, reason: RegExp | null][] = [
   [`${PAST}&models=plain,other,paid`, 'paid', new RegExp(`paid on ${past[30]} is not .* paid on ${past[0]};`)],
   [`${PAST}&models=plain,other,unpaid`, 'unpaid', null],
   [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
-  [`${PAST}&models=plain,other,unstored`, 'unstored', null],
+  [`${PAST}&models=plain,other,repeated`, 'repeated', null],
 ];
 for (const [query, name, reason] of reasons)
   test(`/comparison?${query}: ${name} has ${reason === null ? 'figures' : 'none, and the others have theirs'}`, async () => {

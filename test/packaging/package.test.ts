@@ -120,8 +120,7 @@ const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
 /** Which rows of the tables a package has, beside those of its openings. */
 const packaged: [where: string, ...tables: string[]][] = [
   ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions'],
-  [OWN_SESSIONS, 'positions', 'reasoning_logs', 'served_models', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
-  [`position_id IN (SELECT position_id FROM positions WHERE ${OWN_SESSIONS})`, 'holdings'],
+  [OWN_SESSIONS, 'positions', 'holdings', 'reasoning_logs', 'served_models', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
   [OWN_SYMBOLS, 'stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
   [OWN_SYMBOLS, 'dividends', 'dividend_coverage', 'dividend_revisions'],
   [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data', 'price_revisions'],

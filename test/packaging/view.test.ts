@@ -63,8 +63,11 @@ test('its health names the file; tokens are asked for as in a service; the confi
   assert.deepEqual([models.length, models[0].signature, error], [1, 'model-a', null]);
 });
 
-test('the mode is that of the jobs of the file: DEV where any was simulated', async (t) => {
+test('the mode is that of the jobs of the file: DEV where any was simulated, unknown without jobs', async (t) => {
   const path = await unusedFile(temporaryFolder(t));
+  const empty = `${path}-empty.db`;
+  openDatabase(empty).close();
+  assert.equal((await (await startTestView(t, empty)).get('/health')).body.deployment_mode, 'UNKNOWN');
   const view = await startTestView(t, path);
   const other = openDatabase(path);
   for (const [job, mode] of [['job-1', 'PROD'], ['job-2', 'DEV']] as const) {

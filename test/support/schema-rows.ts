@@ -106,7 +106,7 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a committed session without a version of its words', `UPDATE trading_sessions SET wording = NULL WHERE session_id = 1`],
   ['a job without a mode', `UPDATE jobs SET deployment_mode = NULL`],
   ['a run without its entry', `UPDATE simulation_runs SET entry = NULL`],
-  ['a run whose entry is no JSON', `UPDATE simulation_runs SET entry = '{'`],
+  ['a run whose entry is not JSON', `UPDATE simulation_runs SET entry = '{'`],
   ['a run of no family', `UPDATE simulation_runs SET family = NULL`],
   ['a split known with half a ratio', `INSERT INTO session_splits VALUES (1, 'MSFT', '2025-01-06', 2, NULL)`],
   ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = NULL`],

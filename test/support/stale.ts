@@ -2,10 +2,10 @@ import type { Database } from '../../src/database/database.ts';
 
 /**
  * Stale model-days as a query over everything that is stored, by time stamps: how the service found them before it stored
- * evidence, and so an independent opinion on the comparisons that triggers keep. `opensReadAt` is the column of the time
- * at which opens count as read. Takes the models as a JSON array.
+ * evidence, and so an independent opinion on the comparisons that triggers keep. Opens are read when a session starts. Takes
+ * the models as a JSON array.
  */
-const stale = (opensReadAt: 'started_at' | 'completed_at') => `
+const STALE = `
   WITH active AS (
     SELECT session_id, model, date, started_at, completed_at, started_from_session_id, pays_dividends,
       lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date
@@ -42,25 +42,17 @@ const stale = (opensReadAt: 'started_at' | 'completed_at') => `
         AND bar.symbol IN (
           SELECT symbol FROM holdings WHERE holdings.session_id = active.session_id
           UNION SELECT symbol FROM positions WHERE positions.session_id = active.session_id AND symbol IS NOT NULL)
-        AND (bar.recorded_at > active.${opensReadAt} AND NOT EXISTS (
+        AND (bar.recorded_at > active.started_at AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
-              AND known.recorded_at <= active.${opensReadAt} AND known.replaced_at > active.${opensReadAt} AND known.open = bar.open)
+              AND known.recorded_at <= active.started_at AND known.replaced_at > active.started_at AND known.open = bar.open)
           OR bar.recorded_at > active.completed_at AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
               AND known.recorded_at <= active.completed_at AND known.replaced_at > active.completed_at AND known.close IS bar.close)))
   ORDER BY model, date`;
 
-/**
- * The stale model-days of some models as lines, `model date`. Opens are read when a session starts; the service before
- * evidence took them as read at the commit.
- */
-export function staleByStamps(
-  database: Database,
-  models: readonly string[],
-  { opensOf = 'start' }: { opensOf?: 'start' | 'commit' } = {},
-): string[] {
-  const rows = database.statement(stale(opensOf === 'start' ? 'started_at' : 'completed_at')).all(JSON.stringify(models));
-  return rows.map((row) => `${row['model']} ${row['date']}`);
+/** The stale model-days of some models as lines, `model date`. */
+export function staleByStamps(database: Database, models: readonly string[]): string[] {
+  return database.statement(STALE).all(JSON.stringify(models)).map((row) => `${row['model']} ${row['date']}`);
 }

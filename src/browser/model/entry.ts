@@ -1,8 +1,7 @@
 import { definitions } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
 import type { JobEntry } from '../service/responses.ts';
 
-type Entry = NonNullable<JobEntry['entry']>;
+type Entry = JobEntry['entry'];
 
 const KINDS: Record<Entry['kind'], string> = {
   provider: 'real model',
@@ -12,8 +11,7 @@ const KINDS: Record<Entry['kind'], string> = {
 };
 
 /** What a run asks its model, as it was stored with the run. */
-export function entryView(entry: Entry | null): HTMLElement {
-  if (entry === null) return h('p.quiet', 'No entry is stored: this run was made before entries were stored with runs.');
+export function entryView(entry: Entry): HTMLElement {
   const { kind, basemodel, url, parameters, repeats, knowledge_cutoff: cutoff, max_cost_usd: limit } = entry;
   const { model: _model, ...others } = parameters;
   const prices = entry.price_per_million_tokens;

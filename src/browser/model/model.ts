@@ -41,8 +41,8 @@ export const showModel: Page = async (host, params, signal) => {
   if ('reason' in data) return replace(content, ...missing(nothing(model, filters, data.reason)));
   replace(content, ...notices(data.report));
   await appendInTurn(content, figureViews(data, signal), signal);
-  const known = models.find(({ signature }) => signature === model);
-  const ran = known === undefined ? [] : [section('What ran', entryView(known.entry))];
+  const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
+  const ran = entry === null ? [] : [section('What ran', entryView(entry))];
   await appendInTurn(content, holdingViews(data, await data.held, signal), signal);
   content.append(...ran);
 };

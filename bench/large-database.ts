@@ -212,14 +212,14 @@ function insertPositions(database: Database, { models, days, positionsPerDay }: 
      FROM trading_sessions CROSS JOIN actions ON buys = ${buysOf(models)} WHERE session_id BETWEEN ? AND ?`,
   );
   const holdings = database.statement(
-    `INSERT INTO holdings SELECT position_id, held.symbol, quantity
-     FROM positions CROSS JOIN held ON buys = ${buysOf(models)} AND held.action_id = positions.action_id
-     WHERE position_id BETWEEN ? AND ?`,
+    `INSERT INTO holdings SELECT session_id, held.symbol, quantity
+     FROM trading_sessions CROSS JOIN held ON buys = ${buysOf(models)} AND held.action_id = ${positionsPerDay}
+     WHERE session_id BETWEEN ? AND ?`,
   );
   for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) {
     const last = Math.min(models * days, first + SESSIONS_PER_STEP - 1);
     positions.run(first, last);
-    holdings.run((first - 1) * positionsPerDay + 1, last * positionsPerDay);
+    holdings.run(first, last);
   }
 }
 

@@ -62,5 +62,5 @@ function insertRecords(database: Database): void {
       daily_profit_e4, daily_return_pct, created_at)
     SELECT session_id, action.value + 1, 'buy', 'AAPL', 3, 1234567, 51234567, 101234567, 1234567, 1.2346, '2025-01-01T00:00:00.000Z'
     FROM trading_sessions, ${series(2)} AS action`);
-  insert(`INSERT INTO holdings SELECT position_id, symbol.value, 12 FROM positions, json_each('["AAPL","MSFT","NVDA"]') AS symbol`);
+  insert(`INSERT INTO holdings SELECT session_id, symbol.value, 12 FROM trading_sessions, json_each('["AAPL","MSFT","NVDA"]') AS symbol`);
 }

@@ -28,7 +28,11 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     'a removed position',
     'DELETE FROM positions WHERE position_id = 7',
     [],
-    ['2025-01-08: buy records: 0, executed buy orders: 1', '2025-01-08: it has no trade and 0 no_trade records'],
+    [
+      '2025-01-08: buy records: 0, executed buy orders: 1',
+      '2025-01-08: action 1: holdings are 11 AAPL, 10 ORLY, should be 10 AAPL, 10 ORLY',
+      '2025-01-08: it has no trade and 0 no_trade records',
+    ],
   ],
   [
     'a removed session',

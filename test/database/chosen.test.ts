@@ -245,7 +245,8 @@ test('holdings are read a few sessions at a time, however many symbols each sess
   const pieces = [...(holdings(contextOf(watched.database), input) as Iterable<string>)];
   const { days } = JSON.parse(pieces.join(''));
   assert.deepEqual([days.length, days[0].date, days[0].holdings.length >= symbols.length], [4 * CLOSINGS_PER_STEP, date, true]);
-  assert.ok(watched.mostRows() <= CLOSINGS_PER_STEP * days[0].holdings.length);
+  const most = Math.max(...days.map((day: { holdings: unknown[] }) => day.holdings.length));
+  assert.ok(watched.mostRows() <= CLOSINGS_PER_STEP * most);
   assert.ok(pieces.filter((piece) => piece === '').length >= 4, 'other requests can run after each step');
 });
 

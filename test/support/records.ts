@@ -14,11 +14,7 @@ export function recordsOf(database: Database, jobId: string): string[] {
       .get(jobId, String(date), String(model));
     const id = Number(session?.['session_id']);
     const positions = rows('SELECT * FROM positions WHERE session_id = ? ORDER BY action_id', id);
-    const holdings = rows(
-      `SELECT action_id AS action, holdings.* FROM holdings JOIN positions USING (position_id) WHERE session_id = ?
-       ORDER BY action_id, holdings.symbol`,
-      id,
-    );
+    const holdings = rows('SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol', id);
     const others = OF_SESSIONS.map((table) => rows(`SELECT * FROM ${table} WHERE session_id = ? ORDER BY 1, 2, 3`, id));
     return JSON.stringify([date, model, withoutIdentity(detail), withoutIdentity(session ?? {}), positions, holdings, ...others]);
   });

@@ -3,7 +3,16 @@ import { phrasesOf } from '../src/search-text.ts';
 import { ITSELF, besideCalibration, measure } from './figure.ts';
 import { type Slice, alternate } from './paired.ts';
 import { ownProcessorMs } from './processor-time.ts';
-import { type GrowingLog, MODEL_DAYS, type Way, sizesOf, startLog, withTrigrams, withWords, withoutIndex } from './search-logs.ts';
+import {
+  type GrowingLog,
+  MODEL_DAYS,
+  type Way,
+  sizesOf,
+  startLog,
+  withTrigrams,
+  withWords,
+  withoutIndex,
+} from './search-logs.ts';
 import type { BenchOptions, Measurement } from './support.ts';
 
 /** Model-days that one slice logs. */
@@ -13,10 +22,16 @@ const LOG = 'log of a model-day of 6 messages';
 /** Both in processor time, because one process does both. */
 const UNIT = 'ms of processor time';
 
-/** What an index costs that is written with the log, of words and of trigrams: the log of a model-day, sizes, searches. */
+/**
+ * What an index costs that is written with the log, of words and of trigrams: the log of a
+ * model-day, sizes, searches.
+ */
 export async function* measureSearch(options: BenchOptions): AsyncGenerator<Measurement> {
   const bare = startLog(withoutIndex);
-  yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), { bounds: BOUNDS, ...options });
+  yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), {
+    bounds: BOUNDS,
+    ...options,
+  });
   bare.database.close();
   for (const way of [withWords, withTrigrams]) yield* compareWay(way, options);
   const log = startLog(withWords);
@@ -38,9 +53,18 @@ export async function* measureSearch(options: BenchOptions): AsyncGenerator<Meas
 async function* compareWay(way: Way, { self }: BenchOptions): AsyncGenerator<Measurement> {
   const [ours, peer] = [startLog(way), startLog(self ? way : withoutIndex)];
   const take = alternate(processorMsPerDay(ours), processorMsPerDay(peer));
-  yield await measure({ what: `${LOG} ${way.name}`, unit: UNIT, peer: self ? ITSELF : withoutIndex.name, take, bounds: BOUNDS });
+  yield await measure({
+    what: `${LOG} ${way.name}`,
+    unit: UNIT,
+    peer: self ? ITSELF : withoutIndex.name,
+    take,
+    bounds: BOUNDS,
+  });
   ours.grow(MODEL_DAYS);
-  yield { what: `sizes ${way.name}, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(ours.database) };
+  yield {
+    what: `sizes ${way.name}, ${MODEL_DAYS.toLocaleString('en-US')} model-days`,
+    ours: sizesOf(ours.database),
+  };
   ours.database.close();
   peer.database.close();
 }

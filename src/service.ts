@@ -37,7 +37,10 @@ export interface ServiceOptions {
 /** A service that answers requests. */
 export interface Service {
   port: number;
-  /** Stops listening, answers what it has read, stops the children, closes the database. A running job continues at the next start. */
+  /**
+   * Stops listening, answers what it has read, stops the children, closes the database. A running
+   * job continues at the next start.
+   */
   stop(): Promise<void>;
 }
 
@@ -59,7 +62,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
   });
   const http = createHttpServer(
-    { database, settings, log, clock, jobs, viewedFile: null, isFixed: false, interfaceDescription },
+    {
+      database,
+      settings,
+      log,
+      clock,
+      jobs,
+      viewedFile: null,
+      isFixed: false,
+      interfaceDescription,
+    },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
   const port = await listen(http.server, settings.apiPort, database);
@@ -74,8 +86,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Stores what the figures depend on, for later views of the file; a database that cannot be written is served all the same. */
-async function rememberSettings(database: Database, { settings, log }: ServiceOptions): Promise<void> {
+/**
+ * Stores what the figures depend on, for later views of the file; a database that cannot be written
+ * is served all the same.
+ */
+async function rememberSettings(
+  database: Database,
+  { settings, log }: ServiceOptions,
+): Promise<void> {
   const { riskFreeRate } = settings;
   if (riskFreeRateOf(database) === riskFreeRate) return;
   try {
@@ -86,13 +104,20 @@ async function rememberSettings(database: Database, { settings, log }: ServiceOp
   }
 }
 
-/** Listens on all interfaces, and returns the port. Otherwise closes the database and throws a `ServiceError` (`cannot_start`). */
+/**
+ * Listens on all interfaces, and returns the port. Otherwise closes the database and throws a
+ * `ServiceError` (`cannot_start`).
+ */
 export async function listen(server: Server, port: number, database: Database): Promise<number> {
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
+    await new Promise<void>((resolve, reject) =>
+      server.once('error', reject).listen(port, resolve),
+    );
   } catch (error) {
     database.close();
-    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'a server that listens has an address');

@@ -1,9 +1,10 @@
 /**
- * The version of everything that a model reads: prompt, morning report, tools with their descriptions, replies and refusals.
- * It is stored with each committed session, so that any later program can replay the session. The universe is stored with the job.
+ * The version of everything that a model reads: prompt, morning report, tools with their
+ * descriptions, replies and refusals. It is stored with each committed session, so that any later
+ * program can replay the session. The universe is stored with the job.
  *
- * To change a text, add a version to the end of this list and keep the functions of the earlier ones: the compiler asks for
- * both in `prompt.ts` and in `trading/tools.ts`.
+ * To change a text, add a version to the end of this list and keep the functions of the earlier
+ * ones: the compiler asks for both in `prompt.ts` and in `trading/tools.ts`.
  */
 export type Wording = 1;
 

@@ -6,7 +6,10 @@ import { percent } from '../trading/positions.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import type { Note } from './notes.ts';
 
-/** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
+/**
+ * Records with the portfolios they may have, as `replay` returns them, and the values that the day
+ * may have started from.
+ */
 export interface Figures {
   records: readonly LedgerRecord[];
   portfolios: readonly (readonly Portfolio[])[];
@@ -14,8 +17,9 @@ export interface Figures {
 }
 
 /**
- * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit against the value that the day
- * started from. Returns what each record should be worth; null where a price is missing.
+ * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit
+ * against the value that the day started from. Returns what each record should be worth; null where
+ * a price is missing.
  */
 export function* checkFigures(
   { records, portfolios, startValues }: Figures,
@@ -24,7 +28,8 @@ export function* checkFigures(
   const marks = marksIn(evidence);
   const isComplete = evidence.prices.every(({ close }) => close !== null);
   const check = ([index, record]: [number, LedgerRecord]) => {
-    const [likeliest = null, ...others] = portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
+    const [likeliest = null, ...others] =
+      portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
     const worths = [likeliest, ...others].filter((worth) => worth !== null);
     const known = { isComplete: isComplete || worths.length > 0 };
     const noteHere = (sentence: string) => note(`action ${record.actionId}: ${sentence}`, known);
@@ -52,14 +57,19 @@ function checkRecord(
   );
   const fitting = profits.filter(({ profit }) => profit === dailyProfit);
   if (fitting.length === 0)
-    note(`daily_profit is ${formatDollars(dailyProfit)}, should be ${formatDollars(profits[0]?.profit ?? worth)}`);
+    note(
+      `daily_profit is ${formatDollars(dailyProfit)}, should be ${formatDollars(profits[0]?.profit ?? worth)}`,
+    );
   const returns = (fitting.length === 0 ? profits : fitting).map(({ start, profit }) =>
     start === 0 ? null : percent(profit / start),
   );
-  if (!returns.includes(dailyReturnPct)) note(`daily_return_pct is ${dailyReturnPct}, should be ${returns[0]}`);
+  if (!returns.includes(dailyReturnPct))
+    note(`daily_return_pct is ${dailyReturnPct}, should be ${returns[0]}`);
 }
 
 /** The value of a portfolio; null when a mark is missing. */
 function valueAt(portfolio: Portfolio, marks: ReadonlyMap<string, Money>): Money | null {
-  return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol)) ? valueOf(portfolio, marks) : null;
+  return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol))
+    ? valueOf(portfolio, marks)
+    : null;
 }

@@ -17,13 +17,23 @@ const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
 const CLOSING = closingOf('?');
 
-const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer });
+const HOLDINGS = query(
+  'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
+  { symbol: text, quantity: integer },
+);
 
 /** The end of a model's active day, or of an opening, from which its next day starts. */
 export type ClosingState = RowOf<typeof LATEST_CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
 
-/** A model's latest active day, or opening, strictly before a date, whichever job ran it; null when there is none. */
-export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
+/**
+ * A model's latest active day, or opening, strictly before a date, whichever job ran it; null when
+ * there is none.
+ */
+export function latestActiveDayBefore(
+  database: Database,
+  model: string,
+  date: CalendarDate,
+): ClosingState | null {
   return withHoldings(database, LATEST_CLOSING.get(database, model, date));
 }
 
@@ -37,24 +47,41 @@ export function holdingsOf(reader: Reader, sessionId: number): RowOf<typeof HOLD
   return HOLDINGS.all(reader, sessionId);
 }
 
-function withHoldings(reader: Reader, closing: RowOf<typeof LATEST_CLOSING> | undefined): ClosingState | null {
-  return closing === undefined ? null : { ...closing, holdings: holdingsOf(reader, closing.sessionId) };
+function withHoldings(
+  reader: Reader,
+  closing: RowOf<typeof LATEST_CLOSING> | undefined,
+): ClosingState | null {
+  return closing === undefined
+    ? null
+    : { ...closing, holdings: holdingsOf(reader, closing.sessionId) };
 }
 
 /** Models whose holdings are read without a pause: a millisecond or two. */
 const MODELS_PER_STEP = 50;
 
-/** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */
+/**
+ * What some models hold when a date begins; `since` is the earliest of the days that they last
+ * closed, or that date without any.
+ */
 export function* heldBefore(
   database: Database,
   models: readonly string[],
   date: CalendarDate,
 ): Steps<{ symbols: string[]; since: CalendarDate }> {
-  const closing = yield* mapInSteps(models, (model) => latestActiveDayBefore(database, model, date), MODELS_PER_STEP);
+  const closing = yield* mapInSteps(
+    models,
+    (model) => latestActiveDayBefore(database, model, date),
+    MODELS_PER_STEP,
+  );
   const states = closing.filter((state) => state !== null);
   return {
-    symbols: [...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol)))].sort(),
-    since: states.reduce((earliest, state) => (state.date < earliest ? state.date : earliest), date),
+    symbols: [
+      ...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol))),
+    ].sort(),
+    since: states.reduce(
+      (earliest, state) => (state.date < earliest ? state.date : earliest),
+      date,
+    ),
   };
 }
 
@@ -66,8 +93,14 @@ const SPANS = query(
   { model: text, firstDate: orNull(text), lastDate: orNull(text) },
 );
 
-/** The first and the last active day of each of some models, null for one that has none: two look-ups each, in one statement. */
-export function activeSpans(database: Database, models: readonly string[]): Map<string, RowOf<typeof SPANS>> {
+/**
+ * The first and the last active day of each of some models, null for one that has none: two
+ * look-ups each, in one statement.
+ */
+export function activeSpans(
+  database: Database,
+  models: readonly string[],
+): Map<string, RowOf<typeof SPANS>> {
   return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
 }
 

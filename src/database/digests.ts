@@ -3,61 +3,148 @@ import type { Reader } from './database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from './rows.ts';
 
 /**
- * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as JSON, as base64url: an array
- * for each table below, of an array for each row, in order. The columns are frozen: a digest of others would be another digest.
+ * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as
+ * JSON, as base64url: an array for each table below, of an array for each row, in order. The
+ * columns are frozen: a digest of others would be another digest.
  */
 const PARTS = {
   session: [
     rows('trading_sessions WHERE session_id = ?', {
-      ...{ session_id: integer, job_id: orNull(text), date: text, model: text, started_from_session_id: orNull(integer) },
-      ...{ initial_cash_e4: orNull(integer), pays_dividends: integer, session_summary: orNull(text), note: orNull(text) },
-      ...{ steps: integer, total_messages: integer, started_at: text, completed_at: orNull(text), wording: orNull(integer) },
+      ...{
+        session_id: integer,
+        job_id: orNull(text),
+        date: text,
+        model: text,
+        started_from_session_id: orNull(integer),
+      },
+      ...{
+        initial_cash_e4: orNull(integer),
+        pays_dividends: integer,
+        session_summary: orNull(text),
+        note: orNull(text),
+      },
+      ...{
+        steps: integer,
+        total_messages: integer,
+        started_at: text,
+        completed_at: orNull(text),
+        wording: orNull(integer),
+      },
     }),
   ],
   conversation: [
     rows('reasoning_logs WHERE session_id = ? ORDER BY message_index', {
-      ...{ message_index: integer, role: text, content: text, summary: orNull(text), tool_name: orNull(text) },
-      ...{ tool_input: orNull(text), tool_calls: orNull(text), carried: orNull(text), timestamp: text, served: orNull(text) },
+      ...{
+        message_index: integer,
+        role: text,
+        content: text,
+        summary: orNull(text),
+        tool_name: orNull(text),
+      },
+      ...{
+        tool_input: orNull(text),
+        tool_calls: orNull(text),
+        carried: orNull(text),
+        timestamp: text,
+        served: orNull(text),
+      },
     }),
   ],
   positions: [
     rows('positions WHERE session_id = ? ORDER BY action_id', {
-      ...{ position_id: integer, action_id: integer, action_type: text, symbol: orNull(text), amount: orNull(integer) },
-      ...{ price_e4: orNull(integer), cash_e4: integer, portfolio_value_e4: integer, daily_profit_e4: integer },
+      ...{
+        position_id: integer,
+        action_id: integer,
+        action_type: text,
+        symbol: orNull(text),
+        amount: orNull(integer),
+      },
+      ...{
+        price_e4: orNull(integer),
+        cash_e4: integer,
+        portfolio_value_e4: integer,
+        daily_profit_e4: integer,
+      },
       ...{ daily_return_pct: orNull(real), created_at: text },
     }),
     rows('holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer }),
   ],
   evidence: [
     rows('session_prices WHERE session_id = ? ORDER BY symbol', {
-      ...{ symbol: text, date: text, held_since: orNull(text), open_e4: orNull(integer), open_date: orNull(text) },
+      ...{
+        symbol: text,
+        date: text,
+        held_since: orNull(text),
+        open_e4: orNull(integer),
+        open_date: orNull(text),
+      },
       ...{ close_e4: orNull(integer), close_date: orNull(text) },
     }),
     rows('session_splits WHERE session_id = ? ORDER BY symbol, date', {
       ...{ symbol: text, date: text, numerator: integer, denominator: integer },
     }),
     rows('session_dividends WHERE session_id = ? ORDER BY symbol, ex_date', {
-      ...{ symbol: text, ex_date: text, cash_e6: integer, basis: text, splits: text, paid_e6: integer },
+      ...{
+        symbol: text,
+        ex_date: text,
+        cash_e6: integer,
+        basis: text,
+        splits: text,
+        paid_e6: integer,
+      },
     }),
   ],
   tool_usage: [
-    rows('tool_usage WHERE session_id = ? ORDER BY tool_name', { tool_name: text, calls: integer, refused: integer, duration_ms: real }),
+    rows('tool_usage WHERE session_id = ? ORDER BY tool_name', {
+      tool_name: text,
+      calls: integer,
+      refused: integer,
+      duration_ms: real,
+    }),
   ],
   usage: [
-    rows('trading_sessions AS own JOIN job_details AS used USING (job_id, date, model) WHERE session_id = ?', {
-      ...{ 'used.steps': integer, requests: integer, prompt_tokens: orNull(integer), completion_tokens: orNull(integer) },
-      ...{ cached_tokens: orNull(integer), reasoning_tokens: orNull(integer), cost_usd: orNull(real) },
-      ...{ 'used.started_at': orNull(text), 'used.completed_at': orNull(text) },
-    }),
+    rows(
+      'trading_sessions AS own JOIN job_details AS used USING (job_id, date, model) WHERE session_id = ?',
+      {
+        ...{
+          'used.steps': integer,
+          requests: integer,
+          prompt_tokens: orNull(integer),
+          completion_tokens: orNull(integer),
+        },
+        ...{
+          cached_tokens: orNull(integer),
+          reasoning_tokens: orNull(integer),
+          cost_usd: orNull(real),
+        },
+        ...{ 'used.started_at': orNull(text), 'used.completed_at': orNull(text) },
+      },
+    ),
   ],
   terms: [
     rows('trading_sessions AS own JOIN jobs USING (job_id) WHERE session_id = ?', {
-      ...{ start_date: text, end_date: text, dates: text, replace_existing: integer, agent_config: text },
+      ...{
+        start_date: text,
+        end_date: text,
+        dates: text,
+        replace_existing: integer,
+        agent_config: text,
+      },
       ...{ universe: orNull(text), deployment_mode: text, created_at: text },
     }),
-    rows('trading_sessions AS own JOIN simulation_runs USING (job_id, model) WHERE session_id = ?', {
-      ...{ run_id: integer, model_index: integer, start_date: text, created_at: text, entry: text, family: text },
-    }),
+    rows(
+      'trading_sessions AS own JOIN simulation_runs USING (job_id, model) WHERE session_id = ?',
+      {
+        ...{
+          run_id: integer,
+          model_index: integer,
+          start_date: text,
+          created_at: text,
+          entry: text,
+          family: text,
+        },
+      },
+    ),
   ],
 };
 
@@ -89,7 +176,9 @@ function digestOf(reader: Reader, sessionId: number, part: Part): string {
 export function storeDigests(reader: Reader, sessionId: number): void {
   const digests = parts.map((part) => digestOf(reader, sessionId, part));
   reader
-    .statement(`INSERT INTO session_digests (session_id, ${parts.join(', ')}) VALUES (?${', ?'.repeat(parts.length)})`)
+    .statement(
+      `INSERT INTO session_digests (session_id, ${parts.join(', ')}) VALUES (?${', ?'.repeat(parts.length)})`,
+    )
     .run(sessionId, ...digests);
 }
 
@@ -104,8 +193,8 @@ const STORED = query(`SELECT ${parts.join(', ')} FROM session_digests WHERE sess
 });
 
 /**
- * The parts of a session that are not what was committed: all of them when its digests are missing. Throws a RangeError for an
- * integer that no JavaScript number holds.
+ * The parts of a session that are not what was committed: all of them when its digests are missing.
+ * Throws a RangeError for an integer that no JavaScript number holds.
  */
 export function changedParts(reader: Reader, sessionId: number): Part[] {
   const stored = STORED.get(reader, sessionId);

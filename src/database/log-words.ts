@@ -4,11 +4,14 @@ import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 
 /**
- * The index of words of the reasoning logs. A message enters it in the transaction that logs the message. Messages never change, so
- * what is in the index stays right.
+ * The index of words of the reasoning logs. A message enters it in the transaction that logs the
+ * message. Messages never change, so what is in the index stays right.
  */
 
-/** The opening prompt, with the prices of every symbol, is not searched: every search for a symbol would find every model-day. */
+/**
+ * The opening prompt, with the prices of every symbol, is not searched: every search for a symbol
+ * would find every model-day.
+ */
 const OPENING_MESSAGES = 2;
 /** Of longer texts only this many characters are searched. */
 const MAX_TEXT_LENGTH = 100_000;
@@ -16,8 +19,9 @@ const MAX_TEXT_LENGTH = 100_000;
 const MESSAGES_PER_STEP = 50;
 
 /**
- * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word from the newest on, it reads
- * past all that are newer than those asked for, so that a step among old messages would take as long as one through all.
+ * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word
+ * from the newest on, it reads past all that are newer than those asked for, so that a step among
+ * old messages would take as long as one through all.
  */
 const ROWS_PER_BLOCK = 16_384;
 /** Part of a word for SQLite's tokenizer, but not for ours. */
@@ -32,7 +36,10 @@ export function blockStart(row: number): number {
   return blockOf(row) * ROWS_PER_BLOCK;
 }
 
-/** What finds the phrases in the block of a row. Words consist of letters and digits, so none has a meaning in SQLite's queries. */
+/**
+ * What finds the phrases in the block of a row. Words consist of letters and digits, so none has a
+ * meaning in SQLite's queries.
+ */
 export function expressionFor(phrases: readonly Phrase[], row: number): string {
   return phrases.map((words) => `"${inBlock(words, row)}"`).join(' AND ');
 }
@@ -56,7 +63,11 @@ const ROWS = query(
    WHERE log_id BETWEEN ? AND ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY log_id`,
   [integer, text, orNull(text), orNull(text)],
 );
-const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE log_id = ?`, [text, orNull(text), orNull(text)]);
+const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE log_id = ?`, [
+  text,
+  orNull(text),
+  orNull(text),
+]);
 
 /** What is searched in a message: its content, its arguments, its thoughts. */
 export function searchedTexts(database: Reader, row: number): string[] {
@@ -67,7 +78,14 @@ export function searchedTexts(database: Reader, row: number): string[] {
 /** Indexes the messages from a row on, within the transaction that has logged them. */
 export function indexMessages(database: Reader, first: number, last = newestRow(database)): void {
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
-  for (const [row, ...texts] of ROWS.all(database, first, last)) insert.run(row, inBlock(texts.flatMap((one) => wordsOf(one ?? '')), row));
+  for (const [row, ...texts] of ROWS.all(database, first, last))
+    insert.run(
+      row,
+      inBlock(
+        texts.flatMap((one) => wordsOf(one ?? '')),
+        row,
+      ),
+    );
 }
 
 /** Indexes all messages of a database that is being made, within its transaction. */

@@ -4,30 +4,47 @@ import { newestVersion, sqlFrom } from './schema.ts';
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSSv". */
 export const APPLICATION_ID = 0x54535376;
-/** The mark of files from before the first release, and the last commit whose program reads them. */
+/**
+ * The mark of files from before the first release, and the last commit whose program reads them.
+ */
 const UNRELEASED = { id: 0x54535331, commit: 'f2cc0fd' };
 
-/** Brings a database to the newest version in one transaction: a new one directly, an older one step by step. */
+/**
+ * Brings a database to the newest version in one transaction: a new one directly, an older one step
+ * by step.
+ */
 export function migrate(connection: DatabaseSync): void {
   if (versionOf(connection) === newestVersion()) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    // Chosen within the transaction: another process may have applied them while this one waited for the lock.
-    for (const sql of sqlFrom(isEmpty(connection) ? 'new' : versionOf(connection))) connection.exec(sql);
-    connection.exec(`PRAGMA user_version = ${newestVersion()}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+    // Chosen within the transaction: another process may have applied them while this one waited
+    // for the lock.
+    for (const sql of sqlFrom(isEmpty(connection) ? 'new' : versionOf(connection)))
+      connection.exec(sql);
+    connection.exec(
+      `PRAGMA user_version = ${newestVersion()}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
+    );
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
   }
 }
 
-/** Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema. */
+/**
+ * Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema.
+ */
 export function checkOwnership(connection: DatabaseSync, path: string): void {
   if (idOf(connection) === UNRELEASED.id) {
     const unreleased = 'its schema is from before the first release';
-    throw new ServiceError('cannot_start', `Cannot use ${path}: ${unreleased}; the program of commit ${UNRELEASED.commit} reads it`);
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot use ${path}: ${unreleased}; the program of commit ${UNRELEASED.commit} reads it`,
+    );
   }
   if (isForeign(connection)) {
-    throw new ServiceError('cannot_start', `Cannot use ${path}: it is a database of another program`);
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot use ${path}: it is a database of another program`,
+    );
   }
   const version = versionOf(connection);
   if (version > newestVersion()) {

@@ -17,8 +17,9 @@ export interface Older {
 }
 
 /**
- * Works on a database that has this program's schema: the file itself, or a migrated copy of a file of an older version, which
- * is in the system's folder for temporary files until the work is done. The file itself is never changed.
+ * Works on a database that has this program's schema: the file itself, or a migrated copy of a file
+ * of an older version, which is in the system's folder for temporary files until the work is done.
+ * The file itself is never changed.
  */
 export async function withNewestSchema<Result>(
   path: string,

@@ -4,9 +4,10 @@ import { priceTables } from './price-tables.ts';
 import { searchTables } from './search-tables.ts';
 
 /**
- * The current schema, which a new database gets directly. Adding a migration (schema.ts) means changing this too. Columns whose names
- * end in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table.
- * Timestamps are UTC with a trailing Z.
+ * The current schema, which a new database gets directly. Adding a migration (schema.ts) means
+ * changing this too. Columns whose names end in `_e4` are integers of 1/10000 dollar; prices in
+ * `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
+ * a trailing Z.
  */
 export const tables = `
 CREATE TABLE jobs (

@@ -10,7 +10,12 @@ import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import type { Difference } from './differences.ts';
-import { type FirstMessagesOf, type ReplayContext, firstMessagesOfModels, replayModelDay } from './model-day.ts';
+import {
+  type FirstMessagesOf,
+  type ReplayContext,
+  firstMessagesOfModels,
+  replayModelDay,
+} from './model-day.ts';
 import { type DayRecord, type Terms, createTermsReader, faultOf, readRecord } from './record.ts';
 import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
 
@@ -22,7 +27,9 @@ export interface ReplayReport {
   superseded: { modelDays: number; same: number };
   /** Model-days that differ when they are replayed, or whose digests do not match. */
   differences: Listed<Finding>;
-  /** Those that differ where a price that they could read may have been replaced without a trace. */
+  /**
+   * Those that differ where a price that they could read may have been replaced without a trace.
+   */
   lost: Listed<Finding>;
   /** Those that are the same, from prices whose time stamps are later than their use. */
   late: Listed<Finding>;
@@ -57,8 +64,8 @@ export async function replay(path: string, options: ReplayOptions = {}): Promise
 }
 
 /**
- * Replays every committed model-day, active or superseded, date by date and in slices, adding to the report. The connection
- * shows past prices meanwhile.
+ * Replays every committed model-day, active or superseded, date by date and in slices, adding to
+ * the report. The connection shows past prices meanwhile.
  */
 export async function replayLedger(
   reader: Reader,
@@ -69,7 +76,13 @@ export async function replayLedger(
   const setBacks = await bySlices(clockSetBacks(reader));
   const past = openPast(reader);
   try {
-    const replayed = { reader, setBacks, past, firstMessagesOf, marketAt: createMarkets(reader, past) };
+    const replayed = {
+      reader,
+      setBacks,
+      past,
+      firstMessagesOf,
+      marketAt: createMarkets(reader, past),
+    };
     const termsOf = createTermsReader();
     let sliceEnd = 0;
     for (const date of auditedDates(reader)) {
@@ -116,15 +129,26 @@ async function judge(
 ): Promise<Verdict> {
   let changed: string[] = [];
   try {
-    changed = changedParts(replayed.reader, session.sessionId).map((part) => `${partNames[part]} changed after the commit`);
+    changed = changedParts(replayed.reader, session.sessionId).map(
+      (part) => `${partNames[part]} changed after the commit`,
+    );
     const verdict = await explain(replayed, readRecord(replayed.reader, session, termsOf));
-    return changed.length === 0 ? verdict : { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences] };
+    return changed.length === 0
+      ? verdict
+      : { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences] };
   } catch (error) {
-    return { kind: 'differences', sentences: [...changed, `it cannot be read: ${faultOf(error)}`], fromOutside: 0 };
+    return {
+      kind: 'differences',
+      sentences: [...changed, `it cannot be read: ${faultOf(error)}`],
+      fromOutside: 0,
+    };
   }
 }
 
-/** Replays a model-day as its time stamps say and, where that differs, from the other viewpoints that are possible. */
+/**
+ * Replays a model-day as its time stamps say and, where that differs, from the other viewpoints
+ * that are possible.
+ */
 async function explain(replayed: ReplayContext, day: DayRecord): Promise<Verdict> {
   const attempt = (viewpoint: Viewpoint) => replayModelDay(replayed, day, viewpoint);
   const first = await attempt(asStamped(day.session));
@@ -136,7 +160,11 @@ async function explain(replayed: ReplayContext, day: DayRecord): Promise<Verdict
   const late = 'prices, splits or dividends that it used are stamped later than it ran';
   if ((await attempt({ ...asStamped(day.session), isLenient: true })).differences.length === 0)
     return { ...same, kind: 'late', sentences: [late] };
-  return { ...same, kind: kindOf(replayed.reader, day, first.differences), sentences: sentencesOf(first.differences) };
+  return {
+    ...same,
+    kind: kindOf(replayed.reader, day, first.differences),
+    sentences: sentencesOf(first.differences),
+  };
 }
 
 /** Everything whose prices a model-day could read. */
@@ -148,13 +176,22 @@ function symbolsOf({ terms, past, evidence }: DayRecord): Set<string> {
   ]);
 }
 
-/** The list to which differences belong. Only the first one counts, because the others may follow from it. */
-function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference[]): Verdict['kind'] {
+/**
+ * The list to which differences belong. Only the first one counts, because the others may follow
+ * from it.
+ */
+function kindOf(
+  reader: Reader,
+  day: DayRecord,
+  differences: readonly Difference[],
+): Verdict['kind'] {
   const { session } = day;
   const [first] = differences;
   if (first === undefined || first.kind === 'answers') return 'differences';
   const symbols = first.symbols.length > 0 ? first.symbols : [...symbolsOf(day)];
-  return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt) ? 'lost' : 'differences';
+  return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt)
+    ? 'lost'
+    : 'differences';
 }
 
 function sentencesOf(differences: readonly Difference[]): string[] {
@@ -163,7 +200,11 @@ function sentencesOf(differences: readonly Difference[]): string[] {
   return notes().problems;
 }
 
-function record(report: ReplayReport, session: ReplayedSession, { kind, sentences, fromOutside }: Verdict): void {
+function record(
+  report: ReplayReport,
+  session: ReplayedSession,
+  { kind, sentences, fromOutside }: Verdict,
+): void {
   const { model, date, sessionId, status } = session;
   const counts = status === 'active' ? report : report.superseded;
   counts.modelDays += 1;

@@ -1,7 +1,8 @@
 /** Longer expressions are refused, which also bounds the depth of the recursion. */
 export const MAX_EXPRESSION_LENGTH = 500;
 
-const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/%^(),]))/iy;
+const TOKEN =
+  /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/%^(),]))/iy;
 
 const { abs, ceil, floor, max, min, round, sqrt } = Math;
 const functions = new Map<string, (...values: number[]) => number>(
@@ -14,8 +15,8 @@ type Token = number | string;
 const CERTAIN_DIGITS = 15;
 
 /**
- * The same digits in every program: a whole exponent multiplies, by squares from its lowest bit up, and a negative one divides
- * 1 by that; any other power is rounded to 15 significant digits.
+ * The same digits in every program: a whole exponent multiplies, by squares from its lowest bit up,
+ * and a negative one divides 1 by that; any other power is rounded to 15 significant digits.
  */
 function raise(base: number, exponent: number): number {
   if (!Number.isInteger(exponent)) return Number((base ** exponent).toPrecision(CERTAIN_DIGITS));
@@ -29,8 +30,8 @@ function raise(base: number, exponent: number): number {
 }
 
 /**
- * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws an `Error` whose message a
- * model can act on. The text is never run as code.
+ * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws
+ * an `Error` whose message a model can act on. The text is never run as code.
  */
 export function calculate(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)
@@ -52,7 +53,11 @@ function tokenise(expression: string): Token[] {
     const match = TOKEN.exec(expression);
     if (match === null) throw new Error(`unexpected '${expression.slice(at).trimStart()[0]}'`);
     const [, number, name, operator = ''] = match;
-    tokens.push(number !== undefined ? Number(number) : (name?.toLowerCase() ?? (operator === '**' ? '^' : operator)));
+    tokens.push(
+      number !== undefined
+        ? Number(number)
+        : (name?.toLowerCase() ?? (operator === '**' ? '^' : operator)),
+    );
   }
   return tokens;
 }
@@ -68,7 +73,11 @@ function sum(tokens: Token[]): number {
 
 function product(tokens: Token[]): number {
   let value = signed(tokens);
-  for (let operator = take(tokens, '*', '/', '%'); operator; operator = take(tokens, '*', '/', '%')) {
+  for (
+    let operator = take(tokens, '*', '/', '%');
+    operator;
+    operator = take(tokens, '*', '/', '%')
+  ) {
     const right = signed(tokens);
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }
@@ -114,5 +123,7 @@ function take(tokens: Token[], ...wanted: string[]): string | undefined {
 function expect(tokens: Token[], wanted: string): void {
   const token = tokens.shift();
   if (token !== wanted)
-    throw new Error(token === undefined ? `a '${wanted}' is missing` : `expected '${wanted}', got '${token}'`);
+    throw new Error(
+      token === undefined ? `a '${wanted}' is missing` : `expected '${wanted}', got '${token}'`,
+    );
 }

@@ -3,11 +3,14 @@ import { dirname, join } from 'node:path';
 import type { Settings } from '../settings.ts';
 
 /**
- * What model-days side by side take from the machine, measured, and whether it has that much. Only Linux tells; elsewhere, and
- * where a limit cannot be read, there is no warning.
+ * What model-days side by side take from the machine, measured, and whether it has that much. Only
+ * Linux tells; elsewhere, and where a limit cannot be read, there is no warning.
  */
 
-/** Of a child that waits for a provider by HTTPS, which takes the most; of the service, with as many children. */
+/**
+ * Of a child that waits for a provider by HTTPS, which takes the most; of the service, with as many
+ * children.
+ */
 const CHILD_MEMORY_MB = 14;
 const SERVICE_MEMORY_MB = 150;
 /** Of the service: one per standard stream of a child; its files, and clients. */
@@ -29,11 +32,15 @@ interface Limited {
 }
 
 /**
- * One sentence for each of memory, open files and tasks that does not suffice for so many model-days side by side, with what
- * they take and how many there is enough for. `root` is the folder in which the system shows itself; `memory` is in bytes.
+ * One sentence for each of memory, open files and tasks that does not suffice for so many
+ * model-days side by side, with what they take and how many there is enough for. `root` is the
+ * folder in which the system shows itself; `memory` is in bytes.
  */
 export function capacityWarnings(
-  { maxParallelModels: most, modelDayCommand }: Pick<Settings, 'maxParallelModels' | 'modelDayCommand'>,
+  {
+    maxParallelModels: most,
+    modelDayCommand,
+  }: Pick<Settings, 'maxParallelModels' | 'modelDayCommand'>,
   { root = '/', userId = process.getuid?.() ?? ROOT_USER, memory = process.availableMemory() } = {},
 ): string[] {
   // What MODEL_DAY_COMMAND runs may take its memory and tasks on another machine.
@@ -71,7 +78,9 @@ function descriptorsOf(root: string): Limited {
 
 function tasksOf(root: string, userId: number): Limited {
   const ofUser = userId === ROOT_USER ? Infinity : processLimit(root, 'Max processes'); // which does not bind root
-  const left = controlGroups(root).map((group) => count(group, 'pids.max') - count(group, 'pids.current') + SERVICE_TASKS);
+  const left = controlGroups(root).map(
+    (group) => count(group, 'pids.max') - count(group, 'pids.current') + SERVICE_TASKS,
+  );
   return {
     available: Math.min(ofUser, ...left.filter((tasks) => !Number.isNaN(tasks))),
     service: SERVICE_TASKS,
@@ -82,19 +91,25 @@ function tasksOf(root: string, userId: number): Limited {
   };
 }
 
-/** The soft limit of this process, which Node has raised to the hard one; infinite when there is none. */
+/**
+ * The soft limit of this process, which Node has raised to the hard one; infinite when there is
+ * none.
+ */
 function processLimit(root: string, name: string): number {
   return numberIn(read(join(root, 'proc/self/limits')), new RegExp(`^${name} +(\\d+) `, 'm'));
 }
 
 /**
- * The folders of this process's control groups, of version 1 and 2, and of those that contain them. A container may show its
- * group as the root of all.
+ * The folders of this process's control groups, of version 1 and 2, and of those that contain them.
+ * A container may show its group as the root of all.
  */
 function controlGroups(root: string): string[] {
   const lines = read(join(root, 'proc/self/cgroup')).matchAll(/^\d+:([^:]*):(\/.*)$/gm);
   const mounts = [...lines].flatMap(([, controllers = '', path = '/']) => {
-    const names = controllers === '' ? ['', 'unified'] : controllers.split(',').filter((name) => name === 'pids');
+    const names =
+      controllers === ''
+        ? ['', 'unified']
+        : controllers.split(',').filter((name) => name === 'pids');
     return names.map((name) => ({ mount: join(root, 'sys/fs/cgroup', name), path }));
   });
   return mounts.flatMap(({ mount, path }) => pathsUpFrom(path).map((part) => join(mount, part)));

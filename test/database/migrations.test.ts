@@ -8,7 +8,13 @@ import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { migrations, newestVersion } from '../../src/database/schema.ts';
-import { actionTypes, jobStatuses, messageRoles, modelDayStatuses, sessionStatuses } from '../../src/domain.ts';
+import {
+  actionTypes,
+  jobStatuses,
+  messageRoles,
+  modelDayStatuses,
+  sessionStatuses,
+} from '../../src/domain.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { writeManifest } from '../support/manifest.ts';
@@ -16,12 +22,19 @@ import { type Program, ask, followProgram } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** SHA-256 of every released migration. Databases out there were made by these very texts: rows are only ever added. */
+/**
+ * SHA-256 of every released migration. Databases out there were made by these very texts: rows are
+ * only ever added.
+ */
 const released: string[] = [];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {
   const hashes = migrations.map((sql) => hash('sha256', sql));
-  assert.deepEqual(hashes, released, 'restore the released text and add a new migration; the hash of a new one gets a row here');
+  assert.deepEqual(
+    hashes,
+    released,
+    'restore the released text and add a new migration; the hash of a new one gets a row here',
+  );
 });
 
 const words: [column: string, words: readonly string[]][] = [
@@ -36,15 +49,19 @@ for (const [place, list] of words) {
     const [table, column] = place.split('.') as [string, string];
     const database = new DatabaseSync(':memory:');
     migrate(database);
-    const sql = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql'];
-    const accepted = new RegExp(`\\b${column} TEXT [^,]*CHECK \\(${column} IN \\(([^)]*)\\)`).exec(String(sql))?.[1];
+    const sql = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.[
+      'sql'
+    ];
+    const accepted = new RegExp(`\\b${column} TEXT [^,]*CHECK \\(${column} IN \\(([^)]*)\\)`).exec(
+      String(sql),
+    )?.[1];
     assert.deepEqual(accepted?.match(/\w+/g)?.sort(), [...list].sort());
   });
 }
 
 /**
- * A made-up next version, in processes of its own: this one keeps its list of migrations. Applied twice, the migration would fail;
- * applied to half, it would leave a job without a word.
+ * A made-up next version, in processes of its own: this one keeps its list of migrations. Applied
+ * twice, the migration would fail; applied to half, it would leave a job without a word.
  */
 const MIGRATION = `ALTER TABLE jobs ADD COLUMN word TEXT; UPDATE jobs SET word = 'of ' || job_id`;
 const WORDS = ['of job-1', 'of job-2', 'of job-3', 'of job-4'];
@@ -56,7 +73,9 @@ const OPEN = `import { openDatabase } from '${urlOf('src/database/database.ts').
   openDatabase('data/jobs.db').close();`;
 const opening = ['--input-type=module', '--eval', OPEN];
 
-/** A folder with the books of four days as the database of the service, as this program leaves it. */
+/**
+ * A folder with the books of four days as the database of the service, as this program leaves it.
+ */
 async function withBooks(t: TestContext, { hasManifest = false } = {}): Promise<string> {
   const cwd = temporaryFolder(t);
   mkdirSync(join(cwd, 'data'));
@@ -66,9 +85,16 @@ async function withBooks(t: TestContext, { hasManifest = false } = {}): Promise<
   return cwd;
 }
 
-function startNext(t: TestContext, cwd: string, args: readonly string[], env: Record<string, string> = {}): Program {
+function startNext(
+  t: TestContext,
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Program {
   const words = ['--import', urlOf('test/fixtures/second-version.ts').href, ...args];
-  const program = followProgram(spawn(process.execPath, words, { cwd, env: { API_PORT: '0', MIGRATION, ...env } }));
+  const program = followProgram(
+    spawn(process.execPath, words, { cwd, env: { API_PORT: '0', MIGRATION, ...env } }),
+  );
   t.after(() => program.process.kill('SIGKILL'));
   return program;
 }
@@ -78,8 +104,18 @@ function stateOf(path: string): [version: number, words: string[] | null] {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    const hasWords = database.prepare(`SELECT 1 FROM pragma_table_info('jobs') WHERE name = 'word'`).get() !== undefined;
-    return [version, hasWords ? database.prepare('SELECT word FROM jobs ORDER BY job_id').all().map(({ word }) => String(word)) : null];
+    const hasWords =
+      database.prepare(`SELECT 1 FROM pragma_table_info('jobs') WHERE name = 'word'`).get() !==
+      undefined;
+    return [
+      version,
+      hasWords
+        ? database
+            .prepare('SELECT word FROM jobs ORDER BY job_id')
+            .all()
+            .map(({ word }) => String(word))
+        : null,
+    ];
   } finally {
     database.close();
   }
@@ -109,7 +145,8 @@ test('two programs that open a file of an earlier version at once migrate it onc
   await new Promise((resolve) => setTimeout(resolve, 200));
   database.statement('COMMIT').run();
   database.close();
-  for (const { ended } of programs) assert.deepEqual(await ended, { code: 0, signal: null, stdout: 'opening\n', stderr: '' });
+  for (const { ended } of programs)
+    assert.deepEqual(await ended, { code: 0, signal: null, stdout: 'opening\n', stderr: '' });
   assert.deepEqual(stateOf(path), [NEXT, WORDS]);
 });
 
@@ -126,15 +163,25 @@ for (const [name, migration, isKilled] of ends) {
     const path = join(cwd, 'data/jobs.db');
     const { process: child, ended } = startNext(t, cwd, opening, { MIGRATION: migration });
     if (isKilled) {
-      await until('the migration to write', () => existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 1e6);
+      await until(
+        'the migration to write',
+        () => existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 1e6,
+      );
       child.kill('SIGKILL');
     }
     const { code, signal, stderr } = await ended;
     assert.deepEqual([code, signal], isKilled ? [null, 'SIGKILL'] : [1, null]);
-    if (!isKilled) assert.match(stderr, /Cannot open the database data\/jobs\.db: no such table: nowhere/);
+    if (!isKilled)
+      assert.match(stderr, /Cannot open the database data\/jobs\.db: no such table: nowhere/);
     const database = openDatabase(path);
-    assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
-    assert.equal(database.statement(`SELECT 1 FROM sqlite_schema WHERE name = 'long'`).get(), undefined);
+    assert.deepEqual(
+      { ...database.statement('PRAGMA integrity_check').get() },
+      { integrity_check: 'ok' },
+    );
+    assert.equal(
+      database.statement(`SELECT 1 FROM sqlite_schema WHERE name = 'long'`).get(),
+      undefined,
+    );
     database.close();
     assert.deepEqual(stateOf(path), [THIS, null]);
     assert.equal((await startNext(t, cwd, opening).ended).code, 0);
@@ -161,17 +208,28 @@ test('check and view read a file of an earlier version as a migrated copy, resto
   assert.equal(check.code, 0);
 
   const view = startNext(t, cwd, [MAIN, 'view', 'files/old.db'], env);
-  await view.waitFor(new RegExp(`^files/old\\.db, made in PROD mode, schema version ${THIS}, shown as a migrated copy: http`, 'm'));
+  await view.waitFor(
+    new RegExp(
+      `^files/old\\.db, made in PROD mode, schema version ${THIS}, shown as a migrated copy: http`,
+      'm',
+    ),
+  );
   const [, port] = await view.waitFor(/"message":"listening".*?"port":(\d+)/);
   const shown = `http://127.0.0.1:${port}`;
-  assert.deepEqual([(await ask(`${shown}/health`)).viewing, (await ask(`${shown}/jobs`)).count], ['old.db', 4]);
+  assert.deepEqual(
+    [(await ask(`${shown}/health`)).viewing, (await ask(`${shown}/jobs`)).count],
+    ['old.db', 4],
+  );
   assert.equal(readdirSync(join(cwd, 'tmp')).length, 1);
   view.process.kill('SIGTERM');
   assert.equal((await view.ended).code, 0);
   assert.deepEqual(readdirSync(join(cwd, 'tmp')), [], 'the copies are removed');
 
   const { code, stdout } = await startNext(t, cwd, [MAIN, 'restore', 'files/old.db'], env).ended;
-  assert.deepEqual([code, /restored from files\/old\.db/.test(stdout), stateOf(join(cwd, 'data/jobs.db'))], [0, true, [THIS, null]]);
+  assert.deepEqual(
+    [code, /restored from files\/old\.db/.test(stdout), stateOf(join(cwd, 'data/jobs.db'))],
+    [0, true, [THIS, null]],
+  );
   assert.equal((await startNext(t, cwd, opening).ended).code, 0);
   assert.deepEqual(stateOf(join(cwd, 'data/jobs.db')), [NEXT, WORDS]);
   assert.deepEqual(contentOf(join(cwd, 'files')), before);
@@ -187,9 +245,16 @@ test('a file of an earlier version is compared with its manifest as it is, befor
   };
   const tables = file.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
   const ledger = 'ledger: 4 model-days of 1 model, 7 positions';
-  assert.deepEqual(await check(), [0, `file: sound, and all ${tables} tables are as its manifest states them`, ledger]);
+  assert.deepEqual(await check(), [
+    0,
+    `file: sound, and all ${tables} tables are as its manifest states them`,
+    ledger,
+  ]);
   file.exec(`UPDATE tool_usage SET duration_ms = duration_ms + 1 WHERE session_id = 1`);
   const [code, damaged, sentence] = await check();
   assert.deepEqual([code, damaged], [1, 'file: damaged']);
-  assert.match(String(sentence), /^ {2}tool_usage is not as the manifest states it: a value in its \d+ rows? has changed$/);
+  assert.match(
+    String(sentence),
+    /^ {2}tool_usage is not as the manifest states it: a value in its \d+ rows? has changed$/,
+  );
 });

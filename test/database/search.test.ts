@@ -14,7 +14,9 @@ import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { emptyTables } from '../support/tables.ts';
 
-/** The index of words: whatever happens to the logs, a search finds what reading all of them finds. */
+/**
+ * The index of words: whatever happens to the logs, a search finds what reading all of them finds.
+ */
 
 const MODELS = ['a', 'b'];
 const DATES = ['2025-01-06', '2025-01-07'];
@@ -22,13 +24,43 @@ const WORDS = ['apple', 'cash', 'hold', '苹果', 'the'];
 const NEVER = new AbortController();
 const INDEX_CHECK = `INSERT INTO log_words (log_words) VALUES ('integrity-check')`;
 
-const anyText = fc.array(fc.constantFrom(...WORDS), { maxLength: 6 }).map((words) => words.join(' '));
+const anyText = fc
+  .array(fc.constantFrom(...WORDS), { maxLength: 6 })
+  .map((words) => words.join(' '));
 const small = fc.nat({ max: 9 });
 const anyEvent = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('open' as const), model: fc.constantFrom(...MODELS), date: fc.constantFrom(...DATES) }) },
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('say' as const), session: small, texts: fc.array(anyText, { minLength: 1, maxLength: 3 }) }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('end' as const), session: small, fails: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }), longestMs: fc.constantFrom(-1, undefined) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('open' as const),
+      model: fc.constantFrom(...MODELS),
+      date: fc.constantFrom(...DATES),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('say' as const),
+      session: small,
+      texts: fc.array(anyText, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('end' as const),
+      session: small,
+      fails: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('search' as const),
+      words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }),
+      longestMs: fc.constantFrom(-1, undefined),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('vacuum' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
 );
@@ -38,10 +70,34 @@ const open = { type: 'open', model: 'a', date: '2025-01-06' } as const;
 const say = (...texts: string[]) => ({ type: 'say', session: 0, texts }) as const;
 const end = { type: 'end', session: 0, fails: false } as const;
 const remove = { type: 'remove', session: 0 } as const;
-/** Histories that once misled the index: rows that are used again after their messages were removed, alone and beside old ones. */
+/**
+ * Histories that once misled the index: rows that are used again after their messages were removed,
+ * alone and beside old ones.
+ */
 const HARD: Event[][] = [
-  [open, say('apple', 'cash'), end, remove, open, say('cash', 'apple', ''), end, { type: 'vacuum' }],
-  [open, say('apple'), end, open, say('apple', 'cash'), end, remove, { type: 'vacuum' }, open, say('cash'), end],
+  [
+    open,
+    say('apple', 'cash'),
+    end,
+    remove,
+    open,
+    say('cash', 'apple', ''),
+    end,
+    { type: 'vacuum' },
+  ],
+  [
+    open,
+    say('apple'),
+    end,
+    open,
+    say('apple', 'cash'),
+    end,
+    remove,
+    { type: 'vacuum' },
+    open,
+    say('cash'),
+    end,
+  ],
 ];
 
 function prepare(database: CommandDatabase): void {
@@ -52,40 +108,74 @@ function prepare(database: CommandDatabase): void {
   MODELS.forEach((model, index) => {
     const run = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES ('j', ?, ?, ?, 't', '{}', ?)`;
     database.statement(run).run(model, index, DATES[0] as string, model);
-    for (const date of DATES) database.statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`).run(date, model);
+    for (const date of DATES)
+      database
+        .statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`)
+        .run(date, model);
   });
 }
 
 // any: each query below has columns of its own, which its caller takes apart.
 const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
-  database.statement(sql).all(...values).map((row) => Object.values(row) as any[]);
+  database
+    .statement(sql)
+    .all(...values)
+    .map((row) => Object.values(row) as any[]);
 
 /** The sessions that are open, by their number among them; undefined when there is none. */
 function openOne(database: CommandDatabase, number: number): any[] | undefined {
-  const all = rowsOf(database, `SELECT session_id, model, date FROM trading_sessions WHERE status = 'running' ORDER BY session_id`);
+  const all = rowsOf(
+    database,
+    `SELECT session_id, model, date FROM trading_sessions WHERE status = 'running' ORDER BY session_id`,
+  );
   return all[number % all.length];
 }
 
 async function apply(database: CommandDatabase, event: Event): Promise<void> {
-  const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
+  const run = (sql: string, ...values: (string | number)[]) =>
+    database.statement(sql).run(...values);
   if (event.type === 'open') {
     const { model, date } = event;
-    run(`INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at, wording) VALUES ('j', ?, ?, 5, 't', 1)`, date, model);
+    run(
+      `INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at, wording) VALUES ('j', ?, ?, 5, 't', 1)`,
+      date,
+      model,
+    );
   } else if (event.type === 'say') {
     const [id] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    const [[firstIndex] = [0]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs WHERE session_id = ?', id);
+    const [[firstIndex] = [0]] = rowsOf(
+      database,
+      'SELECT count(*) FROM reasoning_logs WHERE session_id = ?',
+      id,
+    );
     const messages = event.texts.map((content) => ({ role: 'assistant' as const, content }));
-    database.transaction(() => appendMessages(database, id, { firstIndex, messages, timestamp: 't' }));
+    database.transaction(() =>
+      appendMessages(database, id, { firstIndex, messages, timestamp: 't' }),
+    );
   } else if (event.type === 'end') {
     const [id, model, date] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    if (event.fails) return void run(`UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`, id);
-    run(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`, model, date);
-    run(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`, id);
+    if (event.fails)
+      return void run(
+        `UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`,
+        id,
+      );
+    run(
+      `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`,
+      model,
+      date,
+    );
+    run(
+      `UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`,
+      id,
+    );
   } else if (event.type === 'vacuum') run('VACUUM');
   else if (event.type === 'remove') {
-    const ended = rowsOf(database, `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`);
+    const ended = rowsOf(
+      database,
+      `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`,
+    );
     const [id] = ended[event.session % ended.length] ?? [];
     if (id !== undefined) run('DELETE FROM reasoning_logs WHERE session_id = ?', id);
   }
@@ -112,8 +202,14 @@ async function searched(
 ): Promise<string[]> {
   const found: string[] = [];
   for (let before: number | null | undefined; before !== null; ) {
-    const page = await searchLogs(database, { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before }, { signal: NEVER.signal, ...options });
-    found.push(...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`));
+    const page = await searchLogs(
+      database,
+      { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before },
+      { signal: NEVER.signal, ...options },
+    );
+    found.push(
+      ...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`),
+    );
     before = page.nextBefore;
   }
   return found;
@@ -124,25 +220,37 @@ test('whatever is logged, committed, replaced, removed or vacuumed, a search fin
   t.after(() => database.close());
   let found = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(anyEvent, { minLength: 20, maxLength: 50 }), fc.integer({ min: 1, max: 5 }), async (events, limit) => {
-      prepare(database);
-      for (const event of [...events, { type: 'search' as const, words: ['apple'], longestMs: undefined }]) {
-        if (event.type !== 'search') await apply(database, event);
-        else {
-          const expected = scanned(database, event.words);
-          found += expected.length;
-          const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
-          assert.deepEqual(await searched(database, event.words, limit, options), expected);
+    fc.asyncProperty(
+      fc.array(anyEvent, { minLength: 20, maxLength: 50 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (events, limit) => {
+        prepare(database);
+        for (const event of [
+          ...events,
+          { type: 'search' as const, words: ['apple'], longestMs: undefined },
+        ]) {
+          if (event.type !== 'search') await apply(database, event);
+          else {
+            const expected = scanned(database, event.words);
+            found += expected.length;
+            const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
+            assert.deepEqual(await searched(database, event.words, limit, options), expected);
+          }
         }
-      }
-      database.statement(INDEX_CHECK).run();
-    }),
+        database.statement(INDEX_CHECK).run();
+      },
+    ),
     { numRuns: runs(40, 2_000), examples: HARD.map((events) => [events, 1]) },
   );
   assert.ok(found > 100, `the searches found ${found} messages`);
 });
 
-const copies: [name: string, make: (path: string, target: string) => Promise<unknown>, messages: number, jobId?: string][] = [
+const copies: [
+  name: string,
+  make: (path: string, target: string) => Promise<unknown>,
+  messages: number,
+  jobId?: string,
+][] = [
   ['backup', backupDatabase, 5],
   ['package', (path, target) => packageJob({ path, jobId: 'job-1', target }), 2, 'job-1'],
 ];
@@ -151,14 +259,22 @@ for (const [name, make, messages, jobId] of copies)
     const folder = temporaryFolder(t);
     const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
     const database = (await fourDays(path)).database as CommandDatabase;
-    const search = { phrases: phrasesOf('executed'), filters: { jobId }, limit: 9, before: undefined };
+    const search = {
+      phrases: phrasesOf('executed'),
+      filters: { jobId },
+      limit: 9,
+      before: undefined,
+    };
     const found = await searchLogs(database, search, NEVER);
     assert.equal(found.messages.length, messages);
     await make(path, copy);
     const copied = openDatabase(copy);
     assert.deepEqual(await searchLogs(copied, search, NEVER), found);
     for (const one of [database, copied]) {
-      assert.deepEqual({ ...one.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+      assert.deepEqual(
+        { ...one.statement('PRAGMA integrity_check').get() },
+        { integrity_check: 'ok' },
+      );
       one.statement(INDEX_CHECK).run();
       one.close();
     }
@@ -173,12 +289,19 @@ test('SQLite without FTS5 finds a database with the index sound, copies it and a
   // As it looks to a program that has no module of this name.
   const other = new DatabaseSync(path);
   other.enableDefensive(false);
-  other.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'fts9') WHERE name = 'log_words'; PRAGMA writable_schema = RESET`);
+  other.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'fts9') WHERE name = 'log_words'; PRAGMA writable_schema = RESET`,
+  );
   other.close();
   const without = new DatabaseSync(path);
   assert.throws(() => without.exec('SELECT * FROM log_words'), /no such module: fts9/);
-  assert.deepEqual({ ...without.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
-  without.exec(`INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 90, 'user', 'u', 't'); VACUUM`);
+  assert.deepEqual(
+    { ...without.prepare('PRAGMA integrity_check').get() },
+    { integrity_check: 'ok' },
+  );
+  without.exec(
+    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 90, 'user', 'u', 't'); VACUUM`,
+  );
   without.prepare('VACUUM INTO ?').run(join(folder, 'copy.db'));
   without.close();
 });
@@ -198,14 +321,21 @@ test('a message is found as soon as it is logged, and a search writes nothing', 
   const database = (await fourDays()).database as CommandDatabase;
   t.after(() => database.close());
   const messages = [{ role: 'assistant' as const, content: 'Zebras are not listed.' }];
-  const [[count]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs WHERE session_id = 4') as [[number]];
+  const [[count]] = rowsOf(
+    database,
+    'SELECT count(*) FROM reasoning_logs WHERE session_id = 4',
+  ) as [[number]];
   const log = () => appendMessages(database, 4, { firstIndex: count, messages, timestamp: 't' });
   const undo = () => {
     log();
     throw new Error('undone');
   };
   assert.throws(() => database.transaction(undo), /undone/);
-  assert.deepEqual(await searched(database, ['zebras'], 9), [], 'nor is one whose transaction was rolled back');
+  assert.deepEqual(
+    await searched(database, ['zebras'], 9),
+    [],
+    'nor is one whose transaction was rolled back',
+  );
   database.transaction(log);
   const changes = rowsOf(database, 'SELECT total_changes()');
   assert.deepEqual(await searched(database, ['zebras'], 9), [`4 ${count}`]);

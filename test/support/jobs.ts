@@ -4,29 +4,60 @@ import { type NewJob, type Run, insertJob } from '../../src/database/jobs.ts';
 import { encodeEntry } from '../../src/entry.ts';
 import { toolNames } from '../../src/trading/tools.ts';
 
-/** A run of a job; unless they are given, its family is the model itself, and its entry that of `storedEntry`. */
+/**
+ * A run of a job; unless they are given, its family is the model itself, and its entry that of
+ * `storedEntry`.
+ */
 export type TestRun = Pick<Run, 'model' | 'startDate'> & Partial<Run>;
 
 /** A job; its mode is PROD unless it is given. */
-export type TestJob = Omit<NewJob, 'runs' | 'deploymentMode'> & Partial<Pick<NewJob, 'deploymentMode'>> & { runs: readonly TestRun[] };
+export type TestJob = Omit<NewJob, 'runs' | 'deploymentMode'> &
+  Partial<Pick<NewJob, 'deploymentMode'>> & { runs: readonly TestRun[] };
 
 /** What ran, as the trigger stores it: a model that may keep notes. */
 export function storedEntry(signature: string, { hasNews = false } = {}): string {
   return encodeEntry({
-    ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
+    ...{
+      signature,
+      run: 1,
+      repeats: 1,
+      kind: 'simulated',
+      basemodel: signature,
+      url: null,
+      url_is_cut: false,
+    },
     ...{ api: null, stream: null, stream_is_set: false },
-    ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
-    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews, hasNotes: true }) },
+    ...{
+      key_source: null,
+      key_variable: null,
+      parameters: {},
+      prompt: null,
+      notes: true,
+      knowledge_cutoff: null,
+    },
+    ...{
+      price_per_million_tokens: null,
+      max_cost_usd: null,
+      tools: toolNames({ hasNews, hasNotes: true }),
+    },
   });
 }
 
 /** Inserts a job within the caller's transaction. */
 export function insertTestJob(database: Database, { runs, ...job }: TestJob): void {
-  const whole = runs.map(({ model, family = model, entry = storedEntry(family), startDate }) => ({ model, family, entry, startDate }));
+  const whole = runs.map(({ model, family = model, entry = storedEntry(family), startDate }) => ({
+    model,
+    family,
+    entry,
+    startDate,
+  }));
   insertJob(database, { deploymentMode: 'PROD', ...job, runs: whole });
 }
 
-/** Inserts a job with all its model-days within the caller's transaction; the service adds those of a large job when it runs. */
+/**
+ * Inserts a job with all its model-days within the caller's transaction; the service adds those of
+ * a large job when it runs.
+ */
 export function insertWholeJob(database: Database, job: TestJob): void {
   insertTestJob(database, job);
   addModelDays(database, job.jobId, { from: job.startDate, to: job.endDate });

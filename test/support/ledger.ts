@@ -1,8 +1,11 @@
 import type { Database } from '../../src/database/database.ts';
 
-const listOf = (rows: string) => `(SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol) FROM (${rows}))`;
+const listOf = (rows: string) =>
+  `(SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol) FROM (${rows}))`;
 /** As stored, at the close. */
-const AT_CLOSE = listOf('SELECT symbol, quantity FROM holdings WHERE holdings.session_id = positions.session_id');
+const AT_CLOSE = listOf(
+  'SELECT symbol, quantity FROM holdings WHERE holdings.session_id = positions.session_id',
+);
 /** From the close before, action by action. */
 const AFTER_ACTION = listOf(`
   SELECT symbol, sum(quantity) AS quantity FROM (
@@ -12,7 +15,10 @@ const AFTER_ACTION = listOf(`
     WHERE earlier.session_id = positions.session_id AND earlier.action_id <= positions.action_id AND action_type IN ('buy', 'sell', 'split'))
   GROUP BY symbol HAVING sum(quantity) <> 0`);
 
-/** The active positions of a model as a text ledger: `date action symbol amount price => cash value profit holdings`. */
+/**
+ * The active positions of a model as a text ledger: `date action symbol amount price => cash value
+ * profit holdings`.
+ */
 export function ledgerOf(database: Database, model: string): string[] {
   const rows = database
     .statement(
@@ -23,9 +29,13 @@ export function ledgerOf(database: Database, model: string): string[] {
     )
     .all(model);
   return rows.map((row) => {
-    const action = [row['date'], row['action_type'], row['symbol'], row['amount'], dollars(row['price_e4'])].filter(
-      (part) => part !== null,
-    );
+    const action = [
+      row['date'],
+      row['action_type'],
+      row['symbol'],
+      row['amount'],
+      dollars(row['price_e4']),
+    ].filter((part) => part !== null);
     const state = [
       dollars(row['cash_e4']),
       dollars(row['portfolio_value_e4']),

@@ -28,7 +28,10 @@ const anyEntry: Entry = {
   kind: 'provider',
   basemodel: 'some-model',
   url: 'http://127.0.0.1/v1',
-  api: null, stream: null, stream_is_set: false, url_is_cut: false,
+  api: null,
+  stream: null,
+  stream_is_set: false,
+  url_is_cut: false,
   key_source: 'service',
   key_variable: null,
   parameters: {},
@@ -42,8 +45,14 @@ const anyEntry: Entry = {
 
 let jobs = 0;
 
-/** Inserts a completed job whose runs made these returns, each day starting from the run's latest earlier one. */
-export function insertReturns(database: CommandDatabase, { dates, agentConfig = {}, runs }: JobOfReturns): void {
+/**
+ * Inserts a completed job whose runs made these returns, each day starting from the run's latest
+ * earlier one.
+ */
+export function insertReturns(
+  database: CommandDatabase,
+  { dates, agentConfig = {}, runs }: JobOfReturns,
+): void {
   const jobId = `returns-${(jobs += 1)}`;
   database.transaction(() => {
     database
@@ -52,7 +61,15 @@ export function insertReturns(database: CommandDatabase, { dates, agentConfig = 
            created_at, completed_at)
          VALUES (?, 'completed', ?, ?, ?, 0, ?, 'PROD', ?, ?)`,
       )
-      .run(jobId, dates[0] as string, dates.at(-1) as string, JSON.stringify(dates), JSON.stringify(agentConfig), AT, AT);
+      .run(
+        jobId,
+        dates[0] as string,
+        dates.at(-1) as string,
+        JSON.stringify(dates),
+        JSON.stringify(agentConfig),
+        AT,
+        AT,
+      );
     for (const [index, [run, { returns, family = run, entry }]] of Object.entries(runs).entries()) {
       const stored = encodeEntry({ ...anyEntry, signature: family, ...entry });
       database
@@ -61,7 +78,8 @@ export function insertReturns(database: CommandDatabase, { dates, agentConfig = 
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(jobId, run, index, dates[0] as string, AT, stored, family);
-      for (const [day, date] of dates.entries()) insertDay(database, { jobId, run, date }, returns[day] ?? null);
+      for (const [day, date] of dates.entries())
+        insertDay(database, { jobId, run, date }, returns[day] ?? null);
     }
   });
 }
@@ -72,10 +90,16 @@ interface ModelDayOfRun {
   date: CalendarDate;
 }
 
-function insertDay(database: CommandDatabase, { jobId, run, date }: ModelDayOfRun, dailyReturn: number | null): void {
+function insertDay(
+  database: CommandDatabase,
+  { jobId, run, date }: ModelDayOfRun,
+  dailyReturn: number | null,
+): void {
   const [status, error] = dailyReturn === null ? ['failed', 'No answer'] : ['completed', null];
   database
-    .statement('INSERT INTO job_details (job_id, date, model, status, error, started_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?)')
+    .statement(
+      'INSERT INTO job_details (job_id, date, model, status, error, started_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    )
     .run(jobId, date, run, status, error, AT, AT);
   if (dailyReturn === null) return;
   const before = database
@@ -91,7 +115,15 @@ function insertDay(database: CommandDatabase, { jobId, run, date }: ModelDayOfRu
       `INSERT INTO trading_sessions (job_id, date, model, status, started_from_session_id, initial_cash_e4, wording, started_at, completed_at)
        VALUES (?, ?, ?, 'active', ?, ?, 1, ?, ?)`,
     )
-    .run(jobId, date, run, before?.sessionId ?? null, before === undefined ? INITIAL_CASH_E4 : null, AT, AT);
+    .run(
+      jobId,
+      date,
+      run,
+      before?.sessionId ?? null,
+      before === undefined ? INITIAL_CASH_E4 : null,
+      AT,
+      AT,
+    );
   database
     .statement(
       `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)

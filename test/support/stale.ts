@@ -1,9 +1,9 @@
 import type { Database } from '../../src/database/database.ts';
 
 /**
- * Stale model-days as a query over everything that is stored, by time stamps: how the service found them before it stored
- * evidence, and so an independent opinion on the comparisons that triggers keep. Opens are read when a session starts. Takes
- * the models as a JSON array.
+ * Stale model-days as a query over everything that is stored, by time stamps: how the service found
+ * them before it stored evidence, and so an independent opinion on the comparisons that triggers
+ * keep. Opens are read when a session starts. Takes the models as a JSON array.
  */
 const STALE = `
   WITH active AS (
@@ -54,5 +54,8 @@ const STALE = `
 
 /** The stale model-days of some models as lines, `model date`. */
 export function staleByStamps(database: Database, models: readonly string[]): string[] {
-  return database.statement(STALE).all(JSON.stringify(models)).map((row) => `${row['model']} ${row['date']}`);
+  return database
+    .statement(STALE)
+    .all(JSON.stringify(models))
+    .map((row) => `${row['model']} ${row['date']}`);
 }

@@ -92,7 +92,7 @@ const MICRO_DIGITS = 6;
 
 /**
  * Dollars as decimal text, exactly, in 1/1,000,000 dollar; a finer amount is rounded half to even.
- * Null for text that is no such number, is negative or is too large to be held exactly.
+ * Null for text that is not such a number, is negative or is too large to be held exactly.
  */
 export function microDollars(text: string): number | null {
   const [, whole = '', fraction = '', exponent = '0'] =

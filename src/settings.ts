@@ -36,12 +36,7 @@ const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
  * names every variable with an invalid value, so that one start shows all mistakes.
  */
 export function readSettings(environment: NodeJS.ProcessEnv) {
-  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
-  if (!result.success) {
-    const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
-    throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
-  }
-  const env = result.output;
+  const env = checked(environment);
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
@@ -108,6 +103,13 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
      */
     allowedHosts: env.ALLOWED_HOSTS,
   };
+}
+
+function checked(environment: NodeJS.ProcessEnv): v.InferOutput<typeof environmentSchema> {
+  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
+  if (result.success) return result.output;
+  const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
 }
 
 /** `VARIABLE=` in a compose file or a shell means "not set". */

@@ -66,10 +66,10 @@ test('documents say what the program cannot do, and what a release needs', () =>
 test('the five places to start from exist', () => {
   const places = [
     ...textOf('docs/contributing.md').matchAll(/\ban? [a-z ]+: `(\w+)` in `(\S+\.ts)`/g),
-  ].map(([, name, file]) => [, file, name]);
+  ].map(([, name = '', file = '']) => ({ name, file }));
   assert.equal(places.length, 5);
   const missing = places.filter(
-    ([, file, name]) =>
+    ({ file, name }) =>
       !new RegExp(`^(export )?(async )?(function\\*?|const) ${name}\\b`, 'm').test(
         textOf(`src/${file}`),
       ),

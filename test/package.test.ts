@@ -125,7 +125,7 @@ test('a failed request and a failed command name lines of the source files if th
     if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
     assert.match(
       await logged(),
-      /^Error: no such table: .*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/,
+      /^Error: no such table: .*\n( {4}at .*\/server\.js:\d+:\d+\)?\n)+/,
       String(foreign).slice(0, 20),
     );
   }

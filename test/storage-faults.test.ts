@@ -52,7 +52,7 @@ test('a disk that is full in the middle of a job: the job waits, health says so,
   assert.equal(
     (await ask(`${url}/health`)).status,
     'unhealthy',
-    'room for a page is no room for a model-day',
+    'room for a page does not suffice for a model-day',
   );
   await program.free();
   const status = await cancelWhenMoving(url, job_id);

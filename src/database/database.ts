@@ -27,7 +27,7 @@ export const MAX_PAUSE_MS = 50;
 const DEFAULT_CACHE_MB = 8;
 /**
  * A service moves its log into the database after so much of it. To move 8 MB at a time held up
- * other requests for 20 to 40 ms, now and then, and jobs were no faster.
+ * other requests for 20 to 40 ms each time, and jobs were no faster.
  */
 const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;

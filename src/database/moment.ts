@@ -46,7 +46,7 @@ export function momentOf(source: Database, { take, giveBack }: Readings): Moment
     close() {
       if (isOver) return;
       isOver = true;
-      if (reading && reading.connection.isOpen) giveBack(reading);
+      if (reading?.connection.isOpen) giveBack(reading);
     },
     write: () => assert.fail('a response writes nothing'),
     probe: source.probe,

@@ -35,7 +35,7 @@ const CHILD_OOM_SCORE_ADJ = 1000;
 const STDERR_TAIL_LENGTH = 4_000;
 const MAX_STDERR_BYTES = 1024 * 1024;
 /** From Node 26; before that the permission model lets every process reach the network. */
-export const CAN_RESTRICT_NETWORK = Number.parseInt(process.versions.node) >= 26;
+export const CAN_RESTRICT_NETWORK = Number.parseInt(process.versions.node, 10) >= 26;
 /**
  * The variables that a child inherits: how to reach the network, which certificates to trust, and
  * the time zone.

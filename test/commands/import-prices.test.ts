@@ -32,7 +32,10 @@ test('text in a file cannot control the terminal', async (t) => {
     env: { DEPLOYMENT_MODE: 'DEV' },
   });
   assert.match(stderr, /prices\.csv:2: refused, /);
-  assert.match(stdout, /columns\.csv: CSV\n[^]*  refused 2 rows: another row has different prices/);
+  assert.match(
+    stdout,
+    /columns\.csv: CSV\n[^]* {2}refused 2 rows: another row has different prices/,
+  );
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
@@ -55,7 +58,7 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
   assert.match(
     stdout,
-    /imported 1 bar .*\n  its prices are .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 row: not a date/,
+    /imported 1 bar .*\n {2}its prices are .*\n {2}refused 25 rows: a date before 1900-01-01\n {2}refused 1 row: not a date/,
   );
   const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
   assert.deepEqual(
@@ -132,7 +135,7 @@ test('the summary names up to ten symbols, and says what the prices were taken a
   const said = await runInProcess(['import-prices', '--as', 'total-return', 'yahoo.csv'], { cwd });
   assert.match(
     said.stdout,
-    /imported 1 bar \(1 new or changed\)[^]*  its prices are taken as total-return, as --as says; otherwise/,
+    /imported 1 bar \(1 new or changed\)[^]* {2}its prices are taken as total-return, as --as says; otherwise/,
   );
   const wrong = await runInProcess(['import-prices', '--as', 'adjusted', 'yahoo.csv'], { cwd });
   assert.equal(wrong.code, 2);
@@ -147,7 +150,7 @@ test('an import that brings a split names the stored prices that it contradicts'
   const { stdout } = await runInProcess(['import-prices', 'A.csv'], { cwd });
   assert.match(
     stdout,
-    /\n  Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/,
+    /\n {2}Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/,
   );
 });
 

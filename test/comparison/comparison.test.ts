@@ -279,8 +279,10 @@ test('the confidence applies to the interval and to what is shown, not to the pl
     [wide?.smallestDifference, wide?.daysNeeded],
     [narrow?.smallestDifference, narrow?.daysNeeded],
   );
-  const width = (pair: typeof wide) =>
-    (pair?.interval as { high: number }).high - (pair?.interval as { low: number }).low;
+  const width = (pair: typeof wide) => {
+    const { low, high } = (pair as { interval: { low: number; high: number } }).interval;
+    return high - low;
+  };
   assert.ok(width(wide) > 2 * width(narrow));
 });
 

@@ -338,11 +338,11 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   );
   assert.match(
     imported.stdout,
-    /control market CSV\n  imported 6 bars \(6 new or changed\) of 2 symbols/,
+    /control market CSV\n {2}imported 6 bars \(6 new or changed\) of 2 symbols/,
   );
   assert.match(
     imported.stdout,
-    /CSV of dividends\n  imported 3 dividends \(3 new, changed or removed\) of 2 symbols/,
+    /CSV of dividends\n {2}imported 3 dividends \(3 new, changed or removed\) of 2 symbols/,
   );
   const spans = dividendCoverage(database, [codeOf['AAA'] ?? ''], { from: '', to: '~' });
   assert.deepEqual(

@@ -359,7 +359,7 @@ test("a write waits for another program's lock without blocking, then runs once"
   assert.deepEqual(
     [database.storageFault(), isDatabaseHealthy(database)],
     [null, true],
-    'waiting is no fault yet',
+    'waiting is not yet a fault',
   );
   other.exec('COMMIT');
   assert.deepEqual([await written, runs], [1, 1]);

@@ -31,7 +31,7 @@ const dates = ({ first }: Known) => [first, '2025-02-30', '1899-01-01', '2001-01
 const names = ({ models }: Known) => [
   encoded(models.slice(0, 2)),
   encoded(models.slice(2)),
-  'nobody',
+  'unknown',
   ',',
   '',
 ];

@@ -144,7 +144,7 @@ test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, 
     [`"other", ${tag}`, 304],
     ['*', 304],
     ['"other"', 200],
-    [tag.slice(0, -2) + '"', 200],
+    [`${tag.slice(0, -2)}"`, 200],
   ];
   for (const [tags, status] of known)
     assert.equal(

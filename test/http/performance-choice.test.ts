@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';

@@ -136,7 +136,7 @@ async function buyAndReinvest(
     const orders: Order[] = [];
     for (const { symbol, dividends, split } of SHARES) {
       const day = DATES.indexOf(date);
-      const { open } = years.get(symbol)?.find((one) => one.date === date) as Day;
+      const { open = NaN } = years.get(symbol)?.find((one) => one.date === date) ?? {};
       const before = held.get(symbol) ?? 0;
       const due = (dividends[day] ?? 0) + (day === HOLIDAY + 1 ? (dividends[HOLIDAY] ?? 0) : 0);
       const ratio = split?.day === day ? split.numerator / split.denominator : 1;

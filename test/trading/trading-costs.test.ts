@@ -58,7 +58,7 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
   assert.match(
     buy(portfolio, dear).refusal ?? '',
     /enough for 0$/,
-    'the commission alone is more than the cash',
+    'the commission is more than the cash',
   );
   const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
   assert.equal(toDollars(bought.cash), 95);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/dialects.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Json } from '../../src/json.ts';
-import { MAX_TOOL_CALLS } from '../../src/protocol.ts';
+import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/protocol.ts';
 
 /** What a dialect makes of a question, of an answer that goes back, and of the events of a stream: without a server. */
 
@@ -60,6 +60,11 @@ test('messages: details of a stop are told of a refusal alone', () => {
   const noteOf = (stop_reason: string) => dialects.messages.read({ content, stop_reason, stop_details }, 1).note;
   assert.equal(noteOf('end_turn'), null);
   assert.match(noteOf('refusal') ?? '', /The provider says: bio: No\.$/);
+});
+
+test('what a provider says of itself is cut at its bound', () => {
+  const { served } = dialects.messages.read({ content: [], model: 'm'.repeat(10_000) }, 1);
+  assert.equal(served?.model?.length, MAX_SERVED_LENGTH);
 });
 
 /** What a stream of these events adds up to; `hasEnded` after the last one. */

@@ -160,7 +160,7 @@ const bounds: [what: string, api: ApiDialect, events: object[], error: RegExp][]
   ['a piece of no block', 'messages', [text('a')], /a piece of a block that has not begun/],
 ];
 for (const [what, api, events, error] of bounds) {
-  test(`${api}: ${what} are refused while they arrive`, () => {
+  test(`${api} is not read to its end: ${what}`, () => {
     assert.throws(() => assembled(api, events), error);
     assert.doesNotThrow(() => assembled(api, events.slice(0, -1)));
   });

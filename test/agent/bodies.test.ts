@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/dialects.ts';
-import { TooLarge } from '../../src/agent/provider/growth.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Json } from '../../src/json.ts';
+import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/protocol.ts';
 
 /** What a dialect makes of a question, of an answer that goes back, and of the events of a stream: without a server. */
 
@@ -62,6 +62,11 @@ test('messages: details of a stop are told of a refusal alone', () => {
   assert.match(noteOf('refusal') ?? '', /The provider says: bio: No\.$/);
 });
 
+test('what a provider says of itself is cut at its bound', () => {
+  const { served } = dialects.messages.read({ content: [], model: 'm'.repeat(10_000) }, 1);
+  assert.equal(served?.model?.length, MAX_SERVED_LENGTH);
+});
+
 /** What a stream of these events adds up to; `hasEnded` after the last one. */
 function assembled(api: ApiDialect, events: readonly (object | string)[]): { body: Json; hasEnded: boolean } {
   const assembler = dialects[api].assemble();
@@ -95,7 +100,84 @@ test('responses: without items an answer is empty if it is complete, and otherwi
   assert.deepEqual(assembled('responses', [{ ...completed, type: 'response.created' }]).body, {});
 });
 
-test('responses: items that are together larger than an answer may be are refused while they arrive', () => {
-  const items = Array.from({ length: 3 }, (_, index) => itemDone(index, 'x'.repeat(512 * 1024)));
-  assert.throws(() => assembled('responses', items), TooLarge);
+/** A message of Chat Completions as the last event leaves it, put together from these pieces of it. */
+function messageOf(deltas: readonly object[]): any {
+  const chunks = deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
+  return (assembled('chat', chunks).body['choices'] as any)[0].message;
+}
+
+const details = (...pieces: object[]) => pieces.map((piece) => ({ reasoning_details: [piece] }));
+const blocks = (...pieces: object[]) => pieces.map((piece) => ({ thinking_blocks: [{ type: 'thinking', ...piece }] }));
+
+/** Pieces of lists of thoughts, and the items that they are put together to. */
+const lists: [what: string, deltas: object[], items: object[]][] = [
+  ['summaries', details({ index: 0, summary: 'a' }, { index: 0, summary: 'b' }), [{ index: 0, summary: 'ab' }]],
+  ['sealed data', details({ index: 0, data: 'a' }, { index: 0, data: 'b' }), [{ index: 0, data: 'ab' }]],
+  ['two types of a number', details({ index: 0, type: 's' }, { index: 0, type: 'e' }), [{ index: 0, type: 's' }, { index: 0, type: 'e' }]],
+  ['blocks of LiteLLM', blocks({ thinking: 'a' }, { thinking: 'b', signature: 's' }), [
+    { type: 'thinking', thinking: 'ab', signature: 's' },
+  ]],
+  ['a block after a signed one', blocks({ signature: 's' }, { thinking: 'b' }), [
+    { type: 'thinking', signature: 's' },
+    { type: 'thinking', thinking: 'b' },
+  ]],
+];
+for (const [what, deltas, items] of lists) {
+  test(`chat: pieces of thoughts: ${what}`, () => {
+    const { reasoning_details: ofOpenRouter, thinking_blocks: ofLiteLlm } = messageOf(deltas);
+    assert.deepEqual(ofOpenRouter ?? ofLiteLlm, items);
+  });
+}
+
+test("chat: pieces of a call in OpenAI's old form", () => {
+  const pieces = [{ name: 'buy', arguments: '{"symbol":' }, { arguments: '"AAPL"}' }];
+  const { tool_calls: calls } = messageOf(pieces.map((piece) => ({ function_call: piece })));
+  assert.deepEqual(calls, [{ type: 'function', function: { name: 'buy', arguments: '{"symbol":"AAPL"}' } }]);
+});
+
+test('chat: a last piece may come as a whole message, and an error within its choice is one', () => {
+  const { body } = assembled('chat', [{ choices: [{ message: { content: 'I hold.' }, finish_reason: 'stop' }] }]);
+  assert.equal(dialects.chat.read(body, 1).content, 'I hold.');
+  assert.deepEqual(assembled('chat', [{ choices: [{ delta: {}, error: { code: 502 } }] }]).body['error'], { code: 502 });
+});
+
+const many = (count: number, make: (index: number) => object) => Array.from({ length: count }, (_, index) => make(index));
+/** Two of it are too much. */
+const large = 'x'.repeat(512 * 1024);
+const inChat = (delta: object) => ({ choices: [{ index: 0, delta }] });
+const block = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block });
+const text = (piece: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } });
+
+/** Streams that are refused while they arrive, long before their end. */
+const bounds: [what: string, api: ApiDialect, events: object[], error: RegExp][] = [
+  ['items that are large together', 'responses', many(2, (index) => itemDone(index, large)), /larger than 1048576 bytes/],
+  ['pieces that are large together', 'chat', many(2, () => inChat({ content: large })), /larger than 1048576 bytes/],
+  ['pieces that are large together', 'messages', [block(0, {}), ...many(2, () => text(large))], /larger than 1048576 bytes/],
+  ['blocks that begin large', 'messages', many(2, (index) => block(index, { text: large })), /larger than 1048576 bytes/],
+  ['too many thoughts', 'chat', many(1_001, (index) => inChat({ reasoning_details: [{ index }] })), /more than 1000 pieces of thoughts/],
+  ['too many calls', 'chat', many(MAX_TOOL_CALLS + 1, (index) => inChat({ tool_calls: [{ index }] })), /more than 128 tool calls/],
+  ['too many blocks', 'messages', many(1_001, (index) => block(index, {})), /more than 1000 blocks/],
+  ['a piece of no block', 'messages', [text('a')], /a piece of a block that has not begun/],
+];
+for (const [what, api, events, error] of bounds) {
+  test(`${api} is not read to its end: ${what}`, () => {
+    assert.throws(() => assembled(api, events), error);
+    assert.doesNotThrow(() => assembled(api, events.slice(0, -1)));
+  });
+}
+
+test('messages: blocks are in the order of their numbers, with their citations, and what an input has is kept where it was cut off', () => {
+  const citation = { type: 'char_location' };
+  const deltas = [{ type: 'citations_delta', citation }, { type: 'input_json_delta', partial_json: '{"a' }];
+  const { body } = assembled('messages', [
+    { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } },
+    ...[10, 2, 0].map((index) => block(index, { number: index })),
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index: 2, delta })),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: null, output_tokens: 5 } },
+  ]);
+  assert.deepEqual(body, {
+    usage: { input_tokens: 9, output_tokens: 5 },
+    stop_reason: 'end_turn',
+    content: [{ number: 0 }, { number: 2, citations: [citation], input: '{"a' }, { number: 10 }],
+  });
 });

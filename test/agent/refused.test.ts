@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hasEffort, refusedBy } from '../../src/agent/provider/additions.ts';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
-import type { ChatMessage } from '../../src/agent/model.ts';
+import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Json } from '../../src/json.ts';
 import type { Addition, Endpoint } from '../../src/protocol.ts';
@@ -108,6 +109,48 @@ test('what was refused before is not asked again, and an error about something e
   const unauthorised = await ask(t, 'responses', [{ status: 401, body: openai('no stream for you', 'stream') }]);
   await assert.rejects(async () => unauthorised.model(opening), /returned 401/);
   assert.deepEqual([other.server.requests.length, unauthorised.server.requests.length], [1, 1]);
+});
+
+const named: [words: string, additions: Addition[]][] = [
+  ['stream is not supported', ['stream']],
+  ['The upstream has no streaming', []],
+  ['reasoning.summary: no', ['reasoning.summary']],
+  ['no reasoning_summary', []],
+];
+for (const [words, additions] of named) {
+  test(`an error names additions as whole words: ${words}`, () =>
+    assert.deepEqual(refusedBy({ status: 400, error: {}, words }, ['stream', 'reasoning.summary'], true), additions));
+}
+
+const efforts: [parameters: Json, isSet: boolean][] = [
+  [{ reasoning: { effort: 'high' } }, true],
+  [{ reasoning_effort: 'high' }, true],
+  [{ output_config: { effort: 'high' } }, true],
+  [{ reasoning: { summary: 'auto' }, output_config: {} }, false],
+];
+for (const [parameters, isSet] of efforts)
+  test(`whether an effort is set: ${JSON.stringify(parameters)}`, () => assert.equal(hasEffort(parameters), isSet));
+
+test('a request without what was refused is another one, and no try of the first', async (t) => {
+  const busy: Reply = { status: 503, body: { error: { message: 'Busy' } } };
+  const refusal: Reply = { status: 400, body: openai('no', 'stream') };
+  const { server, model } = await ask(t, 'responses', [busy, refusal, busy, { body: done.responses }], { maxRetries: 2 });
+  assert.equal((await model(opening)).content, 'Done.');
+  assert.deepEqual(server.requests.map(({ body }) => has.stream(body)), [true, true, false, false]);
+});
+
+for (const [status, isOfTheKey] of [[401, true], [403, true], [402, false]] as const)
+  test(`an answer with ${status} ${isOfTheKey ? 'refuses' : 'does not refuse'} the key`, async (t) => {
+    const { model } = await ask(t, 'chat', [{ status, body: openai('no') }]);
+    await assert.rejects(async () => model(opening), (error) => error instanceof KeyRefused === isOfTheKey);
+  });
+
+test('a day goes on at the same URL, with a slash at its end or without', async (t) => {
+  const { server, model } = await ask(t, 'responses', [{ body: done.responses }]);
+  const { carried, content } = await model(opening);
+  const again = await ask(t, 'responses', [], { baseUrl: `${server.baseUrl}/` });
+  const conversation: ChatMessage[] = [...opening, { role: 'assistant', content, toolCalls: [], carried }];
+  assert.equal((await again.model(conversation)).content, 'Done.');
 });
 
 test('the requests of the three dialects, in full', async (t) => {

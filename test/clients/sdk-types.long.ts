@@ -15,6 +15,8 @@ import { temporaryFolder } from '../support/service.ts';
  * had, the tests are skipped by name.
  */
 
+/** The libraries arrive in seconds, and the compiler takes as long: what takes longer hangs. */
+const COMMAND_MS = 120_000;
 const LIBRARIES = ['openai@6.49.0', '@anthropic-ai/sdk@1.12.0'];
 const TSC = new URL('../../node_modules/.bin/tsc', import.meta.url).pathname;
 const fixture = (name: string): Json => JSON.parse(readFileSync(new URL(`../fixtures/streams/${name}`, import.meta.url), 'utf8'));
@@ -43,7 +45,7 @@ function install(t: TestContext, folder: string): boolean {
   const { status, stderr } = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...LIBRARIES], {
     cwd: folder,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: COMMAND_MS,
   });
   if (status !== 0) t.skip(`${LIBRARIES.join(', ')} cannot be had: ${cleanText(stderr).slice(-300)}`);
   return status === 0;
@@ -64,7 +66,7 @@ test("the bodies of requests compile against the types of the makers' libraries"
   const check = (text: string) => {
     writeFileSync(join(folder, 'bodies.ts'), text);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['bodies.ts'] }));
-    return spawnSync(process.execPath, [TSC, '-p', folder], { encoding: 'utf8', timeout: 120_000 });
+    return spawnSync(process.execPath, [TSC, '-p', folder], { encoding: 'utf8', timeout: COMMAND_MS });
   };
   const good = check(lines.join('\n'));
   assert.equal(good.status, 0, good.stdout);

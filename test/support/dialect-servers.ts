@@ -208,10 +208,10 @@ export function refusalsOf(request: ModelRequest, steps: readonly Step[]): strin
   return rules[dialectOf(request)](request, before.map((step, index) => provider.answer(step, index + 1)));
 }
 
-/** The reply to a request of a day with these steps: refused as the maker would, if it is strict, otherwise the next step. */
-export function replyTo(request: ModelRequest, steps: readonly Step[], { isStrict = true } = {}): Reply {
+/** The reply to a request of a day with these steps: refused as the maker would, or the next step. */
+export function replyTo(request: ModelRequest, steps: readonly Step[]): Reply {
   const provider = providers[dialectOf(request)];
-  const [refusal] = isStrict ? refusalsOf(request, steps) : [];
+  const [refusal] = refusalsOf(request, steps);
   if (refusal !== undefined) return { status: 400, body: provider.error(refusal) };
   const number = provider.answersIn(request.body) + 1;
   const step = steps[number - 1];

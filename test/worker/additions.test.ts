@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Addition, Endpoint } from '../../src/protocol.ts';
+import { storedLeftOut } from '../../src/worker/left-out.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { type Behaviour, type ModelRequest, type Reply, says, startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
@@ -265,3 +266,17 @@ test('an entry that moved in the middle of a day: its blocks stay where they wer
     await assert.rejects(modelAt(moved)(conversation), /^Error: The day began with m at http.* \(responses\), whose thoughts .* cannot read/);
   assert.deepEqual([server.requests.length, elsewhere.requests.length, failures.length], [1, 0, 0]);
 });
+
+const stored: [leftOut: string, read: Addition[]][] = [
+  ['["stream","thinking"]', ['stream', 'thinking']],
+  ['["unheard_of","include"]', ['include']],
+  ['"stream"', []],
+  ['null', []],
+  ['', []],
+];
+for (const [leftOut, read] of stored) {
+  test(`what was left out is read again from ${leftOut || 'nothing'}`, () => {
+    const run = { model: 'm', startDate: '2025-10-06', family: 'm', entry: null, leftOut };
+    assert.deepEqual([...(storedLeftOut({ runs: [run] }).get('m') ?? [])], read);
+  });
+}

@@ -210,15 +210,21 @@ test('an answer that its provider pauses continues when it goes back, and each c
   assert.equal(assistant.role, 'assistant');
 });
 
+const askedWithout = (field: string, words: string) =>
+  `'m' is asked without ${field}, which the service adds and the provider refuses: it returned 400: ${words}`;
+
 test('what a maker refuses of what the service adds is left out for the whole job, also after a restart, and told once', async (t) => {
   const WEEK = { start_date: '2025-10-13', end_date: '2025-10-15' };
-  const words = 'Your organization must be verified to stream this model.';
+  const refusing: [field: string, words: string, isIn: (body: any) => boolean][] = [
+    ['stream', 'Your organization must be verified to stream this model.', ({ stream }) => stream === true],
+    ['reasoning.summary', 'Your organization must be verified to see summaries.', ({ reasoning }) => reasoning !== undefined],
+  ];
   let holds = true;
   const asked = Promise.withResolvers<void>();
   const server = await startModelServer(t, (request): Reply => {
     const date = /Today's date: (\S+)/.exec(request.body.input[0].content)?.[1];
-    const error = { message: words, param: 'stream', code: 'unsupported_value' };
-    if (request.body.stream === true) return { status: 400, body: { error } };
+    const [param, message] = refusing.find(([, , isIn]) => isIn(request.body)) ?? [];
+    if (param !== undefined) return { status: 400, body: { error: { message, param, code: 'unsupported_value' } } };
     if (holds && date === '2025-10-14') {
       asked.resolve();
       return 'never';
@@ -234,9 +240,24 @@ test('what a maker refuses of what the service adds is left out for the whole jo
   const second = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder, settings: PROD });
   const { status, warnings } = await second.waitForJob(body.job_id);
   assert.equal(status, 'completed');
-  assert.equal(server.requests.filter((request) => request.body.stream === true).length, 1, 'asked once, over both lives');
+  const asking = server.requests.map((request) => refusing.filter(([, , isIn]) => isIn(request.body)).map(([field]) => field));
+  const once = [['stream', 'reasoning.summary'], ['reasoning.summary']];
+  assert.deepEqual(asking.filter((fields) => fields.length > 0), once, 'each is asked for until it is refused, over both lives');
   assert.deepEqual(
     warnings.filter((warning: string) => warning.includes('refuses')),
-    [`'m' is asked without stream, which the service adds and the provider refuses: it returned 400: ${words}`],
+    refusing.map(([field, words]) => askedWithout(field, words)),
   );
+});
+
+test('two runs of an entry are asked in the same way: one warning, under the name of the entry', async (t) => {
+  const server = await startModelServer(t, (request): Reply => {
+    if (request.body.stream === true) return { status: 400, body: { error: { message: 'No stream here.', param: 'stream' } } };
+    return replyTo(request, STEPS.slice(2));
+  });
+  const models = [{ signature: 'm', openai_base_url: server.baseUrl, api: 'responses', repeats: 2 }];
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const { status, warnings, details } = await service.runJob(DAY);
+  assert.deepEqual([status, details.map(({ model }: any) => model)], ['completed', ['m', 'm#2']]);
+  const told = warnings.filter((warning: string) => warning.includes('refuses'));
+  assert.deepEqual(told, [askedWithout('stream', 'No stream here.')]);
 });

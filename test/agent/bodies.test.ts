@@ -33,7 +33,7 @@ const use = { type: 'tool_use', name: 'buy', input: {} };
 const returning: [what: string, api: 'responses' | 'messages', parts: Json[], back: Json[]][] = [
   ['sealed thoughts', 'responses', [sealed], [sealed]],
   ['open thoughts, as local servers send them', 'responses', [open], [open]],
-  ['a summary alone stays behind', 'responses', [summed, { ...call, call_id: 'c1' }], [{ ...call, call_id: 'c1' }]],
+  ['only a summary, which stays behind', 'responses', [summed, { ...call, call_id: 'c1' }], [{ ...call, call_id: 'c1' }]],
   ['a call without an id', 'responses', [call], [{ ...call, call_id: 'c00000128' }]],
   ['a call that has only an id of its own', 'responses', [{ ...call, id: 'fc_1' }], [{ ...call, id: 'fc_1', call_id: 'fc_1' }]],
   ['a call without an id', 'messages', [use], [{ ...use, id: 'c00000128' }]],
@@ -54,7 +54,7 @@ for (const [what, api, parts, back] of returning) {
   });
 }
 
-test('messages: details of a stop are told of a refusal alone', () => {
+test('messages: only a refusal shows the details of its stop', () => {
   const stop_details = { category: 'bio', explanation: 'No.' };
   const content = [{ type: 'text', text: 'I hold.' }];
   const noteOf = (stop_reason: string) => dialects.messages.read({ content, stop_reason, stop_details }, 1).note;
@@ -88,7 +88,7 @@ test('responses: items are in the order of their numbers, not in that of their a
   assert.equal(dialects.responses.read(body, 1).content, '0121011');
 });
 
-test('responses: [DONE] ends a stream too; one without any item broke off, and is no day without a word', () => {
+test('responses: [DONE] ends a stream too; one without any item broke off', () => {
   const created = { type: 'response.created', response: { id: 'r', output: [] } };
   const { body, hasEnded } = assembled('responses', [created, itemDone(0, 'I hold.'), '[DONE]']);
   assert.deepEqual([hasEnded, dialects.responses.read(body, 1).content], [true, 'I hold.']);

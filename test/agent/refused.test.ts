@@ -145,7 +145,7 @@ for (const [status, isOfTheKey] of [[401, true], [403, true], [402, false]] as c
     await assert.rejects(async () => model(opening), (error) => error instanceof KeyRefused === isOfTheKey);
   });
 
-test('a day goes on at the same URL, with a slash at its end or without', async (t) => {
+test('a day continues at the same URL, with a slash at its end or without', async (t) => {
   const { server, model } = await ask(t, 'responses', [{ body: done.responses }]);
   const { carried, content } = await model(opening);
   const again = await ask(t, 'responses', [], { baseUrl: `${server.baseUrl}/` });

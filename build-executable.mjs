@@ -1,6 +1,15 @@
 // Makes dist/trading-simulation from dist/server.js: one executable with Node inside it, for machines without Node.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Where Node looks for a program inside itself, and the mark in its binary that says there is one; see Node's documentation. */
@@ -19,8 +28,13 @@ require('node:vm').runInThisContext(process.argv[3],{filename:'[eval]'});return}
 /** What `--licenses` prints: the comment at the top of the program, and the licence that comes with the Node that runs this. */
 function licences(program) {
   const folder = join(dirname(process.execPath), '..');
-  const path = ['LICENSE', 'share/doc/node/LICENSE'].map((name) => join(folder, name)).find((file) => existsSync(file));
-  if (path === undefined) throw new Error(`Cannot build: ${folder} has no LICENSE of Node, which must go with the executable`);
+  const path = ['LICENSE', 'share/doc/node/LICENSE']
+    .map((name) => join(folder, name))
+    .find((file) => existsSync(file));
+  if (path === undefined)
+    throw new Error(
+      `Cannot build: ${folder} has no LICENSE of Node, which must go with the executable`,
+    );
   const [, texts] = /^\/\*!\n(.*?)\n\*\/\n/s.exec(program);
   return `${texts}\n\n${'-'.repeat(78)}\n\nNode.js ${process.version}, included here under this licence:\n\n${readFileSync(path, 'utf8')}`;
 }
@@ -63,7 +77,9 @@ export function buildExecutable({ from, to }) {
 
 function buildHere() {
   if (process.platform !== 'linux') {
-    console.error('Cannot build: the executable can be made only on Linux; elsewhere run dist/server.js with Node.');
+    console.error(
+      'Cannot build: the executable can be made only on Linux; elsewhere run dist/server.js with Node.',
+    );
     process.exit(1);
   }
   const dist = join(import.meta.dirname, 'dist');

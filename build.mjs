@@ -21,7 +21,11 @@ const bundled = {
 
 /** The program of the child processes: its text, and the packages inside it. */
 async function bundleAgent() {
-  const { outputFiles, metafile } = await build({ ...bundled, entryPoints: ['src/agent/agent.ts'], write: false });
+  const { outputFiles, metafile } = await build({
+    ...bundled,
+    entryPoints: ['src/agent/agent.ts'],
+    write: false,
+  });
   return { text: outputFiles[0].text, packages: packagesIn(metafile) };
 }
 
@@ -63,7 +67,10 @@ async function bundlePages() {
     name,
     readFileSync(`${import.meta.dirname}/src/browser/${name}`),
   ]);
-  return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
+  return {
+    files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])),
+    packages,
+  };
 }
 
 /** The files of the pages by name: compressed with Brotli, as base64. */
@@ -75,12 +82,16 @@ export async function buildPages() {
 function packagesIn({ outputs }) {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   const paths = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
-  return [...new Set(paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))];
+  return [
+    ...new Set(paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [])),
+  ];
 }
 
 /** A package's name, and its licence in its authors' own words. A package without one must not be redistributed. */
 function packageLicence(folder) {
-  const { name, version } = JSON.parse(readFileSync(`${import.meta.dirname}/${folder}/package.json`, 'utf8'));
+  const { name, version } = JSON.parse(
+    readFileSync(`${import.meta.dirname}/${folder}/package.json`, 'utf8'),
+  );
   return `${name} ${version}, included here under this licence:\n\n${licenceIn(folder)}`;
 }
 
@@ -121,7 +132,11 @@ const madeAtBuild = {
     );
     replace(
       /src[\\/]database[\\/]schema\.ts$/,
-      ({ migrations, newestVersion, sqlFrom }) => `const schema = () => JSON.parse(${unpacked(JSON.stringify([sqlFrom('new'), migrations]))});
+      ({
+        migrations,
+        newestVersion,
+        sqlFrom,
+      }) => `const schema = () => JSON.parse(${unpacked(JSON.stringify([sqlFrom('new'), migrations]))});
         export const newestVersion = ${newestVersion};
         export const sqlFrom = (version) => version === 'new' ? schema()[0] : schema()[1].slice(version);`,
     );
@@ -135,8 +150,14 @@ const madeAtBuild = {
 const nodeModulesOnce = {
   name: 'node-modules-once',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'node', sideEffects: false }));
-    onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({ contents: path === ASSERT ? assertLate : reexported(path) }));
+    onResolve({ filter: /^node:/ }, ({ path }) => ({
+      path,
+      namespace: 'node',
+      sideEffects: false,
+    }));
+    onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({
+      contents: path === ASSERT ? assertLate : reexported(path),
+    }));
   },
 };
 
@@ -221,7 +242,10 @@ async function buildProgram() {
     plugins: [madeAtBuild, nodeModulesOnce, flatSql],
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
-  const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
+  const licences = [
+    `Trading Simulation Service\n\n${licenceIn('.')}`,
+    ...[...packages].sort().map(packageLicence),
+  ];
   const [sourceMap, code] = outputFiles;
   writeProgram(code.text, sourceMap.text, licenceComment(licences));
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.

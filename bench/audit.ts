@@ -12,7 +12,15 @@ import { besideCalibration } from './figure.ts';
 import { memoryBelow, peakMemoryMb } from './memory.ts';
 import { longestBeside } from './responses.ts';
 import { timedRequest } from './samples.ts';
-import { type BenchOptions, type Measurement, type Server, PLAIN, benchFolder, pidOf, startServer } from './support.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  type Server,
+  PLAIN,
+  benchFolder,
+  pidOf,
+  startServer,
+} from './support.ts';
 
 const MODELS = 50;
 const DAYS = 1_000;
@@ -37,18 +45,34 @@ export async function* measureAudit(options: BenchOptions): AsyncGenerator<Measu
   const positions = MODELS * DAYS * RECORDS_PER_DAY;
   const audit = () => millisecondsOfAudit(server, positions);
   const what = `/audit of ${positions.toLocaleString('en-US')} positions`;
-  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: BOUNDS, isLong: true, ...options });
+  yield await besideCalibration(what, audit, {
+    belowMs: AIM_MS,
+    bounds: BOUNDS,
+    isLong: true,
+    ...options,
+  });
   yield await longestBeside('longest /health meanwhile', { server, bare, work: audit, ...options });
   yield memoryBelow('peak memory of the process after it', peakMemoryMb(pidOf(server.process)));
   bare.stop();
   await server.stop();
 }
 
-/** Resolves to the milliseconds of an audit. Rejects if it finds other books than those that the bench has made. */
-export async function millisecondsOfAudit({ url }: Server, positions: number, signal: AbortSignal | null = null): Promise<number> {
+/**
+ * Resolves to the milliseconds of an audit. Rejects if it finds other books than those that the
+ * bench has made.
+ */
+export async function millisecondsOfAudit(
+  { url }: Server,
+  positions: number,
+  signal: AbortSignal | null = null,
+): Promise<number> {
   const { ms, body } = await timedRequest(`${url}/audit`, { headers: PLAIN, signal });
-  const { status, counts } = JSON.parse(body.toString()) as { status: string; counts: { positions: number } };
-  if (status !== 'sound' || counts.positions !== positions) throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
+  const { status, counts } = JSON.parse(body.toString()) as {
+    status: string;
+    counts: { positions: number };
+  };
+  if (status !== 'sound' || counts.positions !== positions)
+    throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
   return ms;
 }
 
@@ -80,7 +104,11 @@ function fillWithBooks(database: CommandDatabase): void {
 }
 
 function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly string[]): void {
-  let books: Books = { portfolio: { cash: INITIAL_CASH, holdings: new Map() }, value: INITIAL_CASH, sessionId: null };
+  let books: Books = {
+    portfolio: { cash: INITIAL_CASH, holdings: new Map() },
+    value: INITIAL_CASH,
+    sessionId: null,
+  };
   for (const day of dates.keys()) books = tradeOn(database, { model, dates, day }, books);
 }
 
@@ -102,7 +130,12 @@ function tradeOn(
   const [yesterday = null, date = ''] = [dates[day - 1], dates[day]];
   const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
   const modelDay = { jobId: 'bench', date, model };
-  const start = { startedFrom: before.sessionId, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
+  const start = {
+    startedFrom: before.sessionId,
+    initialCash: INITIAL_CASH,
+    paysDividends: true,
+    startedAt,
+  };
   const sessionId = insertSession(database, modelDay, start);
   const positions = buyShares(before, day);
   const { cash, holdings, portfolioValue } = positions.at(-1) as PositionRow; // every day has some
@@ -130,7 +163,13 @@ function buyShares({ portfolio, value }: Books, day: number): PositionRow[] {
     const portfolioValue = valueOf(own, MARKS);
     const dailyProfit = money(portfolioValue - value);
     const action = { actionId: index + 1, actionType: 'buy' as const, symbol, amount: 1, price };
-    return { ...action, ...own, portfolioValue, dailyProfit, dailyReturnPct: percent(dailyProfit / value) };
+    return {
+      ...action,
+      ...own,
+      portfolioValue,
+      dailyProfit,
+      dailyReturnPct: percent(dailyProfit / value),
+    };
   });
 }
 

@@ -3,7 +3,10 @@ import { setPriority } from 'node:os';
 import { CHILD_NICENESS } from '../src/worker/process.ts';
 import { serveLines } from './helper.ts';
 
-/** The peer of model-days: starts empty Node processes side by side, at the niceness of the service's children. A helper. */
+/**
+ * The peer of model-days: starts empty Node processes side by side, at the niceness of the
+ * service's children. A helper.
+ */
 
 await serveLines(async ({ children, parallel }: { children: number; parallel: number }) => {
   let left = children;

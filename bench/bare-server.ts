@@ -12,23 +12,40 @@ export interface BareServer {
   stop(): void;
 }
 
-/** Starts a program that defines `handle(request, response)`; `args` are its `process.argv` from 1. */
-export async function serveBare(program: string, args: readonly string[] = []): Promise<BareServer> {
+/**
+ * Starts a program that defines `handle(request, response)`; `args` are its `process.argv` from 1.
+ */
+export async function serveBare(
+  program: string,
+  args: readonly string[] = [],
+): Promise<BareServer> {
   const listening = `require('node:http').createServer(handle).listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
-  const child = endWithBench(spawn(process.execPath, ['-e', program + listening, ...args], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const child = endWithBench(
+    spawn(process.execPath, ['-e', program + listening, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
   const stop = () => void child.kill();
   return { url: `http://127.0.0.1:${await printedPort(child)}/`, pid: pidOf(child), stop };
 }
 
 /** What a program prints once it listens. Rejects if it ends before. */
-export function printedPort(child: ChildProcessByStdio<Writable | null, Readable, null>): Promise<string> {
+export function printedPort(
+  child: ChildProcessByStdio<Writable | null, Readable, null>,
+): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   child.stdout.once('data', (chunk) => resolve(String(chunk).trim()));
-  child.once('error', reject).once('close', () => reject(new Error(`${child.spawnargs.join(' ')} ended before it listened`)));
+  child
+    .once('error', reject)
+    .once('close', () =>
+      reject(new Error(`${child.spawnargs.join(' ')} ended before it listened`)),
+    );
   return promise;
 }
 
-/** A response as it is sent: its headers but those that Node adds to every response, and its body. */
+/**
+ * A response as it is sent: its headers but those that Node adds to every response, and its body.
+ */
 export interface SameBytes {
   status: number;
   head: readonly string[];
@@ -37,7 +54,10 @@ export interface SameBytes {
 
 const NODES_OWN = new Set(['date', 'connection', 'keep-alive']);
 
-/** Longer bodies are sent as bytes: to encode them again for each response would be work. Short ones go out with the head as one text. */
+/**
+ * Longer bodies are sent as bytes: to encode them again for each response would be work. Short ones
+ * go out with the head as one text.
+ */
 const LONGEST_TEXT = 16 * 1024;
 
 /** Makes a request and keeps the response. */
@@ -48,8 +68,8 @@ export async function sameBytesAs(url: string, init: RequestInit = {}): Promise<
 }
 
 /**
- * The least that a server can do for a response: a bare node:http that reads the body of a request to its end, and sends the same bytes,
- * head and body, again and again.
+ * The least that a server can do for a response: a bare node:http that reads the body of a request
+ * to its end, and sends the same bytes, head and body, again and again.
  */
 export function serveSameBytes(bytes: SameBytes): Promise<BareServer> {
   const path = join(benchFolder(), 'response.json'); // too long for an argument

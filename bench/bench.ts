@@ -21,8 +21,9 @@ import { measureWaiting } from './waiting.ts';
 import { measureWrites } from './writes.ts';
 
 /**
- * Measures the built program against peers that do the same work, in many short slices in turn: `npm run bench`, or
- * `npm run bench -- requests import` for some of it. `npm run bench -- self` measures the same build against itself.
+ * Measures the built program against peers that do the same work, in many short slices in turn:
+ * `npm run bench`, or `npm run bench -- requests import` for some of it. `npm run bench -- self`
+ * measures the same build against itself.
  */
 const benches: Record<string, (options: BenchOptions) => AsyncIterable<Measurement>> = {
   'model-days': measureModelDays,
@@ -49,7 +50,10 @@ requireProc('the bench');
 const names = process.argv.slice(2).filter((name) => name !== 'self');
 const self = process.argv.includes('self', 2);
 const unknown = names.find((name) => benches[name] === undefined);
-if (unknown !== undefined) throw new Error(`There is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}, and self`);
+if (unknown !== undefined)
+  throw new Error(
+    `There is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}, and self`,
+  );
 
 await describeMachine();
 for (const name of names.length > 0 ? names : Object.keys(benches))
@@ -61,7 +65,9 @@ async function describeMachine(): Promise<void> {
   const times: number[] = [];
   while (times.length < 20) times.push(await calibrate());
   const { min, median: middle, max } = spreadOf(times);
-  const load = loadavg().map((value) => value.toFixed(1)).join(', ');
+  const load = loadavg()
+    .map((value) => value.toFixed(1))
+    .join(', ');
   console.log(
     `Node ${process.versions.node}, ${cpus().length} cores, load ${load}; the calibration takes ${middle.toFixed(0)} ms ` +
       `(${min.toFixed(0)} to ${max.toFixed(0)}; ${QUIET_MS} on a quiet machine)\n`,

@@ -5,11 +5,15 @@ import { mean } from './paired.ts';
 import { benchFolder } from './support.ts';
 
 /**
- * The calibration is a fixed piece of work behind a bare node:http server: numbers are sorted, stringified, parsed and hashed, and a
- * file is read. A time in milliseconds means something only beside what this took in the same minutes.
+ * The calibration is a fixed piece of work behind a bare node:http server: numbers are sorted,
+ * stringified, parsed and hashed, and a file is read. A time in milliseconds means something only
+ * beside what this took in the same minutes.
  */
 
-/** What it takes on the machine of docs/benchmarks.md when nothing else runs there. Aims in milliseconds refer to it. */
+/**
+ * What it takes on the machine of docs/benchmarks.md when nothing else runs there. Aims in
+ * milliseconds refer to it.
+ */
 export const QUIET_MS = 20;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 5;
@@ -35,7 +39,10 @@ const PROGRAM = `
 /** Started by the first run. */
 let server: Promise<BareServer> | undefined;
 
-/** Runs the calibration once; resolves to the milliseconds that it took. The first call starts its server, which ends with the bench. */
+/**
+ * Runs the calibration once; resolves to the milliseconds that it took. The first call starts its
+ * server, which ends with the bench.
+ */
 export async function calibrate(): Promise<number> {
   const { url } = await (server ??= startCalibration());
   const startedAt = performance.now();

@@ -15,7 +15,10 @@ export interface Seen {
 }
 
 export interface Client {
-  /** Reads a response without keeping it: to its end, but no longer than `longestSeconds`; only its first byte if that is 0. */
+  /**
+   * Reads a response without keeping it: to its end, but no longer than `longestSeconds`; only its
+   * first byte if that is 0.
+   */
   download(url: string, longestSeconds?: number): Promise<Seen>;
   stop(): void;
 }
@@ -25,7 +28,8 @@ export function startClient(): Client {
   return {
     async download(url, longestSeconds) {
       const seen = (await ask({ url, longestSeconds })) as Seen;
-      if (seen.status !== 200 && seen.status !== null) throw new Error(`${url} answered ${seen.status}`);
+      if (seen.status !== 200 && seen.status !== null)
+        throw new Error(`${url} answered ${seen.status}`);
       return seen;
     },
     stop,

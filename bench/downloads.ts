@@ -21,7 +21,13 @@ function download({ url, longestSeconds = Infinity }: Asked): Promise<Seen> {
   const leave = () => {
     clearTimeout(timer);
     const isWhole = response?.complete ?? false;
-    resolve({ status: response?.statusCode ?? null, firstByteMs, bytes, seconds: since() / 1000, isWhole });
+    resolve({
+      status: response?.statusCode ?? null,
+      firstByteMs,
+      bytes,
+      seconds: since() / 1000,
+      isWhole,
+    });
     outgoing.destroy();
   };
   const outgoing = get(url, { agent: false }, (incoming) => {
@@ -33,6 +39,9 @@ function download({ url, longestSeconds = Infinity }: Asked): Promise<Seen> {
     });
   });
   outgoing.on('error', reject);
-  const timer = longestSeconds > 0 && longestSeconds < Infinity ? setTimeout(leave, longestSeconds * 1000) : undefined;
+  const timer =
+    longestSeconds > 0 && longestSeconds < Infinity
+      ? setTimeout(leave, longestSeconds * 1000)
+      : undefined;
   return promise;
 }

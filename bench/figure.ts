@@ -23,7 +23,10 @@ export interface Figure {
   unit: string;
   peer: string;
   aims?: readonly Aim[];
-  /** A slice gives the longest of many times: then the longest of all counts for an aim here and now, not the median. */
+  /**
+   * A slice gives the longest of many times: then the longest of all counts for an aim here and
+   * now, not the median.
+   */
   isLongest?: boolean;
 }
 
@@ -48,8 +51,9 @@ export const ITSELF = 'the same build';
 const CALIBRATION = 'the calibration';
 
 /**
- * Measures a figure against its peer, in pairs. For a time in milliseconds the calibration runs after each pair, and the report gives its
- * median too: it shows how fast the machine was meanwhile.
+ * Measures a figure against its peer, in pairs. For a time in milliseconds the calibration runs
+ * after each pair, and the report gives its median too: it shows how fast the machine was
+ * meanwhile.
  */
 export async function measure({ take, bounds, ...figure }: Figure & Taking): Promise<Measurement> {
   const calibrations: number[] = [];
@@ -59,7 +63,9 @@ export async function measure({ take, bounds, ...figure }: Figure & Taking): Pro
     if (isTime) calibrations.push(await calibrate());
     return pair;
   };
-  return describePairs(figure, await takePairs(takeBoth, { ...BOUNDS, ...bounds }), { calibrations });
+  return describePairs(figure, await takePairs(takeBoth, { ...BOUNDS, ...bounds }), {
+    calibrations,
+  });
 }
 
 /** How a time is measured beside the calibration. */
@@ -67,13 +73,20 @@ export interface BesideCalibration {
   /** The aim, for a quiet machine. */
   belowMs?: number;
   bounds?: Partial<Bounds>;
-  /** A slice takes seconds: pairs have one slice of each, and the calibration runs more often for its own. */
+  /**
+   * A slice takes seconds: pairs have one slice of each, and the calibration runs more often for
+   * its own.
+   */
   isLong?: boolean;
   self: boolean;
 }
 
 /** A time in milliseconds beside the calibration. */
-export function besideCalibration(what: string, slice: Slice, { belowMs, bounds = {}, isLong, self }: BesideCalibration): Promise<Measurement> {
+export function besideCalibration(
+  what: string,
+  slice: Slice,
+  { belowMs, bounds = {}, isLong, self }: BesideCalibration,
+): Promise<Measurement> {
   const pair = isLong ? inTurn : alternate;
   const peer = () => untilIdle().then(isLong ? calibrateOften : calibrate);
   const aims = belowMs === undefined ? [] : [{ belowMs }];
@@ -91,7 +104,8 @@ export function describePairs(
   const side = (of: 'ours' | 'peer') => median(pairs.map((pair) => pair[of]));
   const here = isLongest ? Math.max(...pairs.map(({ ours }) => ours)) : side('ours');
   const found = { ratio: ratios.median, pairs, hereMs: hereMs ?? here };
-  const beside = calibrations.length === 0 ? '' : ` where the calibration takes ${number(median(calibrations))}`;
+  const beside =
+    calibrations.length === 0 ? '' : ` where the calibration takes ${number(median(calibrations))}`;
   return {
     what: `${what}, ${unit}`,
     ours: `${number(side('ours'))}${beside}`,
@@ -106,9 +120,20 @@ export function describeStarts(figure: Figure, starts: readonly (readonly Pair[]
   return describePairs(figure, starts.flat(), { ratios: ratiosOfStarts(starts) });
 }
 
-function describeRatios({ min, median: middle, max, pairs, independent, low, high }: Ratios): string {
+function describeRatios({
+  min,
+  median: middle,
+  max,
+  pairs,
+  independent,
+  low,
+  high,
+}: Ratios): string {
   const starts = independent === pairs ? '' : ` of ${independent} starts`;
-  const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${number(low)} to ${number(high)}`;
+  const interval =
+    independent < MIN_FOR_INTERVAL
+      ? 'too few for an interval'
+      : `95 % interval ${number(low)} to ${number(high)}`;
   const count = `${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${starts}`;
   return `median ${number(middle)}, min ${number(min)}, max ${number(max)}, ${count}, ${interval}`;
 }

@@ -4,8 +4,9 @@ import { serveLines } from './helper.ts';
 import type { Pair } from './paired.ts';
 
 /**
- * Asks two servers in turn, again and again, from one line of stdin to the next, and answers with the longest that each took in
- * milliseconds. A helper: in the process of the bench, the bench's own work would be in the figures.
+ * Asks two servers in turn, again and again, from one line of stdin to the next, and answers with
+ * the longest that each took in milliseconds. A helper: in the process of the bench, the bench's
+ * own work would be in the figures.
  */
 
 const PAUSE_MS = 1;

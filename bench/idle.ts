@@ -9,8 +9,9 @@ const IDLE_MS = 5;
 const MAX_WINDOWS = 40;
 
 /**
- * Resolves when no process that the bench has started works any more. What a browser does after a page has been closed, or a server
- * after a response, would otherwise slow the calibration that follows, and so make them look fast.
+ * Resolves when no process that the bench has started works any more. What a browser does after a
+ * page has been closed, or a server after a response, would otherwise slow the calibration that
+ * follows, and so make them look fast.
  */
 export async function untilIdle(): Promise<void> {
   let before = processorMsOfAll();
@@ -24,7 +25,10 @@ export async function untilIdle(): Promise<void> {
 }
 
 /** Of each process that descends from this one. */
-function processorMsOfAll(pid = process.pid, found = new Map<number, number>()): Map<number, number> {
+function processorMsOfAll(
+  pid = process.pid,
+  found = new Map<number, number>(),
+): Map<number, number> {
   for (const child of unlessEnded(() => childrenOf(pid)) ?? []) {
     const ms = unlessEnded(() => processorMs(child));
     if (ms === undefined) continue;
@@ -39,7 +43,11 @@ function unlessEnded<Found>(look: () => Found): Found | undefined {
   try {
     return look();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && (error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (
+      (error as NodeJS.ErrnoException).code !== 'ENOENT' &&
+      (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    )
+      throw error;
     return undefined;
   }
 }

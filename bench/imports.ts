@@ -8,10 +8,20 @@ import { ITSELF, describePairs } from './figure.ts';
 import { memoryBelow, peakMemoryMb } from './memory.ts';
 import { BOUNDS, type Bounds, oneSliceOfEach, takePairs } from './paired.ts';
 import { endedChildrenMs } from './processor-time.ts';
-import { type BenchOptions, type Measurement, PROGRAM, benchFolder, endWithBench, pidOf } from './support.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  PROGRAM,
+  benchFolder,
+  endWithBench,
+  pidOf,
+} from './support.ts';
 import { endAfter } from './time-limit.ts';
 
-/** An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same rows into a table of the same form. */
+/**
+ * An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same
+ * rows into a table of the same form.
+ */
 
 const SQLITE_SHELL = '/usr/bin/sqlite3';
 const SYMBOLS = 1_000;
@@ -47,12 +57,18 @@ export async function* measureLargeImport(options: BenchOptions): AsyncGenerator
 }
 
 /** Rows per second by the clock and by processor time, and memory; all from the same runs. */
-async function* measureImportOf(rows: number, bounds: Partial<Bounds>, { self }: BenchOptions): AsyncGenerator<Measurement> {
+async function* measureImportOf(
+  rows: number,
+  bounds: Partial<Bounds>,
+  { self }: BenchOptions,
+): AsyncGenerator<Measurement> {
   const what = `import of ${rows.toLocaleString('en-US')} rows of CSV`;
-  if (!self && !existsSync(SQLITE_SHELL)) return yield { what, ours: `not measured: there is no ${SQLITE_SHELL}` };
+  if (!self && !existsSync(SQLITE_SHELL))
+    return yield { what, ours: `not measured: there is no ${SQLITE_SHELL}` };
   const folder = benchFolder();
   await writeRows(join(folder, 'prices.csv'), rows);
-  const ours = () => costOf(process.execPath, [PROGRAM, 'import-prices', '../prices.csv'], { folder });
+  const ours = () =>
+    costOf(process.execPath, [PROGRAM, 'import-prices', '../prices.csv'], { folder });
   const shell = () => costOf(SQLITE_SHELL, ['prices.db'], { folder, input: SHELL_SCRIPT });
   const costs: { ours: Cost; peer: Cost }[] = [];
   const rate = (ms: number) => (rows / ms) * 1000;
@@ -70,7 +86,10 @@ async function* measureImportOf(rows: number, bounds: Partial<Bounds>, { self }:
   const byProcessor = costs.map((pair) => pairOf(pair, 'processorMs'));
   yield describePairs({ ...common, unit: 'rows per second of processor time' }, byProcessor);
   const peak = (side: 'ours' | 'peer') => Math.max(...costs.map((pair) => pair[side].peakMb));
-  yield { ...memoryBelow(`peak memory of the ${what}`, peak('ours'), MEMORY_AIM_MB), peer: `${peak('peer').toFixed(1)} MB (${common.peer})` };
+  yield {
+    ...memoryBelow(`peak memory of the ${what}`, peak('ours'), MEMORY_AIM_MB),
+    peer: `${peak('peer').toFixed(1)} MB (${common.peer})`,
+  };
 }
 
 async function writeRows(path: string, rows: number): Promise<void> {
@@ -78,7 +97,10 @@ async function writeRows(path: string, rows: number): Promise<void> {
   file.write('symbol,date,open,high,low,close,volume\n');
   for (let day = 0; day < rows / SYMBOLS; day += 1) {
     const date = addDays('2000-01-01', day);
-    const own = Array.from({ length: SYMBOLS }, (_, symbol) => `S${symbol},${date},101.25,102.5,99.75,100.5,1234567\n`);
+    const own = Array.from(
+      { length: SYMBOLS },
+      (_, symbol) => `S${symbol},${date},101.25,102.5,99.75,100.5,1234567\n`,
+    );
     if (!file.write(own.join(''))) await once(file, 'drain');
   }
   file.end();
@@ -86,14 +108,21 @@ async function writeRows(path: string, rows: number): Promise<void> {
 }
 
 /** Runs a program to its end, in a folder of its own that is removed afterwards. */
-async function costOf(command: string, args: readonly string[], { folder, input = '' }: { folder: string; input?: string }): Promise<Cost> {
+async function costOf(
+  command: string,
+  args: readonly string[],
+  { folder, input = '' }: { folder: string; input?: string },
+): Promise<Cost> {
   const cwd = join(folder, 'own');
   mkdirSync(cwd);
   const [startedAt, before] = [performance.now(), endedChildrenMs()];
   const child = endWithBench(spawn(command, args, { cwd, stdio: ['pipe', 'ignore', 'inherit'] }));
   child.stdin.on('error', () => {}); // a program that reads nothing may be gone already
   child.stdin.end(input);
-  const closed = once(child, 'close').then(([code]) => ({ code, ms: performance.now() - startedAt }));
+  const closed = once(child, 'close').then(([code]) => ({
+    code,
+    ms: performance.now() - startedAt,
+  }));
   const peakMb = await peakUntil(closed, child);
   const { code, ms } = await closed;
   if (code !== 0) throw new Error(`${command} ended with ${code}`);
@@ -104,7 +133,7 @@ async function costOf(command: string, args: readonly string[], { folder, input 
 async function peakUntil(closed: Promise<unknown>, child: ChildProcess): Promise<number> {
   const pid = pidOf(child);
   const isOver = closed.then(() => true);
-  for (let peakMb = 0; ;) {
+  for (let peakMb = 0; ; ) {
     if (child.exitCode === null) peakMb = Math.max(peakMb, peakMemoryMb(pid) || 0); // one that ends has no memory any more
     if (await Promise.race([isOver, sleep(LOOK_EVERY_MS, false)])) return peakMb;
   }

@@ -1,4 +1,12 @@
-import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
@@ -27,21 +35,33 @@ const CACHE_MB = 256;
 export interface Size {
   models: number;
   days: number;
-  /** How many positions each model-day has: all of them purchases on even days, and their sales on odd ones. */
+  /**
+   * How many positions each model-day has: all of them purchases on even days, and their sales on
+   * odd ones.
+   */
   positionsPerDay: number;
 }
 
-/** By default 10 million positions with 69.8 million holdings, in 500,000 model-days; `LARGE_POSITIONS=200000` for fewer. */
+/**
+ * By default 10 million positions with 69.8 million holdings, in 500,000 model-days;
+ * `LARGE_POSITIONS=200000` for fewer.
+ */
 export const LARGE: Size = sizeOf(Number(process.env['LARGE_POSITIONS'] ?? 10_000_000));
 /** What to compare that with. */
 export const HUNDRED_THOUSAND: Size = sizeOf(100_000);
-/** A folder that keeps the databases from one run to the next: the large one takes minutes to make. */
+/**
+ * A folder that keeps the databases from one run to the next: the large one takes minutes to make.
+ */
 const KEPT = process.env['BENCH_LARGE_FOLDER'];
 
 /** A year of dates or ten years of them, and as many models as that leaves. */
 function sizeOf(positions: number): Size {
   const days = positions < 1_000_000 ? 250 : 2_500;
-  return { models: Math.ceil(positions / (days * POSITIONS_PER_DAY)), days, positionsPerDay: POSITIONS_PER_DAY };
+  return {
+    models: Math.ceil(positions / (days * POSITIONS_PER_DAY)),
+    days,
+    positionsPerDay: POSITIONS_PER_DAY,
+  };
 }
 
 /** A folder for a service, with a database of this size in it. */
@@ -61,17 +81,24 @@ export function folderWith(size: Size): string {
   return folder;
 }
 
-/** A folder for a service in PROD that writes to a copy of such a database: one that is kept stays as it is. */
+/**
+ * A folder for a service in PROD that writes to a copy of such a database: one that is kept stays
+ * as it is.
+ */
 export function folderToWrite(size: Size): string {
   const from = join(folderWith(size), 'data/jobs_dev.db');
   const folder = benchFolder();
   mkdirSync(join(folder, 'data'));
   for (const log of ['', '-wal']) // a server that was killed left its log
-    if (existsSync(from + log)) copyFileSync(from + log, join(folder, `data/jobs.db${log}`), constants.COPYFILE_FICLONE);
+    if (existsSync(from + log))
+      copyFileSync(from + log, join(folder, `data/jobs.db${log}`), constants.COPYFILE_FICLONE);
   return folder;
 }
 
-/** In order. All models hold every symbol from the first of them to the second, from the third to the fourth, and so on. */
+/**
+ * In order. All models hold every symbol from the first of them to the second, from the third to
+ * the fourth, and so on.
+ */
 export function datesOf({ days }: Size): string[] {
   return weekdays(FIRST, '2100-01-01').slice(0, days);
 }
@@ -81,14 +108,17 @@ export function positionsOf({ models, days, positionsPerDay }: Size): number {
 }
 
 /**
- * Fills a new database with model-days whose books add up, in one pass: ten million positions in some minutes. All models trade
- * alike: purchases on one day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without a journal:
- * after a crash the file is useless.
+ * Fills a new database with model-days whose books add up, in one pass: ten million positions in
+ * some minutes. All models trade alike: purchases on one day, symbol after symbol, their sales on
+ * the next, opens of 1 dollar and closes of 1.50. Without a journal: after a crash the file is
+ * useless.
  */
 export function fillWithModelDays(path: string, size: Size): void {
   openDatabase(path, { durability: 'process-end' }).close();
   const connection = new DatabaseSync(path, { enableForeignKeyConstraints: false });
-  connection.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
+  connection.exec(
+    'PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF',
+  );
   connection.exec(`PRAGMA cache_size = ${-1024 * CACHE_MB}`);
   const dates = datesOf(size);
   const database = { statement: prepareOnce(connection) };
@@ -113,7 +143,10 @@ function insertPrices(database: Database, dates: readonly string[]): void {
     .run(JSON.stringify(SYMBOLS), JSON.stringify(dates));
 }
 
-function insertJobs(database: Database, { dates, models }: { dates: readonly string[]; models: number }): void {
+function insertJobs(
+  database: Database,
+  { dates, models }: { dates: readonly string[]; models: number },
+): void {
   for (let first = 0; first < dates.length; first += DATES_PER_JOB) {
     const own = dates.slice(first, first + DATES_PER_JOB);
     const jobId = `bench-${String(first / DATES_PER_JOB).padStart(4, '0')}`;
@@ -123,7 +156,15 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
         `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
          VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), ?, ?)`,
       )
-      .run(jobId, own[0] as string, own.at(-1) as string, JSON.stringify(own), JSON.stringify(SYMBOLS), createdAt, createdAt);
+      .run(
+        jobId,
+        own[0] as string,
+        own.at(-1) as string,
+        JSON.stringify(own),
+        JSON.stringify(SYMBOLS),
+        createdAt,
+        createdAt,
+      );
     database
       .statement(
         `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
@@ -140,7 +181,10 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
   }
 }
 
-/** In the order of dates and then models, so that the day before a model's day is `models` rows earlier. */
+/**
+ * In the order of dates and then models, so that the day before a model's day is `models` rows
+ * earlier.
+ */
 function insertSessions(database: Database, { models, positionsPerDay }: Size): void {
   database
     .statement(
@@ -170,7 +214,10 @@ function buysOf(models: number): string {
   return `((session_id - 1) / ${models} % 2 = 0)`;
 }
 
-/** What a day of purchases and a day of sales look like, action by action: every session repeats one of the two. */
+/**
+ * What a day of purchases and a day of sales look like, action by action: every session repeats one
+ * of the two.
+ */
 function describeActions(database: Database, perDay: number): void {
   const execute = (sql: string) => database.statement(sql).run();
   execute(
@@ -228,7 +275,8 @@ function insertEvidence(database: Database, { models, days }: Size): void {
          ON used.buys = ${buysOf(models).replace('session_id', 'own.session_id')}
      WHERE own.session_id BETWEEN ? AND ?`,
   );
-  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) evidence.run(first, first + SESSIONS_PER_STEP - 1);
+  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP)
+    evidence.run(first, first + SESSIONS_PER_STEP - 1);
 }
 
 /** SQL: the numbers from 0, in a column `value`. */

@@ -12,19 +12,29 @@ import { type WatchedServer, startWatched } from './watched.ts';
 import { measureWatched } from './watched-figure.ts';
 
 /**
- * Sends one request at a time to a database of 100,000 positions and to one of ten million. Measures how long it holds the server's
- * thread in one go, which is how long another request waits; when its first byte arrives; and the peak memory of the process.
+ * Sends one request at a time to a database of 100,000 positions and to one of ten million.
+ * Measures how long it holds the server's thread in one go, which is how long another request
+ * waits; when its first byte arrives; and the peak memory of the process.
  */
 
-/** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
+/**
+ * A client leaves after this time, so that the bench ends: what an answer costs at its end, it
+ * costs from its beginning.
+ */
 const LONGEST_SECONDS = 10;
 const ROUNDS = { minPairs: 6, maxPairs: 12 };
 const FIRST_BYTES = { warmUpMs: 0, minPairs: 15, maxPairs: 60 };
 const FIRST_BYTE_MS = 50;
 const IDLE = { ms: 1_000, rounds: 3 };
-/** Small responses are requested again and again for this time, so that each round has as many chances to hold up others. */
+/**
+ * Small responses are requested again and again for this time, so that each round has as many
+ * chances to hold up others.
+ */
 const SHORTEST_ROUND_MS = 300;
-/** Stands for a first date long before all model-days. Each request has a different one, so that none is served from memory. */
+/**
+ * Stands for a first date long before all model-days. Each request has a different one, so that
+ * none is served from memory.
+ */
 const FRESH = 'FRESH';
 const BEFORE_ALL = '1960-01-01';
 const PATHS = [
@@ -55,7 +65,10 @@ const PATHS = [
 /** Their first record is there at once, so their first byte should be too. */
 const FIRST_BYTE_PATHS = ['/results', '/results?format=csv'];
 const PARTS = 2 * (PATHS.length + FIRST_BYTE_PATHS.length) + SILENT_CLIENTS.length;
-/** All rounds begin within ROUNDS_MS, and the bench ends by itself after MAX_MS. Making the databases does not count. */
+/**
+ * All rounds begin within ROUNDS_MS, and the bench ends by itself after MAX_MS. Making the
+ * databases does not count.
+ */
 const ROUNDS_MS = 7 * 60_000;
 const MAX_MS = 9 * 60_000;
 
@@ -64,8 +77,10 @@ export async function* measureLarge(options: BenchOptions): AsyncGenerator<Measu
   const large = { size: LARGE, folder: folderWith(LARGE) };
   const limit = endAfter(MAX_MS, 'large');
   const nextShare = divideTime(ROUNDS_MS, PARTS);
-  for (const database of [small, large]) yield* measureRequests(database, { nextShare, ...options });
-  for (const clients of SILENT_CLIENTS) yield await measureSilentClients(large.folder, clients, { maxMs: nextShare(), ...options });
+  for (const database of [small, large])
+    yield* measureRequests(database, { nextShare, ...options });
+  for (const clients of SILENT_CLIENTS)
+    yield await measureSilentClients(large.folder, clients, { maxMs: nextShare(), ...options });
   clearTimeout(limit);
 }
 
@@ -80,12 +95,22 @@ async function* measureRequests(
   yield await measureWatched(`nothing ${beside}`, watched, idle);
   for (const path of PATHS) {
     let asked = 0;
-    const request = () => client.download(server.url + path.replace(FRESH, addDays(BEFORE_ALL, (asked += 1))), LONGEST_SECONDS);
+    const request = () =>
+      client.download(
+        server.url + path.replace(FRESH, addDays(BEFORE_ALL, (asked += 1))),
+        LONGEST_SECONDS,
+      );
     const work = () => repeatFor(SHORTEST_ROUND_MS, request);
     const bounds = { ...ROUNDS, maxMs: nextShare() };
-    yield await measureWatched(`${path} ${beside}`, watched, { work, bounds, describe: describeSeen, ...options });
+    yield await measureWatched(`${path} ${beside}`, watched, {
+      work,
+      bounds,
+      describe: describeSeen,
+      ...options,
+    });
   }
-  for (const path of FIRST_BYTE_PATHS) yield await measureFirstByte(watched, { path, beside, maxMs: nextShare(), ...options });
+  for (const path of FIRST_BYTE_PATHS)
+    yield await measureFirstByte(watched, { path, beside, maxMs: nextShare(), ...options });
   await watched.stop();
 }
 
@@ -110,7 +135,8 @@ function measureFirstByte(
   { server, bare, client }: WatchedServer,
   { path, beside, maxMs, self }: { path: string; beside: string; maxMs: number } & BenchOptions,
 ): Promise<Measurement> {
-  const firstByteOf = (url: string) => async () => (await client.download(url, 0)).firstByteMs ?? NaN;
+  const firstByteOf = (url: string) => async () =>
+    (await client.download(url, 0)).firstByteMs ?? NaN;
   const ours = firstByteOf(server.url + path);
   const peer = self ? ours : firstByteOf(bare.url);
   return measure({

@@ -1,18 +1,27 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Measurement } from './support.ts';
 
-/** The memory of processes and of the machine, in megabytes. Linux only. It is measured once: other work does not change it. */
+/**
+ * The memory of processes and of the machine, in megabytes. Linux only. It is measured once: other
+ * work does not change it.
+ */
 
 const KB_PER_MB = 1024;
 /** Resets the peak of a process's memory: see proc(5), clear_refs. */
 const RESET_PEAK = '5';
 
-/** The number of kilobytes behind a name in a file of /proc, in megabytes. Not a number when the name is not in it. */
+/**
+ * The number of kilobytes behind a name in a file of /proc, in megabytes. Not a number when the
+ * name is not in it.
+ */
 function field(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / KB_PER_MB;
 }
 
-/** The most that a process has had so far, or since its peak was reset. Not a number for one that has ended. */
+/**
+ * The most that a process has had so far, or since its peak was reset. Not a number for one that
+ * has ended.
+ */
 export function peakMemoryMb(pid: number): number {
   return field(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmHWM');
 }

@@ -4,7 +4,13 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser, noBrowser } from '../test/support/chromium.ts';
 import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
 import { besideCalibration } from './figure.ts';
-import { type BenchOptions, type Measurement, PROGRAM, benchFolder, startServer } from './support.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  PROGRAM,
+  benchFolder,
+  startServer,
+} from './support.ts';
 
 const MODELS = 20;
 const DAYS = 500;
@@ -20,14 +26,21 @@ const pages: [name: string, path: string, data: RegExp][] = [
   ['model', '/models/model-7', /\/(performance|holdings)/],
   ['model-day', '/model-days/model-7/2024-05-15', /\/(reasoning|results)/],
   ['compare', '/compare', /\/(comparison|performance)/],
-  ['two models', '/compare?models=model-7,model-8', /\/(comparison|performance|holdings|decisions)/],
+  [
+    'two models',
+    '/compare?models=model-7,model-8',
+    /\/(comparison|performance|holdings|decisions)/,
+  ],
   ['jobs', '/job-list', /\/jobs\?/],
   ['job', '/jobs/bench-0000', /\/(simulate\/status|performance)/],
   ['decisions', '/decision-feed', /\/decisions/],
   ['API', '/api', /\/openapi\.json/],
 ];
 
-/** The size of the program, and how long after the last byte of its data each page is complete and painted. */
+/**
+ * The size of the program, and how long after the last byte of its data each page is complete and
+ * painted.
+ */
 export async function* measurePages(options: BenchOptions): AsyncGenerator<Measurement> {
   yield sizeOfProgram();
   if (noBrowser) {
@@ -35,18 +48,34 @@ export async function* measurePages(options: BenchOptions): AsyncGenerator<Measu
     return;
   }
   const folder = benchFolder();
-  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(MODELS), days: DAYS });
+  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), {
+    models: modelNames(MODELS),
+    days: DAYS,
+  });
   const server = await startServer(['model-0'], { folder });
   const browser = await launchBrowser();
   const of = `${MODELS} models × ${DAYS} days`;
   for (const [name, path, data] of pages) {
-    const view = (time: keyof View) => async () => (await viewOf(browser, server.url + path, data))[time];
+    const view = (time: keyof View) => async () =>
+      (await viewOf(browser, server.url + path, data))[time];
     const aims = { bounds: BOUNDS, ...options };
-    yield await besideCalibration(`page ${name}, from its data to usable, ${of}`, view('usableMs'), { belowMs: AIM_MS, ...aims });
+    yield await besideCalibration(
+      `page ${name}, from its data to usable, ${of}`,
+      view('usableMs'),
+      { belowMs: AIM_MS, ...aims },
+    );
     if (path !== '/') continue;
     const first = { belowMs: FIRST_VIEW_AIM_MS, ...aims };
-    yield await besideCalibration(`first view of the ${name}, from the request to the first paint, ${of}`, view('paintedMs'), first);
-    yield await besideCalibration(`first view of the ${name}, from the request to complete and painted, ${of}`, view('completeMs'), first);
+    yield await besideCalibration(
+      `first view of the ${name}, from the request to the first paint, ${of}`,
+      view('paintedMs'),
+      first,
+    );
+    yield await besideCalibration(
+      `first view of the ${name}, from the request to complete and painted, ${of}`,
+      view('completeMs'),
+      first,
+    );
   }
   await browser.close();
   await server.stop();
@@ -57,7 +86,10 @@ function sizeOfProgram(): Measurement {
   return { what: 'size of dist/server.js', ours: `${bytes.toLocaleString('en-US')} bytes` };
 }
 
-/** Runs in the page before its own script: tells when the page is complete and has been painted, or fails after a time. */
+/**
+ * Runs in the page before its own script: tells when the page is complete and has been painted, or
+ * fails after a time.
+ */
 const WATCH = `
   window.usable = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error('The page was not complete after ${LONGEST_MS} ms')), ${LONGEST_MS});
@@ -92,7 +124,9 @@ async function viewOf(browser: Browser, url: string, data: RegExp): Promise<View
     "performance.getEntriesByType('resource').map(({ name, responseEnd }) => ({ name, responseEnd }))",
   );
   await page.close();
-  const ends = answers.filter(({ name, responseEnd }) => data.test(name) && responseEnd <= completeMs).map(({ responseEnd }) => responseEnd);
+  const ends = answers
+    .filter(({ name, responseEnd }) => data.test(name) && responseEnd <= completeMs)
+    .map(({ responseEnd }) => responseEnd);
   if (ends.length === 0) throw new Error(`${url} was complete without its data`);
   return { usableMs: completeMs - Math.max(...ends), paintedMs, completeMs };
 }

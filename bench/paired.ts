@@ -1,7 +1,7 @@
 /**
- * The arithmetic of the bench: two programs do the same work in many short slices in turn, and what counts is the median of the
- * ratios of slices that lie side by side. Other work on the machine slows both of a pair, so that it changes a ratio little
- * and the median less.
+ * The arithmetic of the bench: two programs do the same work in many short slices in turn, and what
+ * counts is the median of the ratios of slices that lie side by side. Other work on the machine
+ * slows both of a pair, so that it changes a ratio little and the median less.
  */
 
 /** What a slice of each gave, in the same unit: requests per second, or milliseconds. */
@@ -20,12 +20,16 @@ export interface Spread {
 }
 
 /**
- * The paired ratios. The true median lies between `low` and `high` in about 95 of 100 runs, whatever the distribution; with fewer than
- * six independent ratios nothing can be said so surely, and these are the least and the greatest.
+ * The paired ratios. The true median lies between `low` and `high` in about 95 of 100 runs,
+ * whatever the distribution; with fewer than six independent ratios nothing can be said so surely,
+ * and these are the least and the greatest.
  */
 export interface Ratios extends Spread {
   pairs: number;
-  /** How many of the ratios are independent of each other: the pairs, or how often the programs were started. */
+  /**
+   * How many of the ratios are independent of each other: the pairs, or how often the programs were
+   * started.
+   */
   independent: number;
   low: number;
   high: number;
@@ -45,16 +49,27 @@ export interface Bounds {
   precision: number;
 }
 
-export const BOUNDS: Bounds = { warmUpMs: 1_000, minPairs: 15, maxPairs: 2_000, maxMs: 30_000, precision: 0.01 };
+export const BOUNDS: Bounds = {
+  warmUpMs: 1_000,
+  minPairs: 15,
+  maxPairs: 2_000,
+  maxMs: 30_000,
+  precision: 0.01,
+};
 
 /** Half the width of a 95 % interval, in standard deviations of a normal distribution. */
 const Z95 = 1.96;
 
 /**
- * Works for two slices of each, in the order ours, peer, peer, ours, for the next pair in the order peer, ours, ours, peer: a steady
- * drift cancels within a pair, and what only the first or the last slice suffers cancels between pairs.
+ * Works for two slices of each, in the order ours, peer, peer, ours, for the next pair in the order
+ * peer, ours, ours, peer: a steady drift cancels within a pair, and what only the first or the last
+ * slice suffers cancels between pairs.
  */
-export async function twoSlicesOfEach<Of>(index: number, ours: () => Promise<Of>, peer: () => Promise<Of>): Promise<{ ours: Of[]; peer: Of[] }> {
+export async function twoSlicesOfEach<Of>(
+  index: number,
+  ours: () => Promise<Of>,
+  peer: () => Promise<Of>,
+): Promise<{ ours: Of[]; peer: Of[] }> {
   const [outer, inner] = index % 2 === 0 ? [ours, peer] : [peer, ours];
   const first = await outer();
   const middle = [await inner(), await inner()];
@@ -71,7 +86,11 @@ export function alternate(ours: Slice, peer: Slice): (index: number) => Promise<
 }
 
 /** Works for one slice of each: ours first, in the next pair the peer first. */
-export async function oneSliceOfEach<Of>(index: number, ours: () => Promise<Of>, peer: () => Promise<Of>): Promise<{ ours: Of; peer: Of }> {
+export async function oneSliceOfEach<Of>(
+  index: number,
+  ours: () => Promise<Of>,
+  peer: () => Promise<Of>,
+): Promise<{ ours: Of; peer: Of }> {
   if (index % 2 === 0) return { ours: await ours(), peer: await peer() };
   const first = await peer();
   return { ours: await ours(), peer: first };
@@ -104,22 +123,34 @@ export async function takePairs(
 /** The paired ratios, each of them independent of the others. */
 export function ratiosOf(pairs: readonly Pair[]): Ratios {
   const ratios = pairs.map(({ ours, peer }) => ours / peer);
-  return { ...spreadOf(ratios), pairs: ratios.length, independent: ratios.length, ...intervalOf(ratios) };
+  return {
+    ...spreadOf(ratios),
+    pairs: ratios.length,
+    independent: ratios.length,
+    ...intervalOf(ratios),
+  };
 }
 
 /**
- * Pairs of several starts of both programs. Pairs of one start share what those two processes have in common for as long as they
- * live, so each start counts once, with its median; the least and the greatest ratio are those of all pairs.
+ * Pairs of several starts of both programs. Pairs of one start share what those two processes have
+ * in common for as long as they live, so each start counts once, with its median; the least and the
+ * greatest ratio are those of all pairs.
  */
 export function ratiosOfStarts(starts: readonly (readonly Pair[])[]): Ratios {
   const medians = starts.map((pairs) => ratiosOf(pairs).median);
-  return { ...ratiosOf(starts.flat()), median: median(medians), independent: starts.length, ...intervalOf(medians) };
+  return {
+    ...ratiosOf(starts.flat()),
+    median: median(medians),
+    independent: starts.length,
+    ...intervalOf(medians),
+  };
 }
 
 /**
- * The interval of the median between two order statistics: the median lies below the one of this rank, from 0, if no more than so many
- * values lie below the median, which is binomial. Half a value is taken off because ranks are whole: without it, intervals of 8, 11
- * or 14 values would hold for 93 % only.
+ * The interval of the median between two order statistics: the median lies below the one of this
+ * rank, from 0, if no more than so many values lie below the median, which is binomial. Half a
+ * value is taken off because ranks are whole: without it, intervals of 8, 11 or 14 values would
+ * hold for 93 % only.
  */
 function intervalOf(values: readonly number[]): Pick<Ratios, 'low' | 'high'> {
   const sorted = values.toSorted((one, other) => one - other);
@@ -142,15 +173,27 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
 }
 
-/** The smallest value that at least this share of the values does not exceed. Not a number when there are none. */
+/**
+ * The smallest value that at least this share of the values does not exceed. Not a number when
+ * there are none.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
-/** Divides samples into windows of `size`, and makes each window a pair: the quantiles of both sides. Leaves out an incomplete window. */
+/**
+ * Divides samples into windows of `size`, and makes each window a pair: the quantiles of both
+ * sides. Leaves out an incomplete window.
+ */
 export function windowsOf(samples: readonly Pair[], size: number, share: number): Pair[] {
-  const windows = Array.from({ length: Math.floor(samples.length / size) }, (_none, index) => samples.slice(index * size, (index + 1) * size));
-  const at = (window: Pair[], side: keyof Pair) => quantile(window.map((sample) => sample[side]), share);
+  const windows = Array.from({ length: Math.floor(samples.length / size) }, (_none, index) =>
+    samples.slice(index * size, (index + 1) * size),
+  );
+  const at = (window: Pair[], side: keyof Pair) =>
+    quantile(
+      window.map((sample) => sample[side]),
+      share,
+    );
   return windows.map((window) => ({ ours: at(window, 'ours'), peer: at(window, 'peer') }));
 }

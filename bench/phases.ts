@@ -1,11 +1,15 @@
 /**
- * The phases of children that wait for a slow model. They spawn until each has sent its first request, and wait while the provider
- * holds all answers back; then it answers, and they trade; from the first that has ended on, they end.
+ * The phases of children that wait for a slow model. They spawn until each has sent its first
+ * request, and wait while the provider holds all answers back; then it answers, and they trade;
+ * from the first that has ended on, they end.
  */
 export const phases = ['spawn', 'wait', 'trade', 'end'] as const;
 export type Phase = (typeof phases)[number];
 
-/** While children spawn, the provider is asked once every this many samples how many of them have begun. */
+/**
+ * While children spawn, the provider is asked once every this many samples how many of them have
+ * begun.
+ */
 const SAMPLES_PER_LOOK = 10;
 
 /** What is done to a job and to its provider. */
@@ -23,14 +27,18 @@ export interface Course {
   answer(): Promise<void>;
 }
 
-/** Takes samples from phase to phase until the job has ended. Rejects if it ends before all children have waited. */
+/**
+ * Takes samples from phase to phase until the job has ended. Rejects if it ends before all children
+ * have waited.
+ */
 export async function followPhases(course: Course, now = () => performance.now()): Promise<void> {
   const { children, waitMs, sample, begun, onAllWait, answer } = course;
   let phase: Phase = 'spawn';
   let allWaitSince = 0;
   for (let samples = 1; ; samples += 1) {
     const { completed, hasEnded } = await sample(phase);
-    if (hasEnded && (phase === 'spawn' || phase === 'wait')) throw new Error(`The job ended before ${children} children had waited`);
+    if (hasEnded && (phase === 'spawn' || phase === 'wait'))
+      throw new Error(`The job ended before ${children} children had waited`);
     if (hasEnded) return;
     if (phase === 'spawn' && samples % SAMPLES_PER_LOOK === 0 && (await begun()) >= children) {
       onAllWait();

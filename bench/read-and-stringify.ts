@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { serveLines } from './helper.ts';
 
-/** The peer of /results, a helper: reads the same rows into objects, joins the holdings, makes one text of them. */
+/**
+ * The peer of /results, a helper: reads the same rows into objects, joins the holdings, makes one
+ * text of them.
+ */
 
 /** The columns that the program computes with; the others are passed on as they are. */
 type Row = Record<'id' | 'price_e4' | 'cash_e4' | 'portfolio_value_e4' | 'daily_profit_e4', number>;
@@ -17,7 +20,8 @@ await serveLines(async ({ path, format }: Asked) => {
   const startedAt = performance.now();
   const database = new DatabaseSync(path, { readOnly: true });
   const records = readRecords(database);
-  const text = format === 'csv' ? csvOf(records) : JSON.stringify({ results: records, count: records.length });
+  const text =
+    format === 'csv' ? csvOf(records) : JSON.stringify({ results: records, count: records.length });
   database.close();
   return { ms: performance.now() - startedAt, length: text.length };
 });
@@ -42,9 +46,13 @@ function readRecords(database: DatabaseSync) {
 }
 
 function readHoldings(database: DatabaseSync): Map<number, Holding[]> {
-  const rows = database.prepare('SELECT position_id, symbol, quantity FROM holdings ORDER BY position_id, symbol').all();
+  const rows = database
+    .prepare('SELECT position_id, symbol, quantity FROM holdings ORDER BY position_id, symbol')
+    .all();
   const holdings = new Map<number, Holding[]>();
-  for (const { position_id: id, symbol, quantity } of rows as (Holding & { position_id: number })[]) {
+  for (const { position_id: id, symbol, quantity } of rows as (Holding & {
+    position_id: number;
+  })[]) {
     const held = holdings.get(id);
     if (held === undefined) holdings.set(id, [{ symbol, quantity }]);
     else held.push({ symbol, quantity });

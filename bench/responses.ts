@@ -6,7 +6,13 @@ import { ITSELF, measure } from './figure.ts';
 import { startHelper } from './helper.ts';
 import type { Pair } from './paired.ts';
 import { timedRequest } from './samples.ts';
-import { type BenchOptions, type Measurement, type Server, benchFolder, startServer } from './support.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  type Server,
+  benchFolder,
+  startServer,
+} from './support.ts';
 
 /** How long responses take, and how long other requests wait meanwhile. */
 
@@ -29,7 +35,11 @@ export interface HealthChecks {
   stop(): void;
 }
 
-export function startHealthChecks({ server, bare, self }: { server: Server; bare: BareServer } & BenchOptions): HealthChecks {
+export function startHealthChecks({
+  server,
+  bare,
+  self,
+}: { server: Server; bare: BareServer } & BenchOptions): HealthChecks {
   const { ask, stop } = startHelper('./health-checks.ts');
   const ours = `${server.url}/health`;
   return {
@@ -42,15 +52,27 @@ export function startHealthChecks({ server, bare, self }: { server: Server; bare
   };
 }
 
-/** The longest /health while some work runs, against the longest response of a bare node:http server beside the same work. */
+/**
+ * The longest /health while some work runs, against the longest response of a bare node:http server
+ * beside the same work.
+ */
 export async function longestBeside(
   what: string,
-  { work, ...options }: { server: Server; bare: BareServer; work: () => Promise<unknown> } & BenchOptions,
+  {
+    work,
+    ...options
+  }: { server: Server; bare: BareServer; work: () => Promise<unknown> } & BenchOptions,
 ): Promise<Measurement> {
   const checks = startHealthChecks(options);
   const take = async () => (await checks.beside(work)).longest;
   const aims = aimsFor(LONGEST_HEALTH_MS);
-  const figure = { what, unit: 'ms', peer: options.self ? ITSELF : BARE_HEALTH, aims, isLongest: true };
+  const figure = {
+    what,
+    unit: 'ms',
+    peer: options.self ? ITSELF : BARE_HEALTH,
+    aims,
+    isLongest: true,
+  };
   const measurement = await measure({ ...figure, take, bounds: BOUNDS });
   checks.stop();
   return measurement;
@@ -62,7 +84,10 @@ export async function* withTrackRecords(
   measure: (server: Server, bare: BareServer) => AsyncIterable<Measurement>,
 ): AsyncGenerator<Measurement> {
   const folder = benchFolder();
-  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(size.models), days: size.days });
+  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), {
+    models: modelNames(size.models),
+    days: size.days,
+  });
   const server = await startServer(['model-0'], { folder });
   const bare = await startSameBytes(`${server.url}/health`);
   yield* measure(server, bare);

@@ -13,7 +13,10 @@ const AIMS = [{ below: 1 }];
 const RECORDS = 100_000;
 const MEMORY_AIM_MB = 150;
 
-/** GET /results of 100,000 records, against a program that reads the same rows and makes one text of them; and its memory. */
+/**
+ * GET /results of 100,000 records, against a program that reads the same rows and makes one text of
+ * them; and its memory.
+ */
 export async function* measureResults({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const folder = benchFolder();
   const path = join(folder, 'data/jobs_dev.db');
@@ -25,10 +28,20 @@ export async function* measureResults({ self }: BenchOptions): AsyncGenerator<Me
     const ours = () => millisecondsOfDownload(client, `${server.url}/results?format=${format}`);
     const peer = async () => ((await reader.ask({ path, format })) as { ms: number }).ms;
     const what = `/results of ${RECORDS.toLocaleString('en-US')} records as ${format.toUpperCase()}`;
-    const common = { what, unit: 'ms', peer: self ? ITSELF : 'read all, then make one text', aims: AIMS, bounds: BOUNDS };
+    const common = {
+      what,
+      unit: 'ms',
+      peer: self ? ITSELF : 'read all, then make one text',
+      aims: AIMS,
+      bounds: BOUNDS,
+    };
     yield await measure({ ...common, take: inTurn(ours, self ? ours : peer) });
   }
-  yield memoryBelow('peak memory of the process after these responses', peakMemoryMb(pidOf(server.process)), MEMORY_AIM_MB);
+  yield memoryBelow(
+    'peak memory of the process after these responses',
+    peakMemoryMb(pidOf(server.process)),
+    MEMORY_AIM_MB,
+  );
   client.stop();
   reader.stop();
   await server.stop();
@@ -62,5 +75,7 @@ function insertRecords(database: Database): void {
       daily_profit_e4, daily_return_pct, created_at)
     SELECT session_id, action.value + 1, 'buy', 'AAPL', 3, 1234567, 51234567, 101234567, 1234567, 1.2346, '2025-01-01T00:00:00.000Z'
     FROM trading_sessions, ${series(2)} AS action`);
-  insert(`INSERT INTO holdings SELECT position_id, symbol.value, 12 FROM positions, json_each('["AAPL","MSFT","NVDA"]') AS symbol`);
+  insert(
+    `INSERT INTO holdings SELECT position_id, symbol.value, 12 FROM positions, json_each('["AAPL","MSFT","NVDA"]') AS symbol`,
+  );
 }

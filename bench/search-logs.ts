@@ -6,7 +6,10 @@ import type { LogMessage } from '../src/database/sessions.ts';
 import { fillWithModelDays } from './large-database.ts';
 import { benchFolder } from './support.ts';
 
-/** Reasoning logs that grow model-day by model-day, with an index of words kept in one way or another. */
+/**
+ * Reasoning logs that grow model-day by model-day, with an index of words kept in one way or
+ * another.
+ */
 
 const SIZE = { models: 20, days: 500, positionsPerDay: 2 };
 /** How many model-days a log has at its end. */
@@ -15,7 +18,9 @@ const SYMBOLS = 101;
 const WORDS_PER_ANSWER = 60;
 const BYTES_PER_MB = 1e6;
 
-const WORDS = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8').split(/[^A-Za-z]+/).filter((word) => word.length > 1);
+const WORDS = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8')
+  .split(/[^A-Za-z]+/)
+  .filter((word) => word.length > 1);
 
 /** A way to keep an index of words: what it does in the transaction of each message. */
 export interface Way {
@@ -24,24 +29,34 @@ export interface Way {
   indexOwn(database: CommandDatabase, messages: readonly LogMessage[]): void;
 }
 
-export const withoutIndex: Way = { name: 'without an index', prepare: () => {}, indexOwn: () => {} };
+export const withoutIndex: Way = {
+  name: 'without an index',
+  prepare: () => {},
+  indexOwn: () => {},
+};
 
 export const withIndex: readonly Way[] = [
   {
     name: 'with words in the same transactions',
     prepare: () => {},
-    indexOwn: (database, messages) => indexNewest(database, newestRow(database) - messages.length + 1),
+    indexOwn: (database, messages) =>
+      indexNewest(database, newestRow(database) - messages.length + 1),
   },
   {
     name: 'with trigrams in the same transactions',
     prepare: (database) => {
-      database.statement(`CREATE VIRTUAL TABLE trigrams USING fts5(words, content='', columnsize=0, tokenize='trigram')`).run();
+      database
+        .statement(
+          `CREATE VIRTUAL TABLE trigrams USING fts5(words, content='', columnsize=0, tokenize='trigram')`,
+        )
+        .run();
     },
     indexOwn(database, messages) {
       const insert = database.statement('INSERT INTO trigrams (rowid, words) VALUES (?, ?)');
       const first = newestRow(database) - messages.length + 1;
       messages.forEach(({ role, content, toolInput = '' }, index) => {
-        if (role === 'assistant' || role === 'tool') insert.run(first + index, `${content} ${toolInput}`);
+        if (role === 'assistant' || role === 'tool')
+          insert.run(first + index, `${content} ${toolInput}`);
       });
     },
   },
@@ -85,9 +100,11 @@ function logDay(
   for (const messages of steps) {
     database.transaction(() => {
       const insert = database.statement(INSERT);
-      messages.forEach(({ role, content, toolName = null, toolInput = null, toolCalls = null }, index) => {
-        insert.run(sessionId, firstIndex + index, role, content, toolName, toolInput, toolCalls);
-      });
+      messages.forEach(
+        ({ role, content, toolName = null, toolInput = null, toolCalls = null }, index) => {
+          insert.run(sessionId, firstIndex + index, role, content, toolName, toolInput, toolCalls);
+        },
+      );
       indexOwn(database, messages);
     });
     firstIndex += messages.length;
@@ -98,16 +115,43 @@ function logDay(
 function messagesOf(next: (below: number) => number): LogMessage[][] {
   const price = () => (next(50_000) / 100).toFixed(2);
   const symbol = (number: number) => `S${number}`;
-  const answer = () => Array.from({ length: WORDS_PER_ANSWER }, () => WORDS[next(WORDS.length)]).join(' ');
-  const brief = Array.from({ length: SYMBOLS }, (_, number) => `${symbol(number)} ${price()} ${price()}`).join('\n');
+  const answer = () =>
+    Array.from({ length: WORDS_PER_ANSWER }, () => WORDS[next(WORDS.length)]).join(' ');
+  const brief = Array.from(
+    { length: SYMBOLS },
+    (_, number) => `${symbol(number)} ${price()} ${price()}`,
+  ).join('\n');
   const own = symbol(next(SYMBOLS));
-  const bars = Array.from({ length: 6 }, () => ({ open: price(), high: price(), low: price(), close: price(), volume: next(9e6) }));
+  const bars = Array.from({ length: 6 }, () => ({
+    open: price(),
+    high: price(),
+    low: price(),
+    close: price(),
+    volume: next(9e6),
+  }));
   const toolInput = JSON.stringify({ symbol: own, amount: 12 });
   return [
-    [{ role: 'system', content: WORDS.slice(0, 130).join(' ') }, { role: 'user', content: brief }],
+    [
+      { role: 'system', content: WORDS.slice(0, 130).join(' ') },
+      { role: 'user', content: brief },
+    ],
     [{ role: 'assistant', content: answer(), toolCalls: '[]' }],
-    [{ role: 'tool', content: JSON.stringify({ symbol: own, bars }), toolName: 'get_price_history', toolInput }],
-    [{ role: 'tool', content: JSON.stringify({ executed: 'buy', symbol: own, amount: 12, price: 232.64 }), toolName: 'buy', toolInput }],
+    [
+      {
+        role: 'tool',
+        content: JSON.stringify({ symbol: own, bars }),
+        toolName: 'get_price_history',
+        toolInput,
+      },
+    ],
+    [
+      {
+        role: 'tool',
+        content: JSON.stringify({ executed: 'buy', symbol: own, amount: 12, price: 232.64 }),
+        toolName: 'buy',
+        toolInput,
+      },
+    ],
     [{ role: 'assistant', content: answer() }],
   ];
 }
@@ -120,7 +164,9 @@ function randomNumbers(): (below: number) => number {
 /** What the log and its indexes take in the file. */
 export function sizesOf(database: CommandDatabase): string {
   const sizeOf = (pattern: string) => {
-    const row = database.statement('SELECT coalesce(sum(pgsize), 0) AS bytes FROM dbstat WHERE name GLOB ?').get(pattern);
+    const row = database
+      .statement('SELECT coalesce(sum(pgsize), 0) AS bytes FROM dbstat WHERE name GLOB ?')
+      .get(pattern);
     return `${(Number(row?.['bytes']) / BYTES_PER_MB).toFixed(1)} MB`;
   };
   return `log ${sizeOf('reasoning_logs')}, words ${sizeOf('log_words_*')}, trigrams ${sizeOf('trigrams_*')}`;

@@ -4,7 +4,15 @@ import { phrasesOf } from '../src/search-text.ts';
 import { ITSELF, besideCalibration, measure } from './figure.ts';
 import { type Slice, alternate } from './paired.ts';
 import { ownProcessorMs } from './processor-time.ts';
-import { type GrowingLog, MODEL_DAYS, type Way, sizesOf, startLog, withIndex, withoutIndex } from './search-logs.ts';
+import {
+  type GrowingLog,
+  MODEL_DAYS,
+  type Way,
+  sizesOf,
+  startLog,
+  withIndex,
+  withoutIndex,
+} from './search-logs.ts';
 import type { BenchOptions, Measurement } from './support.ts';
 
 /** Model-days that one slice logs. */
@@ -14,10 +22,16 @@ const LOG = 'log of a model-day of 6 messages';
 /** Both in processor time, because one process does both. */
 const UNIT = 'ms of processor time';
 
-/** Compares an index of words written with the log with one that is filled in steps: the log of a model-day, searches, sizes. */
+/**
+ * Compares an index of words written with the log with one that is filled in steps: the log of a
+ * model-day, searches, sizes.
+ */
 export async function* measureSearch(options: BenchOptions): AsyncGenerator<Measurement> {
   const bare = startLog(withoutIndex);
-  yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), { bounds: BOUNDS, ...options });
+  yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), {
+    bounds: BOUNDS,
+    ...options,
+  });
   bare.database.close();
   for (const way of withIndex) yield* compareWay(way, options);
   const log = startLog(withoutIndex);
@@ -40,15 +54,27 @@ export async function* measureSearch(options: BenchOptions): AsyncGenerator<Meas
 async function* compareWay(way: Way, { self }: BenchOptions): AsyncGenerator<Measurement> {
   const [ours, peer] = [startLog(way), startLog(self ? way : withoutIndex)];
   const take = alternate(processorMsPerDay(ours), processorMsPerDay(peer));
-  yield await measure({ what: `${LOG} ${way.name}`, unit: UNIT, peer: self ? ITSELF : withoutIndex.name, take, bounds: BOUNDS });
+  yield await measure({
+    what: `${LOG} ${way.name}`,
+    unit: UNIT,
+    peer: self ? ITSELF : withoutIndex.name,
+    take,
+    bounds: BOUNDS,
+  });
   ours.grow(MODEL_DAYS);
-  yield { what: `sizes ${way.name}, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(ours.database) };
+  yield {
+    what: `sizes ${way.name}, ${MODEL_DAYS.toLocaleString('en-US')} model-days`,
+    ours: sizesOf(ours.database),
+  };
   ours.database.close();
   peer.database.close();
 }
 
 /** What a step adds to the index, per model-day, against the log of one. */
-async function* measureIndexing({ database }: GrowingLog, { self }: BenchOptions): AsyncGenerator<Measurement> {
+async function* measureIndexing(
+  { database }: GrowingLog,
+  { self }: BenchOptions,
+): AsyncGenerator<Measurement> {
   const newest = newestRow(database);
   const rowsPerDay = newest / MODEL_DAYS;
   let next = newest;
@@ -66,10 +92,19 @@ async function* measureIndexing({ database }: GrowingLog, { self }: BenchOptions
   const bare = startLog(withoutIndex);
   const take = alternate(step, self ? step : processorMsPerDay(bare));
   const peer = self ? ITSELF : `${LOG} ${withoutIndex.name}`;
-  yield await measure({ what: 'index in steps, per model-day of 6 messages', unit: UNIT, peer, take, bounds: BOUNDS });
+  yield await measure({
+    what: 'index in steps, per model-day of 6 messages',
+    unit: UNIT,
+    peer,
+    take,
+    bounds: BOUNDS,
+  });
   bare.database.close();
   while (next > 0) await step();
-  yield { what: `sizes after all steps, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(database) };
+  yield {
+    what: `sizes after all steps, ${MODEL_DAYS.toLocaleString('en-US')} model-days`,
+    ours: sizesOf(database),
+  };
 }
 
 function processorMsPerDay(log: GrowingLog): Slice {

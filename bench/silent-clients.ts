@@ -6,7 +6,10 @@ import { type BenchOptions, type Measurement, endWithBench } from './support.ts'
 import { startWatched } from './watched.ts';
 import { measureWatched } from './watched-figure.ts';
 
-/** How many clients ask for all results and read nothing, and the coding that they accept; null for none. */
+/**
+ * How many clients ask for all results and read nothing, and the coding that they accept; null for
+ * none.
+ */
 export const SILENT_CLIENTS = [
   [40, null],
   [200, null],
@@ -31,7 +34,10 @@ const CLIENTS = `
   }
   setTimeout(() => process.exit(), milliseconds);`;
 
-/** The memory that these clients hold, and how long others wait meanwhile; no round begins after the time. */
+/**
+ * The memory that these clients hold, and how long others wait meanwhile; no round begins after the
+ * time.
+ */
 export async function measureSilentClients(
   folder: string,
   [count, coding]: readonly [number, string | null],

@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf } from './model-answers.ts';
 
 /**
- * A slow provider as a program of its own: `node slow-model.ts THINKING-MS [FOLDER]`, so that its work delays neither the service nor
- * who measures it; over TLS with the key and certificate in the folder. It holds every request until `GET /answer`; from then on a
- * request takes between half of THINKING-MS and one and a half times that. `GET /begun` tells how many model-days have sent their
+ * A slow provider as a program of its own: `node slow-model.ts THINKING-MS [FOLDER]`, so that its
+ * work delays neither the service nor who measures it; over TLS with the key and certificate in the
+ * folder. It holds every request until `GET /answer`; from then on a request takes between half of
+ * THINKING-MS and one and a half times that. `GET /begun` tells how many model-days have sent their
  * first request. Prints two ports: the provider's, and that of these two, which is never TLS.
  */
 const [thinkingMs = '', folder] = process.argv.slice(2);
@@ -19,7 +20,9 @@ const BACKLOG = 4_096;
 const opened = Promise.withResolvers<void>();
 let begun = 0;
 
-const provider = startListening(folder === undefined ? createServer(handle) : createTlsServer(readPair(folder), handle));
+const provider = startListening(
+  folder === undefined ? createServer(handle) : createTlsServer(readPair(folder), handle),
+);
 const control = startListening(createServer(obey));
 console.log((await Promise.all([provider, control])).join(' '));
 
@@ -28,7 +31,9 @@ function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 }
 
 async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const { messages } = JSON.parse((await incoming.toArray()).join('')) as { messages: { role: string }[] };
+  const { messages } = JSON.parse((await incoming.toArray()).join('')) as {
+    messages: { role: string }[];
+  };
   const step = messages.filter(({ role }) => role === 'assistant').length + 1;
   if (step === 1) begun += 1;
   await opened.promise;
@@ -49,5 +54,8 @@ function startListening(server: Server): Promise<number> {
 }
 
 function readPair(from: string): { key: Buffer; cert: Buffer } {
-  return { key: readFileSync(join(from, 'key.pem')), cert: readFileSync(join(from, 'certificate.pem')) };
+  return {
+    key: readFileSync(join(from, 'key.pem')),
+    cert: readFileSync(join(from, 'certificate.pem')),
+  };
 }

@@ -5,9 +5,19 @@ import { weekdays } from '../src/calendar.ts';
 import { nasdaq100 } from '../src/universe.ts';
 import { printedPort } from './bare-server.ts';
 import { timedRequest } from './samples.ts';
-import { PROGRAM, type Server, benchFolder, endWithBench, pidOf, run, startServer } from './support.ts';
+import {
+  PROGRAM,
+  type Server,
+  benchFolder,
+  endWithBench,
+  pidOf,
+  run,
+  startServer,
+} from './support.ts';
 
-/** A provider that takes its time, in a process of its own, and a service whose models are there. */
+/**
+ * A provider that takes its time, in a process of its own, and a service whose models are there.
+ */
 
 /** The last date with prices. */
 export const DATE = '2025-09-16';
@@ -24,11 +34,24 @@ export interface SlowModel {
   stop(): void;
 }
 
-export async function startSlowModel({ thinkingMs, tls }: { thinkingMs: number; tls: boolean }): Promise<SlowModel> {
-  const args = [new URL('./slow-model.ts', import.meta.url).pathname, String(thinkingMs), ...(tls ? [TLS] : [])];
-  const child = endWithBench(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
+export async function startSlowModel({
+  thinkingMs,
+  tls,
+}: {
+  thinkingMs: number;
+  tls: boolean;
+}): Promise<SlowModel> {
+  const args = [
+    new URL('./slow-model.ts', import.meta.url).pathname,
+    String(thinkingMs),
+    ...(tls ? [TLS] : []),
+  ];
+  const child = endWithBench(
+    spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
   const [port, controlPort] = (await printedPort(child)).split(' ');
-  const control = async (path: string) => (await timedRequest(`http://127.0.0.1:${controlPort}${path}`)).body.toString();
+  const control = async (path: string) =>
+    (await timedRequest(`http://127.0.0.1:${controlPort}${path}`)).body.toString();
   return {
     baseUrl: `http${tls ? 's' : ''}://127.0.0.1:${port}/v1`,
     pid: pidOf(child),
@@ -42,7 +65,9 @@ export async function startSlowModel({ thinkingMs, tls }: { thinkingMs: number; 
 export async function startProdServer({ baseUrl }: SlowModel, children: number): Promise<Server> {
   const folder = benchFolder();
   writePrices(join(folder, 'prices.csv'));
-  await run(process.execPath, [PROGRAM, 'import-prices', '--as', 'raw', 'prices.csv'], { cwd: folder });
+  await run(process.execPath, [PROGRAM, 'import-prices', '--as', 'raw', 'prices.csv'], {
+    cwd: folder,
+  });
   return startServer(
     Array.from({ length: children }, (_, index) => `model-${index}`),
     {

@@ -10,12 +10,15 @@ import { median, quantile } from './paired.ts';
 import { type Server, getStatus, pidOf, startServer } from './support.ts';
 
 /**
- * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows
- * another; five minutes by default. Exits by itself, with exit code 1 when an answer was missing or not the right
- * one, or when memory was not flat: the median of the last quarter may lie 30 MB above that of the second.
+ * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one
+ * simulation job follows another; five minutes by default. Exits by itself, with exit code 1 when
+ * an answer was missing or not the right one, or when memory was not flat: the median of the last
+ * quarter may lie 30 MB above that of the second.
  */
 const REQUESTS_PER_SECOND = 200;
-/** Room for what V8 collects late; a kilobyte lost per request would be more within five minutes. */
+/**
+ * Room for what V8 collects late; a kilobyte lost per request would be more within five minutes.
+ */
 const MAX_GROWTH_MB = 30;
 const REQUEST_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 3_000;
@@ -44,7 +47,8 @@ interface Question {
 
 requireProc('the soak');
 const tally: Tally = { times: [], errors: [], memory: [], calibrations: [], jobs: 0 };
-// Connections are let go before the server, which announces five seconds, closes them under a request.
+// Connections are let go before the server, which announces five seconds, closes them under a
+// request.
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_TIMEOUT_MS });
 const server = await startServer(MODELS);
 console.log(`${REQUESTS_PER_SECOND} requests per second for ${seconds} seconds, with jobs running`);
@@ -59,7 +63,10 @@ await server.stop();
 await replayAll(join(server.folder, 'data/jobs_dev.db'));
 report();
 
-/** Starts a request every few milliseconds, whether those before have been answered or not; times count from then. */
+/**
+ * Starts a request every few milliseconds, whether those before have been answered or not; times
+ * count from then.
+ */
 async function load({ url }: Server, latestJob: () => string): Promise<void> {
   const startedAt = performance.now();
   const open = new Set<Promise<void>>();
@@ -87,8 +94,15 @@ function chooseQuestion(count: number, job: string): Question {
     { path: `/simulate/status/${job}`, statuses: [200] },
     { path: '/jobs?limit=20', statuses: [200] },
     { path: `/results?job_id=${job}&model=${model}`, statuses: [200] },
-    { path: `/reasoning?job_id=${job}&model=${model}&include_full_conversation=true`, statuses: [200, 404] },
-    { path: '/simulate/trigger', body: { start_date: '2025-01-06', end_date: '2024-01-06' }, statuses: [400] },
+    {
+      path: `/reasoning?job_id=${job}&model=${model}&include_full_conversation=true`,
+      statuses: [200, 404],
+    },
+    {
+      path: '/simulate/trigger',
+      body: { start_date: '2025-01-06', end_date: '2024-01-06' },
+      statuses: [400],
+    },
     { path: '/simulate/trigger', body: { end_date: 'soon' }, statuses: [422] },
     { path: '/nowhere', statuses: [404] },
   ];
@@ -108,7 +122,9 @@ function ask(url: string, { path, body }: Question): Promise<number> {
     answer.on('end', () => resolve(answer.statusCode ?? 0)).on('error', reject);
     answer.resume();
   });
-  outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time'))).on('error', reject);
+  outgoing
+    .on('timeout', () => outgoing.destroy(new Error('no answer in time')))
+    .on('error', reject);
   outgoing.end(body && JSON.stringify(body));
   return promise;
 }
@@ -123,7 +139,11 @@ function runJobs(
   const work = async () => {
     for (let monday = FIRST_MONDAY; !signal.aborted; monday = addDays(monday, 7)) {
       const body = JSON.stringify({ start_date: monday, end_date: addDays(monday, 4) });
-      const answer = await fetch(`${url}/simulate/trigger`, { method: 'POST', body, headers: JSON_TYPE });
+      const answer = await fetch(`${url}/simulate/trigger`, {
+        method: 'POST',
+        body,
+        headers: JSON_TYPE,
+      });
       const { job_id, detail } = (await answer.json()) as { job_id?: string; detail?: string };
       begin();
       if (job_id === undefined) return void tally.errors.push(`trigger: ${detail}`);
@@ -136,7 +156,9 @@ function runJobs(
 
 async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { status, completed_at: completedAt } = await getStatus(`${url}/simulate/status/${jobId}`);
+    const { status, completed_at: completedAt } = await getStatus(
+      `${url}/simulate/status/${jobId}`,
+    );
     if (completedAt !== null) {
       tally.jobs += 1;
       if (status !== 'completed') tally.errors.push(`job ${jobId}: ${status}`);
@@ -146,7 +168,10 @@ async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promis
   }
 }
 
-/** Notes the memory of the server every second, and what the calibration takes: times mean something only beside it. */
+/**
+ * Notes the memory of the server every second, and what the calibration takes: times mean something
+ * only beside it.
+ */
 async function watchMemory({ process }: Server, signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; await sleep(1000)) {
     tally.memory.push(memoryMb(pidOf(process)).resident);
@@ -157,14 +182,22 @@ async function watchMemory({ process }: Server, signal: AbortSignal): Promise<vo
 /** Whatever the jobs left behind replays. */
 async function replayAll(path: string): Promise<void> {
   const { modelDays, same, differences } = await replay(path);
-  if (same !== modelDays) tally.errors.push(`${same} of ${modelDays} model-days replayed: ${differences.first[0]?.sentences.join('; ')}`);
+  if (same !== modelDays)
+    tally.errors.push(
+      `${same} of ${modelDays} model-days replayed: ${differences.first[0]?.sentences.join('; ')}`,
+    );
 }
 
 function report(): void {
   const { times, errors, memory, calibrations, jobs } = tally;
   const at = (share: number) => quantile(times, share).toFixed(1);
   const quarter = (index: number) =>
-    median(memory.slice(Math.floor((memory.length * index) / 4), Math.ceil((memory.length * (index + 1)) / 4)));
+    median(
+      memory.slice(
+        Math.floor((memory.length * index) / 4),
+        Math.ceil((memory.length * (index + 1)) / 4),
+      ),
+    );
   const growth = quarter(3) - quarter(1);
   const isFlat = growth <= MAX_GROWTH_MB;
   console.log(`${times.length} answers, ${jobs} jobs of ${5 * MODELS.length} model-days`);
@@ -174,7 +207,9 @@ function report(): void {
     `memory by quarters: ${[0, 1, 2, 3].map((index) => quarter(index).toFixed(1)).join(', ')} MB; ${isFlat ? 'flat' : 'GROWING'}`,
   );
   console.log(
-    errors.length === 0 ? 'no error' : `${errors.length} errors, among them:\n  ${errors.slice(0, 10).join('\n  ')}`,
+    errors.length === 0
+      ? 'no error'
+      : `${errors.length} errors, among them:\n  ${errors.slice(0, 10).join('\n  ')}`,
   );
   process.exit(errors.length === 0 && isFlat ? 0 : 1); // otherwise the process of the calibration keeps this one alive
 }

@@ -4,15 +4,27 @@ import { ITSELF, measure } from './figure.ts';
 import { type Slice, alternate } from './paired.ts';
 import { endedChildrenMs, processorMs } from './processor-time.ts';
 import { timedRequest } from './samples.ts';
-import { type BenchOptions, type Measurement, PROGRAM, benchFolder, end, endWithBench, listeningUrl, pidOf } from './support.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  PROGRAM,
+  benchFolder,
+  end,
+  endWithBench,
+  listeningUrl,
+  pidOf,
+} from './support.ts';
 
 const AIMS = [{ below: 2 }];
-/** Starts of one slice of processor time, which the system counts in steps of 10 ms where a process has ended. */
+/**
+ * Starts of one slice of processor time, which the system counts in steps of 10 ms where a process
+ * has ended.
+ */
 const STARTS = 5;
 
 /**
- * From the start of the process to its first healthy response on an existing database, against the whole life of a bare `node -e 0`:
- * by the clock, and in processor time.
+ * From the start of the process to its first healthy response on an existing database, against the
+ * whole life of a bare `node -e 0`: by the clock, and in processor time.
  */
 export async function* measureStartup({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const cwd = benchFolder();
@@ -30,7 +42,13 @@ export async function* measureStartup({ self }: BenchOptions): AsyncGenerator<Me
 /** Its log says when it listens: to ask again and again would take a processor from it. */
 async function start(cwd: string): Promise<{ ms: number; processorMs: number }> {
   const startedAt = performance.now();
-  const child = endWithBench(spawn(process.execPath, [PROGRAM], { cwd, env: { API_PORT: '0' }, stdio: ['ignore', 'ignore', 'pipe'] }));
+  const child = endWithBench(
+    spawn(process.execPath, [PROGRAM], {
+      cwd,
+      env: { API_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  );
   await timedRequest(`${await listeningUrl(child)}/health`);
   const taken = { ms: performance.now() - startedAt, processorMs: processorMs(pidOf(child)) };
   await end(child);

@@ -13,7 +13,10 @@ export interface BenchOptions {
   self: boolean;
 }
 
-/** One figure of the report: beside its peer, as a ratio, and what was aimed at. What does not apply is left out. */
+/**
+ * One figure of the report: beside its peer, as a ratio, and what was aimed at. What does not apply
+ * is left out.
+ */
 export interface Measurement {
   what: string;
   ours: string;
@@ -40,7 +43,10 @@ const folders: string[] = [];
 const children: ChildProcess[] = [];
 let isGuarded = false;
 
-/** Ends the children and removes the folders when this process ends, by a signal too. Not called on import: tests import this file. */
+/**
+ * Ends the children and removes the folders when this process ends, by a signal too. Not called on
+ * import: tests import this file.
+ */
 function guardEnd(): void {
   if (isGuarded) return;
   isGuarded = true;
@@ -48,7 +54,8 @@ function guardEnd(): void {
     children.forEach((child) => child.kill('SIGKILL'));
     folders.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(1));
 }
 
 /** Ends a process with the bench, also when the bench fails or is stopped. */
@@ -92,18 +99,34 @@ export async function startServer(
   mkdirSync(join(folder, 'configs'), { recursive: true });
   writeFileSync(
     join(folder, 'configs/default_config.json'),
-    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true, ...entry })), ...configuration }),
+    JSON.stringify({
+      models: models.map((signature) => ({ signature, enabled: true, ...entry })),
+      ...configuration,
+    }),
   );
-  const child = spawn(process.execPath, [...(probe === undefined ? [] : ['--import', probe]), PROGRAM], {
-    cwd: folder,
-    env: { DEPLOYMENT_MODE: 'DEV', API_PORT: '0', MAX_SIMULATION_DAYS: '3660', PRESERVE_DEV_DATA: 'true', ...env },
-    stdio: ['ignore', 'ignore', 'pipe', probe === undefined ? 'ignore' : 'ipc'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(probe === undefined ? [] : ['--import', probe]), PROGRAM],
+    {
+      cwd: folder,
+      env: {
+        DEPLOYMENT_MODE: 'DEV',
+        API_PORT: '0',
+        MAX_SIMULATION_DAYS: '3660',
+        PRESERVE_DEV_DATA: 'true',
+        ...env,
+      },
+      stdio: ['ignore', 'ignore', 'pipe', probe === undefined ? 'ignore' : 'ipc'],
+    },
+  );
   const url = await listeningUrl(endWithBench(child));
   return { url, folder, process: child, stop: () => end(child) };
 }
 
-/** The URL of a program that has been started, once its log says that it listens. The rest of its log is read and discarded. */
+/**
+ * The URL of a program that has been started, once its log says that it listens. The rest of its
+ * log is read and discarded.
+ */
 export async function listeningUrl(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = '';
@@ -113,7 +136,9 @@ export async function listeningUrl(child: ChildProcess): Promise<string> {
     if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
   };
   child.stderr?.on('data', look);
-  child.once('error', reject).once('close', () => reject(new Error(`The server did not start: ${text}`)));
+  child
+    .once('error', reject)
+    .once('close', () => reject(new Error(`The server did not start: ${text}`)));
   const url = await promise;
   child.stderr?.off('data', look).resume(); // a thousand children log much; to look through it would delay what the bench measures
   return url;
@@ -127,16 +152,25 @@ export async function end(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** The headers of a request for a response that is not compressed, like those of the load generator. */
+/**
+ * The headers of a request for a response that is not compressed, like those of the load generator.
+ */
 export const PLAIN = { 'accept-encoding': 'identity' };
 
 /** A POST request with a body in JSON. */
 export function post(body: object): RequestInit {
-  return { method: 'POST', body: JSON.stringify(body), headers: { ...PLAIN, 'content-type': 'application/json' } };
+  return {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { ...PLAIN, 'content-type': 'application/json' },
+  };
 }
 
 export async function triggerJob({ url }: Pick<Server, 'url'>, request: object): Promise<string> {
-  const body = (await (await fetch(`${url}/simulate/trigger`, post(request))).json()) as { job_id?: string; detail?: string };
+  const body = (await (await fetch(`${url}/simulate/trigger`, post(request))).json()) as {
+    job_id?: string;
+    detail?: string;
+  };
   if (body.job_id === undefined) throw new Error(body.detail);
   return body.job_id;
 }
@@ -158,7 +192,10 @@ export async function getStatus(url: string): Promise<JobStatus> {
 const hasEnded = ({ completed_at: completedAt }: JobStatus) => completedAt !== null;
 
 /** Asks for a job's status until it is reached, by default the end of the job. */
-export async function untilStatus(statusUrl: string, isReached: (status: JobStatus) => boolean = hasEnded): Promise<JobStatus> {
+export async function untilStatus(
+  statusUrl: string,
+  isReached: (status: JobStatus) => boolean = hasEnded,
+): Promise<JobStatus> {
   for (;;) {
     const status = await getStatus(statusUrl);
     if (isReached(status)) return status;
@@ -167,7 +204,14 @@ export async function untilStatus(statusUrl: string, isReached: (status: JobStat
 }
 
 /** Runs a program to its end. Rejects unless it ends with 0. */
-export async function run(command: string, args: readonly string[], { cwd = process.cwd() } = {}): Promise<void> {
-  const [code] = await once(endWithBench(spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })), 'close');
+export async function run(
+  command: string,
+  args: readonly string[],
+  { cwd = process.cwd() } = {},
+): Promise<void> {
+  const [code] = await once(
+    endWithBench(spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })),
+    'close',
+  );
   if (code !== 0) throw new Error(`${command} ended with ${code}`);
 }

@@ -7,7 +7,10 @@ import { measureWaitingChildren } from './waiting-children.ts';
 /** How many children; `CHILDREN=200 npm run bench -- thousand` for a smaller machine. */
 const CHILDREN = Number(process.env['CHILDREN'] ?? 1_000);
 const THINKING_MS = 20_000;
-/** What each child takes at its most, and what the machine must keep besides; the bench itself measures the first. */
+/**
+ * What each child takes at its most, and what the machine must keep besides; the bench itself
+ * measures the first.
+ */
 const NEEDED_MB_PER_CHILD = 14;
 const KEPT_FREE_MB = 2_000;
 const LOOK_MS = 500;
@@ -15,8 +18,8 @@ const LOOK_MS = 500;
 const MAX_MS = 9 * 60_000;
 
 /**
- * A thousand children side by side that wait for a slow model, each for half a minute and more: how long status takes
- * meanwhile, and what they cost in memory and descriptors.
+ * A thousand children side by side that wait for a slow model, each for half a minute and more: how
+ * long status takes meanwhile, and what they cost in memory and descriptors.
  */
 export async function* measureThousand(options: BenchOptions): AsyncGenerator<Measurement> {
   const neededMb = CHILDREN * NEEDED_MB_PER_CHILD + KEPT_FREE_MB;
@@ -32,14 +35,20 @@ export async function* measureThousand(options: BenchOptions): AsyncGenerator<Me
     process.exit(1);
   }, LOOK_MS).unref();
   const onStart = process.env['PRECEDENCE'] ? takePrecedence : async () => {};
-  yield* measureWaitingChildren({ children: CHILDREN, thinkingMs: THINKING_MS, tls: false, onStart, ...options });
+  yield* measureWaitingChildren({
+    children: CHILDREN,
+    thinkingMs: THINKING_MS,
+    tls: false,
+    onStart,
+    ...options,
+  });
   clearInterval(watch);
   clearTimeout(limit);
 }
 
 /**
- * Puts the bench, its peers and the service before all other programs on the machine, the service's children not included, if the
- * system allows it: what else runs there is then not in the figures.
+ * Puts the bench, its peers and the service before all other programs on the machine, the service's
+ * children not included, if the system allows it: what else runs there is then not in the figures.
  */
 async function takePrecedence(pids: readonly number[]): Promise<void> {
   try {

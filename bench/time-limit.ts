@@ -1,4 +1,6 @@
-/** Ends the bench with exit code 1 when one of its measurements takes longer, whatever still runs. */
+/**
+ * Ends the bench with exit code 1 when one of its measurements takes longer, whatever still runs.
+ */
 export function endAfter(ms: number, what: string): NodeJS.Timeout {
   const end = () => {
     console.log(`The bench ends: ${what} has taken ${Math.round(ms / 1000)} seconds`);
@@ -8,8 +10,9 @@ export function endAfter(ms: number, what: string): NodeJS.Timeout {
 }
 
 /**
- * Divides a time among the parts of a measurement. Each call returns the milliseconds of the next part: an equal share of what is left,
- * so that parts have what those before them did not need; 0 when nothing is left.
+ * Divides a time among the parts of a measurement. Each call returns the milliseconds of the next
+ * part: an equal share of what is left, so that parts have what those before them did not need; 0
+ * when nothing is left.
  */
 export function divideTime(ms: number, parts: number, now = () => performance.now()): () => number {
   const endAt = now() + ms;

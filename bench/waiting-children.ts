@@ -11,14 +11,18 @@ import { DATE, type SlowModel, startProdServer, startSlowModel } from './slow-pr
 import { type BenchOptions, type Measurement, type Server, pidOf, triggerJob } from './support.ts';
 
 /**
- * Children side by side that wait for a slow model: how long status takes meanwhile, and what they cost in memory and
- * descriptors. The built program in PROD, over stored prices of the whole universe.
+ * Children side by side that wait for a slow model: how long status takes meanwhile, and what they
+ * cost in memory and descriptors. The built program in PROD, over stored prices of the whole
+ * universe.
  */
 
 const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), trade: [], end: [] };
 /** How long all children wait before the model answers the first of them: hundreds of requests. */
 const WAIT_MS = 20_000;
-/** The part of a status before its model-days and entries: to parse all of it would leave garbage in this process, and pauses. */
+/**
+ * The part of a status before its model-days and entries: to parse all of it would leave garbage in
+ * this process, and pauses.
+ */
 const HEAD_BYTES = 64 * 1024;
 
 export interface Waiting {
@@ -26,7 +30,10 @@ export interface Waiting {
   /** Once the model answers, a request takes between half of this and one and a half times this. */
   thinkingMs: number;
   tls: boolean;
-  /** Called while the first children spawn, with the process ids of the service, the model and the bare server. */
+  /**
+   * Called while the first children spawn, with the process ids of the service, the model and the
+   * bare server.
+   */
   onStart?: (pids: readonly number[]) => Promise<void>;
 }
 
@@ -39,7 +46,10 @@ interface Running {
   bare: BareServer;
 }
 
-export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting & BenchOptions): AsyncGenerator<Measurement> {
+export async function* measureWaitingChildren({
+  onStart,
+  ...waiting
+}: Waiting & BenchOptions): AsyncGenerator<Measurement> {
   const { children, thinkingMs, tls, self } = waiting;
   const model = await startSlowModel({ thinkingMs, tls });
   const server = await startProdServer(model, children);
@@ -49,15 +59,25 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   const bytes = await sameBytesAs(statusUrl);
   const bare = await serveSameBytes(bytes);
   await onStart?.([bare.pid, model.pid, pidOf(server.process)]);
-  const { samples, completed, spawnedMs, memory, statusBytes } = await observe({ server, model, statusUrl, triggeredAt, bare }, waiting);
+  const { samples, completed, spawnedMs, memory, statusBytes } = await observe(
+    { server, model, statusUrl, triggeredAt, bare },
+    waiting,
+  );
   const peakMb = peakMemoryMb(pidOf(server.process));
   bare.stop();
   await server.stop();
   model.stop();
   const wire = tls ? 'https' : 'http';
   const aims = [{ aim: `${children}`, isMet: completed === children }];
-  yield { what: `${children} models side by side (${wire}): completed`, ours: `${completed}`, aims };
-  yield { what: 'until all of them wait for the model', ours: `${(spawnedMs / 1000).toFixed(1)} s` };
+  yield {
+    what: `${children} models side by side (${wire}): completed`,
+    ours: `${completed}`,
+    aims,
+  };
+  yield {
+    what: 'until all of them wait for the model',
+    ours: `${(spawnedMs / 1000).toFixed(1)} s`,
+  };
   const peer = self ? ITSELF : 'bare node:http, the bytes of a job that begins';
   for (const phase of phases) {
     const sizes = `${kilobytes(statusBytes)} at its end, the peer's ${kilobytes(bytes.body.length)}`;
@@ -84,7 +104,10 @@ interface Observed {
 }
 
 /** Asks for the status and its peer in turn until the job has ended. */
-async function observe({ server, model, statusUrl, triggeredAt, bare }: Running, { children, self }: Waiting & BenchOptions): Promise<Observed> {
+async function observe(
+  { server, model, statusUrl, triggeredAt, bare }: Running,
+  { children, self }: Waiting & BenchOptions,
+): Promise<Observed> {
   const samples = { spawn: noSamples(), wait: noSamples(), trade: noSamples(), end: noSamples() };
   let [head, statusBytes, spawnedMs] = ['', 0, 0];
   let memory: Memory | undefined;
@@ -133,11 +156,19 @@ function readMemory(pid: number): Memory {
   };
 }
 
-function* describeMemory(memory: Memory & { availableBefore: number; wire: string }): Generator<Measurement> {
+function* describeMemory(
+  memory: Memory & { availableBefore: number; wire: string },
+): Generator<Measurement> {
   const { childMb, parentMb, allMb, availableBefore, availableNow, descriptors, wire } = memory;
   yield memoryBelow(`memory of a child that waits (${wire}), its own share, median`, childMb);
   yield memoryBelow(`memory of the parent (${wire}), resident`, parentMb);
-  yield memoryBelow(`memory of the parent and its children (${wire}), shared pages counted once`, allMb);
-  yield memoryBelow(`available memory of the machine (${wire}), less than before`, availableBefore - availableNow);
+  yield memoryBelow(
+    `memory of the parent and its children (${wire}), shared pages counted once`,
+    allMb,
+  );
+  yield memoryBelow(
+    `available memory of the machine (${wire}), less than before`,
+    availableBefore - availableNow,
+  );
   yield { what: `descriptors of the parent (${wire})`, ours: `${descriptors}` };
 }

@@ -25,11 +25,20 @@ interface Describing<Result> extends BenchOptions {
   describe?: (results: readonly Result[]) => string;
 }
 
-/** The longest /health beside some work, the longest turn and the peak of memory: all from the same rounds, each of which is a pair. */
+/**
+ * The longest /health beside some work, the longest turn and the peak of memory: all from the same
+ * rounds, each of which is a pair.
+ */
 export async function measureWatched<Result>(
   what: string,
   { watch }: Pick<WatchedServer, 'watch'>,
-  { work, before = async () => {}, after = async () => {}, bounds, ...describing }: Watching<Result>,
+  {
+    work,
+    before = async () => {},
+    after = async () => {},
+    bounds,
+    ...describing
+  }: Watching<Result>,
   run = calibrate,
 ): Promise<Measurement> {
   const rounds: Watched<Result>[] = [];
@@ -49,16 +58,37 @@ export async function measureWatched<Result>(
 function describeWatched<Result>(
   what: string,
   rounds: readonly Watched<Result>[],
-  { calibrations, memoryAimMb = MEMORY_AIM_MB, describe = () => '', self }: Describing<Result> & { calibrations: readonly number[] },
+  {
+    calibrations,
+    memoryAimMb = MEMORY_AIM_MB,
+    describe = () => '',
+    self,
+  }: Describing<Result> & { calibrations: readonly number[] },
 ): Measurement {
   const peer = self ? ITSELF : BARE_HEALTH;
-  const figure = { what: `${what}: longest /health`, unit: 'ms', peer, aims: aimsFor(LONGEST_HEALTH_MS), isLongest: true };
+  const figure = {
+    what: `${what}: longest /health`,
+    unit: 'ms',
+    peer,
+    aims: aimsFor(LONGEST_HEALTH_MS),
+    isLongest: true,
+  };
   const pairs = rounds.map(({ longest }) => longest);
   const { ours, aims = [], ...measurement } = describePairs(figure, pairs, { calibrations });
   // Other work on the machine lengthens neither, so the most of all rounds counts.
   const turnMs = Math.max(...rounds.map((round) => round.turnMs));
   const peakMb = Math.max(...rounds.map((round) => round.peakMb));
-  const turn = { aim: `turns < ${TURN_AIM_MS} ms of processor time; the longest takes ${turnMs.toFixed(0)}`, isMet: turnMs < TURN_AIM_MS };
-  const memory = { aim: `peak memory < ${memoryAimMb} MB; it is ${peakMb.toFixed(0)}`, isMet: peakMb < memoryAimMb };
-  return { ...measurement, ours: `${ours}${describe(rounds.map(({ result }) => result))}`, aims: [...aims, turn, memory] };
+  const turn = {
+    aim: `turns < ${TURN_AIM_MS} ms of processor time; the longest takes ${turnMs.toFixed(0)}`,
+    isMet: turnMs < TURN_AIM_MS,
+  };
+  const memory = {
+    aim: `peak memory < ${memoryAimMb} MB; it is ${peakMb.toFixed(0)}`,
+    isMet: peakMb < memoryAimMb,
+  };
+  return {
+    ...measurement,
+    ours: `${ours}${describe(rounds.map(({ result }) => result))}`,
+    aims: [...aims, turn, memory],
+  };
 }

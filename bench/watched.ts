@@ -4,11 +4,23 @@ import { type Client, startClient } from './client.ts';
 import { peakMemoryMb, resetPeakMemory } from './memory.ts';
 import type { Pair } from './paired.ts';
 import { startHealthChecks } from './responses.ts';
-import { type BenchOptions, type Server, type ServerOptions, pidOf, startServer } from './support.ts';
+import {
+  type BenchOptions,
+  type Server,
+  type ServerOptions,
+  pidOf,
+  startServer,
+} from './support.ts';
 
-/** A server that is watched while it serves requests: from outside by health checks, from inside by a probe. */
+/**
+ * A server that is watched while it serves requests: from outside by health checks, from inside by
+ * a probe.
+ */
 
-/** Loaded into the server before its program. A message asks for the longest turn since the last message. */
+/**
+ * Loaded into the server before its program. A message asks for the longest turn since the last
+ * message.
+ */
 const PROBE = `
   let longest = 0;
   const processorNow = () => {
@@ -33,8 +45,9 @@ const PROBE = `
 export interface Watched<Result> {
   result: Result;
   /**
-   * The most processor time that its thread used in one turn of its event loop, in milliseconds, to about one: what another request
-   * waits on a machine that does nothing else. Other work adds next to nothing to it.
+   * The most processor time that its thread used in one turn of its event loop, in milliseconds, to
+   * about one: what another request waits on a machine that does nothing else. Other work adds next
+   * to nothing to it.
    */
   turnMs: number;
   /** The longest /health of the server and of its peer. */
@@ -53,9 +66,16 @@ export interface WatchedServer {
 export async function startWatched(
   folder: string,
   options: BenchOptions,
-  { models = ['model-0'], ...own }: { models?: readonly string[] } & Omit<ServerOptions, 'folder' | 'probe'> = {},
+  {
+    models = ['model-0'],
+    ...own
+  }: { models?: readonly string[] } & Omit<ServerOptions, 'folder' | 'probe'> = {},
 ): Promise<WatchedServer> {
-  const server = await startServer(models, { ...own, folder, probe: `data:text/javascript,${encodeURIComponent(PROBE)}` });
+  const server = await startServer(models, {
+    ...own,
+    folder,
+    probe: `data:text/javascript,${encodeURIComponent(PROBE)}`,
+  });
   const bare = await startSameBytes(`${server.url}/health`);
   const client = startClient();
   const checks = startHealthChecks({ server, bare, ...options });

@@ -1,12 +1,14 @@
-/** Dates without a time of day, as `YYYY-MM-DD` text; they sort as text. All arithmetic is in UTC. */
+/**
+ * Dates without a time of day, as `YYYY-MM-DD` text; they sort as text. All arithmetic is in UTC.
+ */
 export type CalendarDate = string;
 
 /** The source of "now"; tests set it. */
 export type Clock = () => Date;
 
 /**
- * No request, file or provider may use an earlier date. No price of interest is older, and clients in other languages cannot
- * read the year 0000.
+ * No request, file or provider may use an earlier date. No price of interest is older, and clients
+ * in other languages cannot read the year 0000.
  */
 export const EARLIEST_DATE: CalendarDate = '1900-01-01';
 
@@ -14,7 +16,10 @@ const DAY_MS = 86_400_000;
 const SATURDAY = 6;
 const SUNDAY = 0;
 
-/** Whether the text is a zero-padded `YYYY-MM-DD` that exists in the calendar, not before `EARLIEST_DATE`. */
+/**
+ * Whether the text is a zero-padded `YYYY-MM-DD` that exists in the calendar, not before
+ * `EARLIEST_DATE`.
+ */
 export function isCalendarDate(text: unknown): text is CalendarDate {
   return exists(text) && text >= EARLIEST_DATE;
 }
@@ -28,7 +33,9 @@ function exists(text: unknown): text is CalendarDate {
   if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const month = Number(text.slice(5, 7));
   const day = Number(text.slice(8));
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(Number(text.slice(0, 4)), month);
+  return (
+    month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(Number(text.slice(0, 4)), month)
+  );
 }
 
 function daysInMonth(year: number, month: number): number {
@@ -58,16 +65,26 @@ export function isWeekday(date: CalendarDate): boolean {
 /** Every Monday to Friday from start to end, both included, in order. */
 export function weekdays(start: CalendarDate, end: CalendarDate): CalendarDate[] {
   const dates: CalendarDate[] = [];
-  for (let date = start; date <= end; date = addDays(date, 1)) if (isWeekday(date)) dates.push(date);
+  for (let date = start; date <= end; date = addDays(date, 1))
+    if (isWeekday(date)) dates.push(date);
   return dates;
 }
 
-/** How many Mondays to Fridays there are from start to end, both included; 0 when start is after end. */
+/**
+ * How many Mondays to Fridays there are from start to end, both included; 0 when start is after
+ * end.
+ */
 export function countWeekdays(start: CalendarDate, end: CalendarDate): number {
-  return Math.max(0, weekdaysUntil(Date.parse(end) / DAY_MS + 1) - weekdaysUntil(Date.parse(start) / DAY_MS));
+  return Math.max(
+    0,
+    weekdaysUntil(Date.parse(end) / DAY_MS + 1) - weekdaysUntil(Date.parse(start) / DAY_MS),
+  );
 }
 
-/** Weekdays before a day, which is numbered from 1970-01-01, a Thursday; counted from the Monday before that. */
+/**
+ * Weekdays before a day, which is numbered from 1970-01-01, a Thursday; counted from the Monday
+ * before that.
+ */
 function weekdaysUntil(day: number): number {
   const weeks = Math.floor((day + 3) / 7);
   return weeks * 5 + Math.min(5, day + 3 - weeks * 7);

@@ -1,13 +1,20 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from './calendar.ts';
-import { type BaselineStrategy, SYMBOL_PATTERN, apiDialects, baselineStrategies } from './domain.ts';
+import {
+  type BaselineStrategy,
+  SYMBOL_PATTERN,
+  apiDialects,
+  baselineStrategies,
+} from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { efforts } from './makers.ts';
 import { MAX_PROMPT_LENGTH, fitsPrompt } from './prompt-file.ts';
 import { repeatProblems } from './repeats.ts';
 import { unprintableIn } from './text.ts';
 
-/** The server's configuration file: models, how they trade, and universes. Each key with its bounds. */
+/**
+ * The server's configuration file: models, how they trade, and universes. Each key with its bounds.
+ */
 
 const MAX_SIGNATURE_LENGTH = 200;
 const MAX_REPEATS = 100;
@@ -27,7 +34,10 @@ const isPrintable = v.check(
   ({ input }) => `must not contain ${unprintableIn(input)}`,
 );
 
-/** Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON excludes half characters. */
+/**
+ * Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON
+ * excludes half characters.
+ */
 const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
 
 /** A model's name in every table and response, and the name of a universe: printable text. */
@@ -45,7 +55,12 @@ export const signatureSchema = v.pipe(
 /** Valibot takes an array for an object in which every field is optional. */
 const notArray = v.check((value: unknown) => !Array.isArray(value), 'expected Object, got array');
 
-const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
+const symbolSchema = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toUpperCase(),
+  v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'),
+);
 
 const symbolsSchema = v.pipe(
   v.array(symbolSchema),
@@ -59,7 +74,10 @@ const universesSchema = v.pipe(
   v.unknown(),
   notArray,
   v.record(signatureSchema, symbolsSchema),
-  v.check((universes) => Object.keys(universes).length <= MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
+  v.check(
+    (universes) => Object.keys(universes).length <= MAX_UNIVERSES,
+    `must not name more than ${MAX_UNIVERSES} universes`,
+  ),
 );
 
 /** Half of the traded amount; more is a typing error. */
@@ -67,7 +85,10 @@ const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
 const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
 const dollars = v.pipe(v.number(), v.minValue(0));
-/** Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
+/**
+ * Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost
+ * finite.
+ */
 const MAX_TOKEN_PRICE = 1_000_000;
 const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
 /** The words by which published configurations say that a URL or key is not set. */
@@ -97,25 +118,43 @@ const modelFields = v.object({
   openai_base_url: v.nullish(httpUrl),
   openai_api_key: v.nullish(textUnlessPlaceholder),
   /** The name of the environment variable with the key, for files that should not contain one. */
-  openai_api_key_env: v.nullish(v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'))),
+  openai_api_key_env: v.nullish(
+    v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key')),
+  ),
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
   max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
   reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
-  /** The dialect in which it is asked, and whether answers come as streams (makers.ts has the defaults). */
+  /**
+   * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
+   * defaults).
+   */
   api: v.nullish(v.picklist(apiDialects, `must be one of ${apiDialects.join(', ')}`)),
   stream: v.nullish(v.boolean()),
   /** Further fields of the request's body, sent as they are. */
   extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(
-    v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice), cache_write: v.nullish(tokenPrice) }),
+    v.object({
+      input: tokenPrice,
+      output: tokenPrice,
+      cached_input: v.nullish(tokenPrice),
+      cache_write: v.nullish(tokenPrice),
+    }),
   ),
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */
   repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
-  /** Instructions added to the system prompt; or the file that has them, relative to the configuration's. */
-  prompt: v.nullish(v.pipe(v.string(), v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`))),
+  /**
+   * Instructions added to the system prompt; or the file that has them, relative to the
+   * configuration's.
+   */
+  prompt: v.nullish(
+    v.pipe(
+      v.string(),
+      v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`),
+    ),
+  ),
   prompt_file: v.nullish(v.string()),
   /** Whether it may keep a note from day to day. */
   notes: v.nullish(v.boolean(), false),
@@ -127,12 +166,16 @@ const modelSchema = v.pipe(
   modelFields,
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
-    if (dataset.value.prompt && dataset.value.prompt_file) addIssue({ message: 'has both prompt and prompt_file; keep one' });
+    if (dataset.value.prompt && dataset.value.prompt_file)
+      addIssue({ message: 'has both prompt and prompt_file; keep one' });
     if (!isUnknownBaseline(dataset.value)) return;
     const key = dataset.value.basemodel ? 'basemodel' : 'signature';
     const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
     const input = dataset.value;
-    addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
+    addIssue({
+      message,
+      path: [{ type: 'object', origin: 'value', input, key, value: input[key] }],
+    });
   }),
 );
 
@@ -142,7 +185,10 @@ export const agentConfigSchema = v.object({
   base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
   /** Dollars per executed order, and basis points of the traded amount. */
-  commission_per_trade: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)), 0),
+  commission_per_trade: v.optional(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)),
+    0,
+  ),
   commission_bps: v.optional(basisPoints, 0),
   /** How much worse than the open an order fills. */
   slippage_bps: v.optional(basisPoints, 0),
@@ -153,7 +199,11 @@ export const agentConfigSchema = v.object({
   dividends: v.optional(v.boolean(), true),
 });
 
-function pathTo(input: ModelConfiguration[], index: number, key: keyof ModelConfiguration): [v.ArrayPathItem, v.ObjectPathItem] {
+function pathTo(
+  input: ModelConfiguration[],
+  index: number,
+  key: keyof ModelConfiguration,
+): [v.ArrayPathItem, v.ObjectPathItem] {
   const value = input[index] as ModelConfiguration;
   return [
     { type: 'array', origin: 'value', input, key: index, value },
@@ -183,7 +233,10 @@ export const configurationSchema = v.object({
       agentConfigSchema,
       // Only here: a job that was stored before can still be read.
       v.forward(
-        v.check(({ initial_cash }) => initial_cash >= MIN_INITIAL_CASH, `must be at least ${MIN_INITIAL_CASH}`),
+        v.check(
+          ({ initial_cash }) => initial_cash >= MIN_INITIAL_CASH,
+          `must be at least ${MIN_INITIAL_CASH}`,
+        ),
         ['initial_cash'],
       ),
     ),
@@ -193,7 +246,10 @@ export const configurationSchema = v.object({
 });
 
 export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
-/** How every model of a job trades; stored with the job, so that changing the file does not affect a running job. */
+/**
+ * How every model of a job trades; stored with the job, so that changing the file does not affect a
+ * running job.
+ */
 export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
 export type Configuration = v.InferOutput<typeof configurationSchema>;
 
@@ -206,7 +262,9 @@ export function basemodelOf({ signature, basemodel }: NamedModel): string {
 
 /** The rule that trades for an entry, or null for a model. */
 export function baselineOf(entry: NamedModel): BaselineStrategy | null {
-  return baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null;
+  return (
+    baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null
+  );
 }
 
 function isUnknownBaseline(entry: NamedModel): boolean {

@@ -35,18 +35,26 @@ interface Remembered {
 let last: Remembered | null = null;
 
 /**
- * Reads the server's configuration file, and checks it unless it still is as it was read last. Throws a `ServiceError`
- * (`broken_configuration`) that names the file and the path of each wrong value in it. The prompt of each entry with a
- * `prompt_file` is that file's text. `openaiApiBase` is where entries without a URL are asked, if not at their makers. Callers
- * share the result, which is frozen.
+ * Reads the server's configuration file, and checks it unless it still is as it was read last.
+ * Throws a `ServiceError` (`broken_configuration`) that names the file and the path of each wrong
+ * value in it. The prompt of each entry with a `prompt_file` is that file's text. `openaiApiBase`
+ * is where entries without a URL are asked, if not at their makers. Callers share the result, which
+ * is frozen.
  */
-export function readConfiguration(path: string, openaiApiBase: string | null = null): Configuration {
+export function readConfiguration(
+  path: string,
+  openaiApiBase: string | null = null,
+): Configuration {
   const bytes = readBytes(path);
   const known = last?.openaiApiBase === openaiApiBase && last.bytes.equals(bytes) ? last : null;
   const content = known === null ? parseJson(bytes, path) : null;
   const written = known?.written ?? parseConfiguration(content, path, openaiApiBase);
   const prompts = readPrompts(written, path);
-  if (known !== null && prompts.entries().every(([file, prompt]) => known.prompts.get(file) === prompt)) return known.configuration;
+  if (
+    known !== null &&
+    prompts.entries().every(([file, prompt]) => known.prompts.get(file) === prompt)
+  )
+    return known.configuration;
   const models = written.models.map((entry) => {
     const prompt = prompts.get(entry.prompt_file || '');
     return prompt === undefined ? entry : { ...entry, prompt };
@@ -63,7 +71,8 @@ const unset = new WeakMap<Configuration, readonly string[]>();
 export function warnOfUnset(configuration: Configuration, { warning }: Pick<Log, 'warning'>): void {
   const fields = unset.get(configuration) ?? [];
   unset.delete(configuration);
-  if (fields.length > 0) warning('placeholders in the configuration count as absent', { fields: fields.join(', ') });
+  if (fields.length > 0)
+    warning('placeholders in the configuration count as absent', { fields: fields.join(', ') });
 }
 
 function placeholdersIn(content: unknown): string[] {
@@ -81,7 +90,8 @@ function readPrompts({ models }: Configuration, path: string): Map<string, strin
   for (const [index, { prompt_file: file }] of models.entries()) {
     if (!file || prompts.has(file)) continue;
     const read = readPromptFile(resolve(dirname(path), file));
-    if ('problem' in read) throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
+    if ('problem' in read)
+      throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
     prompts.set(file, read.prompt);
   }
   return prompts;
@@ -95,11 +105,22 @@ function freeze<Value>(value: Value): Value {
 }
 
 /** Checks a configuration that was already read; `source` names it in the error. */
-export function parseConfiguration(value: unknown, source: string, openaiApiBase: string | null = null): Configuration {
+export function parseConfiguration(
+  value: unknown,
+  source: string,
+  openaiApiBase: string | null = null,
+): Configuration {
   const result = v.safeParse(configurationSchema, value);
-  if (!result.success) throw unusable(source, result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '));
+  if (!result.success)
+    throw unusable(
+      source,
+      result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '),
+    );
   const problems = result.output.models.flatMap((entry, index) => {
-    const asked = baselineOf(entry) === null ? askingProblems({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase) : [];
+    const asked =
+      baselineOf(entry) === null
+        ? askingProblems({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase)
+        : [];
     return asked.map(({ key, message }) => `models[${index}].${key}: ${message}`);
   });
   if (problems.length > 0) throw unusable(source, problems.join('; '));
@@ -107,10 +128,17 @@ export function parseConfiguration(value: unknown, source: string, openaiApiBase
 }
 
 function unusable(source: string, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError('broken_configuration', `Cannot use the server configuration ${source}: ${problem}`, { cause });
+  return new ServiceError(
+    'broken_configuration',
+    `Cannot use the server configuration ${source}: ${problem}`,
+    { cause },
+  );
 }
 
-/** Parses a JSON file of bounded size, or a stream that a person named; the error says whether it is missing, unreadable or not JSON. */
+/**
+ * Parses a JSON file of bounded size, or a stream that a person named; the error says whether it is
+ * missing, unreadable or not JSON.
+ */
 export function readJsonFile(path: string, { mayStream = false } = {}): unknown {
   return parseJson(readBytes(path, mayStream ? readNamedFile : readTrustedFile), path);
 }
@@ -120,7 +148,9 @@ function readBytes(path: string, read = readTrustedFile): Buffer {
     return read(path, MAX_CONFIGURATION_BYTES);
   } catch (cause) {
     const missing = codeOf(cause) === 'ENOENT';
-    throw missing ? new ServiceError('broken_configuration', `Server configuration file not found: ${path}`) : unreadable(path, cause);
+    throw missing
+      ? new ServiceError('broken_configuration', `Server configuration file not found: ${path}`)
+      : unreadable(path, cause);
   }
 }
 
@@ -130,7 +160,10 @@ function parseJson(bytes: Buffer, path: string): unknown {
     text = decodeText(bytes);
     return JSON.parse(text);
   } catch (error) {
-    throw unreadable(path, error instanceof SyntaxError ? `it is not JSON (${placeOfError(text)})` : error);
+    throw unreadable(
+      path,
+      error instanceof SyntaxError ? `it is not JSON (${placeOfError(text)})` : error,
+    );
   }
 }
 
@@ -139,32 +172,47 @@ function unreadable(path: string, cause: unknown): ServiceError {
   return new ServiceError('broken_configuration', message, { cause });
 }
 
-/** The symbols that may be bought. A stored configuration without symbols, as the first jobs had it, means the NASDAQ-100. */
+/**
+ * The symbols that may be bought. A stored configuration without symbols, as the first jobs had it,
+ * means the NASDAQ-100.
+ */
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
 }
 
 /**
- * How the models of a job trade that picks a universe by name: with its symbols. Null picks the default one, that of
- * `agent_config` or of the program. The symbols are always named, because a job stores them: a later program, whose default may be
- * another one, replays it. Throws a `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
+ * How the models of a job trade that picks a universe by name: with its symbols. Null picks the
+ * default one, that of `agent_config` or of the program. The symbols are always named, because a
+ * job stores them: a later program, whose default may be another one, replays it. Throws a
+ * `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
  */
-export function agentConfigurationFor({ agent_config, universes }: Configuration, universe: string | null): AgentConfiguration {
+export function agentConfigurationFor(
+  { agent_config, universes }: Configuration,
+  universe: string | null,
+): AgentConfiguration {
   if (universe === null) return { ...agent_config, stock_symbols: [...universeOf(agent_config)] };
   const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
   const names = Object.keys(universes);
   const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  throw new ServiceError('unknown_universe', `Universe '${universe}' is not in the server configuration: ${known}`);
+  throw new ServiceError(
+    'unknown_universe',
+    `Universe '${universe}' is not in the server configuration: ${known}`,
+  );
 }
 
-/** An agent configuration as stored with a job. Jobs of before dividends, which have no word on them, pay none. */
+/**
+ * An agent configuration as stored with a job. Jobs of before dividends, which have no word on
+ * them, pay none.
+ */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
   return v.parse(agentConfigSchema, { dividends: false, ...JSON.parse(stored) });
 }
 
 /** As above for several jobs, by job; jobs with the same configuration share one object. */
-export function parseAgentConfigurations(stored: ReadonlyMap<string, string>): Map<string, AgentConfiguration> {
+export function parseAgentConfigurations(
+  stored: ReadonlyMap<string, string>,
+): Map<string, AgentConfiguration> {
   const parsed = new Map<string, AgentConfiguration>();
   return new Map(
     [...stored].map(([jobId, text]) => {
@@ -179,7 +227,8 @@ type Issue = v.BaseIssue<unknown>;
 
 /** `models[2].signature`, the path by which a reader finds it in the file. */
 function pathOf(issue: Issue): string {
-  const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? [];
+  const keys =
+    issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? [];
   return keys.join('').replace(/^\./, '') || 'the file';
 }
 
@@ -187,6 +236,9 @@ function pathOf(issue: Issue): string {
 function describe(issue: Issue): string {
   if (issue.input === undefined) return 'is missing';
   if (!issue.message.startsWith('Invalid')) return issue.message;
-  const got = issue.input === null ? 'null' : Array.isArray(issue.input) ? 'array' : typeof issue.input;
-  return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected ?? 'a whole number'}`;
+  const got =
+    issue.input === null ? 'null' : Array.isArray(issue.input) ? 'array' : typeof issue.input;
+  return issue.kind === 'schema'
+    ? `expected ${issue.expected}, got ${got}`
+    : `must be ${issue.expected ?? 'a whole number'}`;
 }

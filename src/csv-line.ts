@@ -7,8 +7,9 @@ const FORMULA_START = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /**
- * A line of CSV (RFC 4180) with its end, the same from the server and from its pages. Numbers stay numbers, even negative ones.
- * Text that a spreadsheet would run as a formula gets a leading apostrophe, which marks it as text.
+ * A line of CSV (RFC 4180) with its end, the same from the server and from its pages. Numbers stay
+ * numbers, even negative ones. Text that a spreadsheet would run as a formula gets a leading
+ * apostrophe, which marks it as text.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return cells.map(csvCell).join(',') + LINE_END;

@@ -1,4 +1,7 @@
-/** The words of the service as types: one word, one meaning, the same in table, type, route and test. */
+/**
+ * The words of the service as types: one word, one meaning, the same in table, type, route and
+ * test.
+ */
 
 export const jobStatuses = [
   'pending',
@@ -14,7 +17,10 @@ export type JobStatus = (typeof jobStatuses)[number];
 export const modelDayStatuses = ['pending', 'running', 'completed', 'failed', 'skipped'] as const;
 export type ModelDayStatus = (typeof modelDayStatuses)[number];
 
-/** Why a model-day is not run; the first that applies, in this order. `cancelled` only after a cancellation. */
+/**
+ * Why a model-day is not run; the first that applies, in this order. `cancelled` only after a
+ * cancellation.
+ */
 export const skipReasons = {
   alreadyCompleted: 'Already completed',
   beforeResumeDate: "Before the model's resume date",
@@ -27,9 +33,9 @@ export const deploymentModes = ['DEV', 'PROD'] as const;
 export type DeploymentMode = (typeof deploymentModes)[number];
 
 /**
- * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they counted until a
- * replacement was committed. `failed`: it has no positions. `opening`: in a file with one job, the close of a day of another
- * job, from which a chain continues; it counts nowhere.
+ * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they
+ * counted until a replacement was committed. `failed`: it has no positions. `opening`: in a file
+ * with one job, the close of a day of another job, from which a chain continues; it counts nowhere.
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'opening'] as const;
 
@@ -39,7 +45,10 @@ export type ActionType = (typeof actionTypes)[number];
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-/** Rules that trade like a model, at no cost. An entry's `basemodel` selects one as `baseline/<strategy>`. */
+/**
+ * Rules that trade like a model, at no cost. An entry's `basemodel` selects one as
+ * `baseline/<strategy>`.
+ */
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
@@ -73,7 +82,10 @@ export type ErrorCode =
   | 'cannot_start'
   | 'storage_fault';
 
-/** An error whose message is meant for the caller. Any other error is a bug, and the caller gets only a reference to the log. */
+/**
+ * An error whose message is meant for the caller. Any other error is a bug, and the caller gets
+ * only a reference to the log.
+ */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
@@ -93,7 +105,10 @@ export function codeOf(thrown: unknown): unknown {
   return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }
 
-/** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
+/**
+ * Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at
+ * most 20 characters.
+ */
 export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
 
 /** The same in either case, with spaces at the ends, as people and programs write it. */

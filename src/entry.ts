@@ -5,13 +5,17 @@ import { type Json, asArray, asObject, tryParse } from './json.ts';
 import { nasdaq100 } from './universe.ts';
 
 /**
- * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs from it, whatever becomes
- * of the configuration file meanwhile. It holds no secret: where a key is found is in it, the key is not.
+ * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs
+ * from it, whatever becomes of the configuration file meanwhile. It holds no secret: where a key is
+ * found is in it, the key is not.
  */
 
 /** `unlisted`: the configuration had no such entry, so its model-days fail. */
 const entryKinds = ['provider', 'simulated', 'baseline', 'unlisted'] as const;
-/** The entry itself, the environment variable that it names, that of its maker, or the service's OPENAI_API_KEY. */
+/**
+ * The entry itself, the environment variable that it names, that of its maker, or the service's
+ * OPENAI_API_KEY.
+ */
 const keySources = ['entry', 'variable', 'maker', 'service'] as const;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -26,25 +30,42 @@ export const entrySchema = v.pipe(
     repeats: count,
     kind: v.pipe(v.picklist(entryKinds), v.title('EntryKind')),
     basemodel: v.string(),
-    /** Without user and password, the values of its query blank; null where nothing is asked over HTTP. */
+    /**
+     * Without user and password, the values of its query blank; null where nothing is asked over
+     * HTTP.
+     */
     url: v.nullable(v.string()),
-    /** The dialect in which it is asked, and whether as a stream; null where nothing is asked over HTTP. */
+    /**
+     * The dialect in which it is asked, and whether as a stream; null where nothing is asked over
+     * HTTP.
+     */
     api: v.nullable(v.pipe(v.picklist(apiDialects), v.title('ApiDialect'))),
     stream: v.nullable(v.boolean()),
-    /** Whether the configuration says so; otherwise the service leaves the stream out where a provider refuses it. */
+    /**
+     * Whether the configuration says so; otherwise the service leaves the stream out where a
+     * provider refuses it.
+     */
     stream_is_set: v.boolean(),
     /** Whether a user, a password or a value was cut from the URL. */
     url_is_cut: v.boolean(),
     key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
     key_variable: v.nullable(v.string()),
-    /** The request's body except messages and tools; values that are secrets by their names are blank, known keys elsewhere `[key]`. */
+    /**
+     * The request's body except messages and tools; values that are secrets by their names are
+     * blank, known keys elsewhere `[key]`.
+     */
     parameters: v.pipe(v.record(v.string(), v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
     knowledge_cutoff: v.nullable(v.string()),
     price_per_million_tokens: v.nullable(
       v.pipe(
-        v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars), cache_write: v.nullish(dollars) }),
+        v.object({
+          input: dollars,
+          output: dollars,
+          cached_input: v.nullish(dollars),
+          cache_write: v.nullish(dollars),
+        }),
         v.title('TokenPrices'),
       ),
     ),
@@ -67,7 +88,9 @@ const BEFORE_DIALECTS = { api: null, stream: null, stream_is_set: false };
 
 /** An entry as it was stored; null for a run from before entries were stored. */
 export function decodeEntry(stored: string | null): Entry | null {
-  return stored === null ? null : v.parse(entrySchema, { ...BEFORE_DIALECTS, ...asObject(tryParse(stored)) });
+  return stored === null
+    ? null
+    : v.parse(entrySchema, { ...BEFORE_DIALECTS, ...asObject(tryParse(stored)) });
 }
 
 /** What a job's agent configuration adds to what can change what a model does. */
@@ -81,11 +104,19 @@ interface Terms {
 }
 
 /**
- * A hash of what can change what a model does. Two model-days of a family with different hashes were asked in two ways. URL,
- * key, `seed`, repeats, prices, cost limits and the knowledge cutoff are not part of it.
+ * A hash of what can change what a model does. Two model-days of a family with different hashes
+ * were asked in two ways. URL, key, `seed`, repeats, prices, cost limits and the knowledge cutoff
+ * are not part of it.
  */
 export function askedHash(entry: Entry | null, terms: Terms): string {
-  const { max_steps, commission_per_trade, commission_bps, slippage_bps, stock_symbols, dividends } = terms;
+  const {
+    max_steps,
+    commission_per_trade,
+    commission_bps,
+    slippage_bps,
+    stock_symbols,
+    dividends,
+  } = terms;
   const universe = [...(stock_symbols ?? nasdaq100)].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
@@ -97,28 +128,61 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     notes: entry.notes,
     tools: [...entry.tools].sort(),
   };
-  const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps, dividends };
+  const all = {
+    asked,
+    universe,
+    max_steps,
+    commission_per_trade,
+    commission_bps,
+    slippage_bps,
+    dividends,
+  };
   return sha256(canonicalJson(all)).toString('hex');
 }
 
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part) => {
     const object = asObject(part);
-    return object === undefined ? part : Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));
+    return object === undefined
+      ? part
+      : Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));
   });
 }
 
-/** Names of fields that hold a secret, in small letters without signs; `x-api-key` and `openaiApiKey` end in the first of them. */
+/**
+ * Names of fields that hold a secret, in small letters without signs; `x-api-key` and
+ * `openaiApiKey` end in the first of them.
+ */
 const SECRET_SUFFIXES = [
-  ...['apikey', 'accesskey', 'secretkey', 'privatekey', 'signingkey', 'encryptionkey', 'subscriptionkey', 'accountkey'],
-  ...['accesstoken', 'apitoken', 'authtoken', 'bearertoken', 'refreshtoken', 'sessiontoken', 'securitytoken'],
+  ...[
+    'apikey',
+    'accesskey',
+    'secretkey',
+    'privatekey',
+    'signingkey',
+    'encryptionkey',
+    'subscriptionkey',
+    'accountkey',
+  ],
+  ...[
+    'accesstoken',
+    'apitoken',
+    'authtoken',
+    'bearertoken',
+    'refreshtoken',
+    'sessiontoken',
+    'securitytoken',
+  ],
   ...['authorization', 'secret', 'password', 'passwd', 'passphrase', 'credential', 'credentials'],
 ];
 /** Names that hold one only as a whole: `stop_token` and `prompt_cache_key` do not. */
 const SECRET_NAMES = ['token', 'auth', 'bearer', 'cookie'];
 /** As versions before blanked fields: what they stored is filled in as they meant it. */
 const FORMER_SECRET = /(key|token|secret|password|authorization|credentials?)$/i;
-/** What is stored in place of a text that is or holds a known key, in a field whose name does not say so. */
+/**
+ * What is stored in place of a text that is or holds a known key, in a field whose name does not
+ * say so.
+ */
 const KEY = '[key]';
 /** A shorter key is not a secret but a word such as `none`, which many a text contains. */
 export const MIN_SECRET_LENGTH = 8;
@@ -137,7 +201,10 @@ export function keyFinder(keys: ReadonlySet<string>): IsKey {
   return (text) => keys.has(text.trim()) || long.some((key) => text.includes(key));
 }
 
-/** A request's fields without secrets, at any depth: all text in or below a secret field is blank, a known key elsewhere is marked. */
+/**
+ * A request's fields without secrets, at any depth: all text in or below a secret field is blank, a
+ * known key elsewhere is marked.
+ */
 export function blankSecrets(fields: Json, isKey: IsKey): Json {
   return eachField(fields, (path, value) => {
     if (typeof value !== 'string') return value;
@@ -145,12 +212,19 @@ export function blankSecrets(fields: Json, isKey: IsKey): Json {
   });
 }
 
-/** Fields that were blanked, with their secrets from other fields of the same shape. `missing` names those that have none. */
-export function fillSecrets(fields: Json, from: Json): { fields: Json; secrets: string[]; missing: string[] } {
+/**
+ * Fields that were blanked, with their secrets from other fields of the same shape. `missing` names
+ * those that have none.
+ */
+export function fillSecrets(
+  fields: Json,
+  from: Json,
+): { fields: Json; secrets: string[]; missing: string[] } {
   const missing: string[] = [];
   const secrets: string[] = [];
   const isBlanked = (path: readonly string[], value: unknown) =>
-    value === KEY || (value === '' && path.some((name) => isSecretName(name) || FORMER_SECRET.test(name)));
+    value === KEY ||
+    (value === '' && path.some((name) => isSecretName(name) || FORMER_SECRET.test(name)));
   const filled = eachField(fields, (path, value) => {
     if (!isBlanked(path, value)) return value;
     const found = path.reduce(partOf, from);
@@ -172,7 +246,9 @@ function eachField(fields: Json, field: Field): Json {
   const visit = (value: unknown, path: readonly string[]): unknown => {
     const object = asObject(value);
     if (object !== undefined)
-      return Object.fromEntries(Object.entries(object).map(([name, part]) => [name, visit(part, [...path, name])]));
+      return Object.fromEntries(
+        Object.entries(object).map(([name, part]) => [name, visit(part, [...path, name])]),
+      );
     const list = asArray(value);
     if (list !== undefined) return list.map((part, index) => visit(part, [...path, String(index)]));
     return field(path, value);

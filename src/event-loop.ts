@@ -1,6 +1,9 @@
 import { setTimeout as sleep, setImmediate } from 'node:timers/promises';
 
-/** What code that waits needs from the event loop. Tests give it one whose time they set. All times are in milliseconds. */
+/**
+ * What code that waits needs from the event loop. Tests give it one whose time they set. All times
+ * are in milliseconds.
+ */
 export interface EventLoop {
   /** The time since the start of the process. */
   now(): number;

@@ -5,10 +5,11 @@ import { count } from './sentences.ts';
 import { VERSION } from './version.ts';
 
 /**
- * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices and news, and the client
- * commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates (`NODE_EXTRA_CA_CERTS`).
- * Not `fetch`: it gives up on a response after five minutes, and some models think longer; and loading it costs a command
- * more processor time than all its work.
+ * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices
+ * and news, and the client commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`)
+ * and private certificates (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on a response after
+ * five minutes, and some models think longer; and loading it costs a command more processor time
+ * than all its work.
  */
 
 /** Some providers reject clients that do not name themselves. */
@@ -18,13 +19,19 @@ export interface HttpRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** From the start of the request to the last byte of the response, or with `isTimedBySilence` between two bytes. */
+  /**
+   * From the start of the request to the last byte of the response, or with `isTimedBySilence`
+   * between two bytes.
+   */
   timeoutMs: number;
   /** A longer response is a failure. */
   maxBytes: number;
   /** Aborts the request. */
   signal?: AbortSignal;
-  /** The server is our own, on this machine or near it: proxies are ignored, and responses may come compressed. */
+  /**
+   * The server is our own, on this machine or near it: proxies are ignored, and responses may come
+   * compressed.
+   */
   isDirect?: true;
 }
 
@@ -41,7 +48,10 @@ export interface HttpStream extends Omit<HttpResponse, 'text'> {
   body: AsyncIterable<Buffer>;
 }
 
-/** Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` was requested by the caller. */
+/**
+ * Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` was
+ * requested by the caller.
+ */
 export interface HttpFailure {
   failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'aborted';
   message: string;
@@ -49,7 +59,10 @@ export interface HttpFailure {
 
 const agents = new Map<string, Agent>();
 
-/** One agent per protocol, created at the first request: it reads the proxy variables then, and they may be invalid. */
+/**
+ * One agent per protocol, created at the first request: it reads the proxy variables then, and they
+ * may be invalid.
+ */
 function agentFor(protocol: string): Agent {
   const known = agents.get(protocol);
   if (known !== undefined) return known;
@@ -64,8 +77,9 @@ function clientOf(protocol: string): typeof import('node:http') | typeof import(
 }
 
 /**
- * The name of an invalid proxy variable, if there is one. Node throws at some of them, with the password in its message, and
- * ignores others silently (`socks5://...`, `proxy:3128`); but a user who names a proxy wants every request to go through it.
+ * The name of an invalid proxy variable, if there is one. Node throws at some of them, with the
+ * password in its message, and ignores others silently (`socks5://...`, `proxy:3128`); but a user
+ * who names a proxy wants every request to go through it.
  */
 function unreadableProxy(protocol: string): string | undefined {
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -76,12 +90,18 @@ function unreadableProxy(protocol: string): string | undefined {
 }
 
 /** Sends a request and reads the whole response. Never throws for network failures. */
-export function httpRequest(url: string, request: HttpRequest): Promise<HttpResponse | HttpFailure> {
+export function httpRequest(
+  url: string,
+  request: HttpRequest,
+): Promise<HttpResponse | HttpFailure> {
   return send(url, request, (response, body) => readWhole(response, body, request.maxBytes));
 }
 
 export interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
-  /** The body breaks off when nothing arrives for `timeoutMs`; without it, the time limit ends where the response begins. */
+  /**
+   * The body breaks off when nothing arrives for `timeoutMs`; without it, the time limit ends where
+   * the response begins.
+   */
   isTimedBySilence?: true;
 }
 
@@ -118,12 +138,20 @@ export function failureOf(error: unknown): HttpFailure {
 
 function send<Result>(
   url: string,
-  { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: Omit<HttpRequest, 'maxBytes'>,
+  {
+    method = 'GET',
+    headers = {},
+    body,
+    timeoutMs,
+    signal,
+    isDirect,
+  }: Omit<HttpRequest, 'maxBytes'>,
   read: (response: IncomingMessage, body: Readable) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
-  if (proxy !== undefined) return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
+  if (proxy !== undefined)
+    return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
   const options: RequestOptions = {
     method,
     agent: isDirect ? undefined : agentFor(target.protocol),
@@ -146,7 +174,11 @@ function send<Result>(
     outgoing.destroy();
   };
   const timer = setTimeout(
-    () => giveUp({ failure: 'timeout', message: `no response within ${count(timeoutMs / 1000, 'second')}` }),
+    () =>
+      giveUp({
+        failure: 'timeout',
+        message: `no response within ${count(timeoutMs / 1000, 'second')}`,
+      }),
     timeoutMs,
   );
   const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });
@@ -173,7 +205,11 @@ function plainBody(response: IncomingMessage): Readable {
   return pipeline(response, createZstdDecompress(), () => {}); // an error ends the reading too
 }
 
-async function readWhole(response: IncomingMessage, body: Readable, maxBytes: number): Promise<HttpResponse | HttpFailure> {
+async function readWhole(
+  response: IncomingMessage,
+  body: Readable,
+  maxBytes: number,
+): Promise<HttpResponse | HttpFailure> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -188,15 +224,24 @@ async function readWhole(response: IncomingMessage, body: Readable, maxBytes: nu
   return { ...headOf(response), text: Buffer.concat(chunks).toString() };
 }
 
-function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<HttpResponse, 'status' | 'headers'> {
+function headOf({
+  statusCode = 0,
+  headers,
+}: IncomingMessage): Pick<HttpResponse, 'status' | 'headers'> {
   return { status: statusCode, headers };
 }
 
-function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): HttpFailure {
-  // A connection to a name with several IP addresses fails with one error per address, and no message of its own.
+function describeFailure(
+  error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] },
+): HttpFailure {
+  // A connection to a name with several IP addresses fails with one error per address, and no
+  // message of its own.
   const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
   if (message === 'aborted')
-    return { failure: 'connection', message: 'the connection was cut in the middle of the response' };
+    return {
+      failure: 'connection',
+      message: 'the connection was cut in the middle of the response',
+    };
   if (/^EPROTO$|^ERR_(TLS|SSL)_(?!CERT)/.test(code)) {
     // `write EPROTO 40..:error:0A00010B:SSL routines:function:wrong version number:file.c:77:`
     const reason = /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? code;
@@ -205,9 +250,15 @@ function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoE
   if (/SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)) {
     const [words] = message.split(';');
     const advice = 'NODE_EXTRA_CA_CERTS can name a file of certificates to trust';
-    return { failure: 'certificate', message: `its certificate is not trusted: ${words} (${advice})` };
+    return {
+      failure: 'certificate',
+      message: `its certificate is not trusted: ${words} (${advice})`,
+    };
   }
-  return { failure: isCertificateCode(code) ? 'certificate' : 'connection', message: message || code };
+  return {
+    failure: isCertificateCode(code) ? 'certificate' : 'connection',
+    message: message || code,
+  };
 }
 
 /** OpenSSL's and Node's codes for an untrusted server. */

@@ -16,7 +16,10 @@ export function isSameServer(one: string, other: string): boolean {
   return new URL(one).origin === new URL(other).origin;
 }
 
-/** A URL without user, password and fragment, the values of its query blank; `isCut` says whether it had any of these. */
+/**
+ * A URL without user, password and fragment, the values of its query blank; `isCut` says whether it
+ * had any of these.
+ */
 export function cutUrl(text: string): { url: string; isCut: boolean } {
   const url = new URL(text);
   const values = [...url.searchParams.values()];
@@ -27,15 +30,21 @@ export function cutUrl(text: string): { url: string; isCut: boolean } {
   return { url: url.href, isCut };
 }
 
-/** A URL that was cut, with what was cut from another one of the same server; null where that does not have it. */
+/**
+ * A URL that was cut, with what was cut from another one of the same server; null where that does
+ * not have it.
+ */
 export function fillUrl(cut: string, from: string): string | null {
   if (!isSameServer(cut, from)) return null;
   const [url, source] = [new URL(cut), new URL(from)];
   const names = new Set(url.searchParams.keys());
   const hasUser = source.username !== '' || source.password !== '';
-  if ((names.size === 0 && !hasUser) || ![...names].every((name) => source.searchParams.has(name))) return null;
+  if ((names.size === 0 && !hasUser) || ![...names].every((name) => source.searchParams.has(name)))
+    return null;
   url.username = source.username;
   url.password = source.password;
-  url.search = new URLSearchParams([...source.searchParams].filter(([name]) => names.has(name))).toString();
+  url.search = new URLSearchParams(
+    [...source.searchParams].filter(([name]) => names.has(name)),
+  ).toString();
   return url.href;
 }

@@ -13,7 +13,10 @@ export function tryParse(text: string): unknown {
 /** Looks behind only where it has found a word. */
 const NO_NUMBER = /-?\b(?:NaN|Infinity)\b(?<=[[,:]\s*-?\w+)/;
 
-/** A word for a number that JSON does not have, in a text that is not JSON, and its line; null where that is not the reason. */
+/**
+ * A word for a number that JSON does not have, in a text that is not JSON, and its line; null where
+ * that is not the reason.
+ */
 export function noNumberIn(text: string): { word: string; line: number } | null {
   const found = NO_NUMBER.exec(text);
   return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
@@ -21,7 +24,9 @@ export function noNumberIn(text: string): { word: string; line: number } | null 
 
 /** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : undefined;
 }
 
 export function asArray(value: unknown): unknown[] | undefined {
@@ -45,8 +50,9 @@ const TOKEN = new RegExp(`${TEXT.source}|${WORD.source}|[{}[\\],:]`, 'y');
 const BLANK = /[\t\n\r ]*/y;
 
 /**
- * Where a text stops being JSON, as `line 3 column 14`: its first word or sign that cannot be there, or its end. The messages of
- * `JSON.parse` often lack the place, and quote the text around it, which may be a key. Only for text that `JSON.parse` refuses.
+ * Where a text stops being JSON, as `line 3 column 14`: its first word or sign that cannot be
+ * there, or its end. The messages of `JSON.parse` often lack the place, and quote the text around
+ * it, which may be a key. Only for text that `JSON.parse` refuses.
  */
 export function placeOfError(text: string): string {
   const open: string[] = [];
@@ -66,7 +72,10 @@ export function placeOfError(text: string): string {
   return `line ${before.length} column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** What may follow a token where `expected` is due, in the objects and arrays that are `open`; undefined where it cannot be there. */
+/**
+ * What may follow a token where `expected` is due, in the objects and arrays that are `open`;
+ * undefined where it cannot be there.
+ */
 function after(token: string, expected: string, open: string[]): string | undefined {
   const isText = token.startsWith('"');
   const isValue = isText || !'{}[],:'.includes(token);
@@ -80,7 +89,10 @@ function after(token: string, expected: string, open: string[]): string | undefi
       return token === '{' ? 'name or end' : 'value or end';
     }
   }
-  if (expected === 'comma' && token === ',' && within !== undefined) return within === '{' ? 'name' : 'value';
+  if (expected === 'comma' && token === ',' && within !== undefined)
+    return within === '{' ? 'name' : 'value';
   const isEnd = expected === 'comma' || expected.includes('end');
-  return isEnd && token === (within === '{' ? '}' : ']') && open.pop() !== undefined ? 'comma' : undefined;
+  return isEnd && token === (within === '{' ? '}' : ']') && open.pop() !== undefined
+    ? 'comma'
+    : undefined;
 }

@@ -3,11 +3,15 @@ import { MAX_LINE_BYTES } from './protocol.ts';
 const NEWLINE = 10;
 
 /**
- * Cuts a byte stream into lines. Returns the function that receives the chunks; calls `onTooLong` once when a line exceeds
- * `MAX_LINE_BYTES`, after which nothing is read.
+ * Cuts a byte stream into lines. Returns the function that receives the chunks; calls `onTooLong`
+ * once when a line exceeds `MAX_LINE_BYTES`, after which nothing is read.
  */
-export function createLineReader(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
-  // Copied together, because a child that writes byte by byte would otherwise leave one object per byte.
+export function createLineReader(
+  onLine: (line: string) => void,
+  onTooLong: () => void,
+): (chunk: Buffer) => void {
+  // Copied together, because a child that writes byte by byte would otherwise leave one object per
+  // byte.
   let pending = Buffer.alloc(0);
   let pendingBytes = 0;
   let stopped = false;
@@ -30,7 +34,11 @@ export function createLineReader(onLine: (line: string) => void, onTooLong: () =
   };
   return (chunk) => {
     let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1 && !stopped; end = chunk.indexOf(NEWLINE, start)) {
+    for (
+      let end = chunk.indexOf(NEWLINE);
+      end !== -1 && !stopped;
+      end = chunk.indexOf(NEWLINE, start)
+    ) {
       const line = complete(chunk.subarray(start, end));
       start = end + 1;
       onLine(line);

@@ -7,7 +7,10 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type LogFields = Record<string, unknown>;
 
-/** A log with levels, one line per event. Fields are facts beside the message; never a key, never a body. */
+/**
+ * A log with levels, one line per event. Fields are facts beside the message; never a key, never a
+ * body.
+ */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -29,7 +32,8 @@ export function createLog({ level, json, write, clock }: LogOptions): Log {
   const at = (eventLevel: LogLevel) =>
     logLevels.indexOf(eventLevel) < threshold
       ? () => {}
-      : (message: string, fields: LogFields = {}) => write(format(timestamp(clock()), eventLevel, message, fields));
+      : (message: string, fields: LogFields = {}) =>
+          write(format(timestamp(clock()), eventLevel, message, fields));
   return { debug: at('DEBUG'), info: at('INFO'), warning: at('WARNING'), error: at('ERROR') };
 }
 

@@ -2,15 +2,23 @@ import type { ApiDialect } from './domain.ts';
 import type { Json } from './json.ts';
 import { list } from './sentences.ts';
 
-/** Who makes models, and how an entry that names no URL is asked there. A row more is a maker more. */
+/**
+ * Who makes models, and how an entry that names no URL is asked there. A row more is a maker more.
+ */
 export interface Maker {
-  /** What stands before the first `/` of a `basemodel`; it is cut off. The first maker is also asked without a prefix. */
+  /**
+   * What stands before the first `/` of a `basemodel`; it is cut off. The first maker is also asked
+   * without a prefix.
+   */
   prefixes: readonly string[];
   url: string;
   api: ApiDialect;
   /** The environment variable that holds the key, which is sent to this maker only. */
   keyVariable: string;
-  /** How much it thinks, where the dialect's own field is not enough; null for an effort that the maker does not have. */
+  /**
+   * How much it thinks, where the dialect's own field is not enough; null for an effort that the
+   * maker does not have.
+   */
   effort?: (effort: Effort) => Json | null;
 }
 
@@ -22,18 +30,50 @@ const thinkingOff = (effort: Effort): Json =>
   effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
 
 export const makers: readonly [Maker, ...Maker[]] = [
-  { prefixes: ['openai'], url: 'https://api.openai.com/v1', api: 'responses', keyVariable: 'OPENAI_API_KEY' },
-  { prefixes: ['anthropic'], url: 'https://api.anthropic.com', api: 'messages', keyVariable: 'ANTHROPIC_API_KEY' },
-  { prefixes: ['x-ai', 'xai'], url: 'https://api.x.ai/v1', api: 'responses', keyVariable: 'XAI_API_KEY' },
+  {
+    prefixes: ['openai'],
+    url: 'https://api.openai.com/v1',
+    api: 'responses',
+    keyVariable: 'OPENAI_API_KEY',
+  },
+  {
+    prefixes: ['anthropic'],
+    url: 'https://api.anthropic.com',
+    api: 'messages',
+    keyVariable: 'ANTHROPIC_API_KEY',
+  },
+  {
+    prefixes: ['x-ai', 'xai'],
+    url: 'https://api.x.ai/v1',
+    api: 'responses',
+    keyVariable: 'XAI_API_KEY',
+  },
   {
     prefixes: ['google', 'gemini'],
     url: 'https://generativelanguage.googleapis.com/v1beta/openai',
     api: 'chat',
     keyVariable: 'GEMINI_API_KEY',
   },
-  { prefixes: ['deepseek'], url: 'https://api.deepseek.com', api: 'chat', keyVariable: 'DEEPSEEK_API_KEY', effort: thinkingOff },
-  { prefixes: ['mistral', 'mistralai'], url: 'https://api.mistral.ai/v1', api: 'chat', keyVariable: 'MISTRAL_API_KEY' },
-  { prefixes: ['moonshotai'], url: 'https://api.moonshot.ai/v1', api: 'chat', keyVariable: 'MOONSHOT_API_KEY', effort: thinkingOff },
+  {
+    prefixes: ['deepseek'],
+    url: 'https://api.deepseek.com',
+    api: 'chat',
+    keyVariable: 'DEEPSEEK_API_KEY',
+    effort: thinkingOff,
+  },
+  {
+    prefixes: ['mistral', 'mistralai'],
+    url: 'https://api.mistral.ai/v1',
+    api: 'chat',
+    keyVariable: 'MISTRAL_API_KEY',
+  },
+  {
+    prefixes: ['moonshotai'],
+    url: 'https://api.moonshot.ai/v1',
+    api: 'chat',
+    keyVariable: 'MOONSHOT_API_KEY',
+    effort: thinkingOff,
+  },
   {
     prefixes: ['qwen'],
     url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
@@ -69,23 +109,40 @@ export interface Way {
   /** The `model` of the request. */
   model: string;
   stream: boolean;
-  /** Whether the entry says so; otherwise the service leaves the stream out where a provider refuses it. */
+  /**
+   * Whether the entry says so; otherwise the service leaves the stream out where a provider refuses
+   * it.
+   */
   streamIsSet: boolean;
 }
 
-/** Whom an entry asks; `{ unknown }` is the prefix of no known maker. `openaiApiBase` is the URL for entries without one. */
+/**
+ * Whom an entry asks; `{ unknown }` is the prefix of no known maker. `openaiApiBase` is the URL for
+ * entries without one.
+ */
 export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
   const { basemodel, openai_base_url, api, extra_body } = entry;
   const given = openai_base_url || openaiApiBase;
   const [prefix, rest] = given || !basemodel.includes('/') ? [null, basemodel] : split(basemodel);
   const [first] = makers;
-  const maker = given ? null : prefix === null ? first : (makers.find(({ prefixes }) => prefixes.includes(prefix)) ?? null);
+  const maker = given
+    ? null
+    : prefix === null
+      ? first
+      : (makers.find(({ prefixes }) => prefixes.includes(prefix)) ?? null);
   if (maker === null && !given) return { unknown: prefix ?? '' };
   const dialect = api ?? maker?.api ?? 'chat';
   const set = entry.stream ?? extra_body?.['stream'];
   const streamIsSet = typeof set === 'boolean';
   const stream = streamIsSet ? set : maker !== null || dialect !== 'chat';
-  return { maker, url: given || (maker ?? first).url, api: dialect, model: rest, stream, streamIsSet };
+  return {
+    maker,
+    url: given || (maker ?? first).url,
+    api: dialect,
+    model: rest,
+    stream,
+    streamIsSet,
+  };
 }
 
 function split(basemodel: string): [prefix: string, rest: string] {
@@ -109,18 +166,27 @@ export interface SetParameters {
   reasoning_effort?: Effort | null | undefined;
 }
 
-/** Fields of a request's body in a dialect's own names, except the conversation and tools; what else a provider takes comes last. */
-export function bodyFields({ temperature, top_p, seed, max_tokens, reasoning_effort }: SetParameters, { api, maker, model }: Way): Json {
+/**
+ * Fields of a request's body in a dialect's own names, except the conversation and tools; what else
+ * a provider takes comes last.
+ */
+export function bodyFields(
+  { temperature, top_p, seed, max_tokens, reasoning_effort }: SetParameters,
+  { api, maker, model }: Way,
+): Json {
   const tokens = api === 'responses' ? { max_output_tokens: max_tokens } : { max_tokens };
   const effort = reasoning_effort ? (effortFields(reasoning_effort, { api, maker }) ?? {}) : {};
-  const chosen = Object.entries({ temperature, top_p, seed, ...tokens, ...effort }).filter(([, value]) => value != null);
+  const chosen = Object.entries({ temperature, top_p, seed, ...tokens, ...effort }).filter(
+    ([, value]) => value != null,
+  );
   return { model, ...Object.fromEntries(chosen) };
 }
 
 /** Null for an effort that cannot be asked for. */
 function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>): Json | null {
   if (api === 'responses') return { reasoning: { effort } };
-  if (api === 'chat') return maker?.effort && maker.api === api ? maker.effort(effort) : { reasoning_effort: effort };
+  if (api === 'chat')
+    return maker?.effort && maker.api === api ? maker.effort(effort) : { reasoning_effort: effort };
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   return effort === 'minimal' ? null : { output_config: { effort } };
 }
@@ -131,7 +197,10 @@ export interface AskingProblem {
 }
 
 /** What an entry sets that its dialect does not have, by key, each with what to do about it. */
-export function askingProblems(entry: AskedEntry & SetParameters, openaiApiBase: string | null): AskingProblem[] {
+export function askingProblems(
+  entry: AskedEntry & SetParameters,
+  openaiApiBase: string | null,
+): AskingProblem[] {
   const way = wayOf(entry, openaiApiBase);
   if ('unknown' in way) return []; // its model-days fail, and say why
   const { seed, reasoning_effort: effort } = entry;
@@ -142,10 +211,16 @@ export function askingProblems(entry: AskedEntry & SetParameters, openaiApiBase:
   }
   if (effort != null && effortFields(effort, way) === null) {
     const possible = efforts.filter((one) => effortFields(one, way) !== null);
-    problems.push({ key: 'reasoning_effort', message: `cannot be ${effort} here, only ${possible.join(', ')}; extra_body takes anything` });
+    problems.push({
+      key: 'reasoning_effort',
+      message: `cannot be ${effort} here, only ${possible.join(', ')}; extra_body takes anything`,
+    });
   }
   return problems;
 }
 
-const names: Record<ApiDialect, string> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' };
-
+const names: Record<ApiDialect, string> = {
+  chat: 'Chat Completions',
+  responses: 'Responses',
+  messages: 'Messages',
+};

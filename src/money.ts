@@ -1,6 +1,7 @@
 /**
- * Exact money. Inside the service every amount of dollars is an integer count of 1/10000 dollar, so that sums and differences
- * are never rounded; dollars as numbers with at most four decimals exist only at the edges (HTTP, prices, prompt).
+ * Exact money. Inside the service every amount of dollars is an integer count of 1/10000 dollar, so
+ * that sums and differences are never rounded; dollars as numbers with at most four decimals exist
+ * only at the edges (HTTP, prices, prompt).
  */
 declare const unit: unique symbol;
 
@@ -9,20 +10,36 @@ export type Money = number & { readonly [unit]: '1/10000 dollar' };
 
 export const UNITS_PER_DOLLAR = 10_000;
 
-/** Thrown where prices, splits or dividends lead to more than integers count exactly. Its message is meant for the caller. */
+/**
+ * Thrown where prices, splits or dividends lead to more than integers count exactly. Its message is
+ * meant for the caller.
+ */
 export class TooLarge extends RangeError {}
 
-/** Brands an integer count of 1/10000 dollar. Throws a `TooLarge` beyond 900 billion dollars; `what` is the amount, in words. */
-export function money(units: number, what = (dollars: string) => `An amount of ${dollars} dollars`): Money {
+/**
+ * Brands an integer count of 1/10000 dollar. Throws a `TooLarge` beyond 900 billion dollars; `what`
+ * is the amount, in words.
+ */
+export function money(
+  units: number,
+  what = (dollars: string) => `An amount of ${dollars} dollars`,
+): Money {
   if (Number.isSafeInteger(units)) return units as Money;
-  if (!Number.isInteger(units)) throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
+  if (!Number.isInteger(units))
+    throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
   const most = formatDollars(Number.MAX_SAFE_INTEGER as Money);
-  throw new TooLarge(`${what(formatDollars(units as Money))} exceeds ${most} dollars, the most that is counted exactly`);
+  throw new TooLarge(
+    `${what(formatDollars(units as Money))} exceeds ${most} dollars, the most that is counted exactly`,
+  );
 }
 
-/** An amount in a report, such as a sum over many days, which is never refused: a larger one is rounded as numbers are. */
+/**
+ * An amount in a report, such as a sum over many days, which is never refused: a larger one is
+ * rounded as numbers are.
+ */
 export function reported(units: number): Money {
-  if (!Number.isInteger(units)) throw new RangeError(`Cannot report an amount of money: ${units} / 10000 dollars`);
+  if (!Number.isInteger(units))
+    throw new RangeError(`Cannot report an amount of money: ${units} / 10000 dollars`);
   return units as Money;
 }
 
@@ -44,7 +61,10 @@ export function toDollars(amount: Money): number {
 /** The least price of a share, one unit: orders divide by prices. */
 export const LEAST_PRICE = 1 as Money;
 
-/** The price of a share: one that is smaller than the least, such as an old price divided by later splits, is the least. */
+/**
+ * The price of a share: one that is smaller than the least, such as an old price divided by later
+ * splits, is the least.
+ */
 export function priceIn(dollars: number): Money {
   return money(priceUnitsIn(dollars));
 }
@@ -59,7 +79,10 @@ let sentenceFormat: Intl.NumberFormat | undefined;
 /** For sentences that people read: at least cents, with thousands separators. */
 export function formatDollars(amount: Money): string {
   // Created at its first use: it takes a third of the service's whole start-up time.
-  sentenceFormat ??= new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  sentenceFormat ??= new Intl.NumberFormat('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 4,
+  });
   return sentenceFormat.format(toDollars(amount));
 }
 
@@ -68,20 +91,24 @@ const MAX_DECIMAL_LENGTH = 100;
 const MICRO_DIGITS = 6;
 
 /**
- * Dollars as decimal text, exactly, in 1/1,000,000 dollar; a finer amount is rounded half to even. Null for text that is no
- * such number, is negative or is too large to be held exactly.
+ * Dollars as decimal text, exactly, in 1/1,000,000 dollar; a finer amount is rounded half to even.
+ * Null for text that is not such a number, is negative or is too large to be held exactly.
  */
 export function microDollars(text: string): number | null {
-  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
+  const [, whole = '', fraction = '', exponent = '0'] =
+    DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
   if (whole + fraction === '' || text.length > MAX_DECIMAL_LENGTH) return null;
   const digits = BigInt(whole + fraction);
   const shift = MICRO_DIGITS + Number(exponent) - fraction.length;
-  const units = shift >= 0 ? digits * 10n ** BigInt(shift) : dividedHalfEven(digits, 10n ** BigInt(-shift));
+  const units =
+    shift >= 0 ? digits * 10n ** BigInt(shift) : dividedHalfEven(digits, 10n ** BigInt(-shift));
   return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;
 }
 
 function dividedHalfEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twiceRest = (dividend % divisor) * 2n;
-  return twiceRest > divisor || (twiceRest === divisor && quotient % 2n === 1n) ? quotient + 1n : quotient;
+  return twiceRest > divisor || (twiceRest === divisor && quotient % 2n === 1n)
+    ? quotient + 1n
+    : quotient;
 }

@@ -6,10 +6,16 @@ const NEW_YORK = 'America/New_York';
 /** When the exchanges close, in New York; on a few days of the year it is earlier. */
 const CLOSING_TIME = '16:00';
 
-/** Created at its first use: the first Intl format of a process takes 15 ms, which would delay the service's start. */
+/**
+ * Created at its first use: the first Intl format of a process takes 15 ms, which would delay the
+ * service's start.
+ */
 let format: Intl.DateTimeFormat | undefined;
 
-/** The last date whose trading is over in New York, which may be a weekend: today once the exchanges have closed, otherwise yesterday. */
+/**
+ * The last date whose trading is over in New York, which may be a weekend: today once the exchanges
+ * have closed, otherwise yesterday.
+ */
 export function closedThrough(now: Date): CalendarDate {
   format ??= new Intl.DateTimeFormat('en-US', {
     timeZone: NEW_YORK,

@@ -1,5 +1,8 @@
 import { closeInspector, refuseInspector } from './inspector.ts';
 
-/** Runs when imported: main.ts imports it first, because it must run before anything else in the program. */
+/**
+ * Runs when imported: main.ts imports it first, because it must run before anything else in the
+ * program.
+ */
 closeInspector();
 refuseInspector();

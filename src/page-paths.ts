@@ -1,8 +1,9 @@
 import { pathPattern, segmentsOf } from './path-pattern.ts';
 
 /**
- * The paths of the pages, for the server (which sends the same HTML file for each) and for the browser (which chooses the
- * page by its path). None of them is a path of the API; a test checks that.
+ * The paths of the pages, for the server (which sends the same HTML file for each) and for the
+ * browser (which chooses the page by its path). None of them is a path of the API; a test checks
+ * that.
  */
 export const pagePaths = [
   '/',
@@ -29,7 +30,10 @@ export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** The page at a path (still percent-encoded), with its decoded parameters; null for none. A trailing slash is ignored. */
+/**
+ * The page at a path (still percent-encoded), with its decoded parameters; null for none. A
+ * trailing slash is ignored.
+ */
 export function matchPage(path: string): { page: PagePath; params: Record<string, string> } | null {
   const segments = segmentsOf(path);
   for (const page of pagePaths) {

@@ -1,4 +1,7 @@
-/** Paths with parameters, such as `/jobs/{job_id}`: for the server's routes and for the pages in the browser. */
+/**
+ * Paths with parameters, such as `/jobs/{job_id}`: for the server's routes and for the pages in the
+ * browser.
+ */
 
 /** The parameters by name, still percent-encoded; null when the path does not match. */
 export type PathPattern = (segments: readonly string[]) => [name: string, segment: string][] | null;

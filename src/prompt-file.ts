@@ -12,7 +12,9 @@ export function fitsPrompt(text: string): boolean {
 }
 
 /** The text of a prompt's file, or why it cannot be used. A byte order mark is not part of it. */
-export function readPromptFile(path: string): { prompt: string } | { problem: string; cause?: unknown } {
+export function readPromptFile(
+  path: string,
+): { prompt: string } | { problem: string; cause?: unknown } {
   try {
     const prompt = readTrustedText(path, MAX_BYTES);
     return fitsPrompt(prompt) ? { prompt } : { problem: tooLong(path) };

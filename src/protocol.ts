@@ -4,10 +4,11 @@ import { apiDialects, baselineStrategies } from './domain.ts';
 import { tryParse } from './json.ts';
 
 /**
- * Every message between the parent and the child of a model-day: JSON lines over the child's stdin and stdout. The child gets
- * one `start` and as many `past_message`s as that announces, sends its `prompt`, then one `answer` per step (and a
- * `failed_request` for every try without one), gets `tool_results` for each answer that calls tools, and ends with one
- * `outcome`. Both ends check every line. Amounts of money are dollars.
+ * Every message between the parent and the child of a model-day: JSON lines over the child's stdin
+ * and stdout. The child gets one `start` and as many `past_message`s as that announces, sends its
+ * `prompt`, then one `answer` per step (and a `failed_request` for every try without one), gets
+ * `tool_results` for each answer that calls tools, and ends with one `outcome`. Both ends check
+ * every line. Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day, so that an endless one cannot fill memory. */
@@ -15,8 +16,9 @@ export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Tool calls that one answer may contain; providers allow as many. */
 export const MAX_TOOL_CALLS = 128;
 /**
- * The most tokens of one kind that one answer may report: ten times the largest context window of any model. A higher count
- * is a provider's mistake, and such counts would add up to more than a number holds exactly.
+ * The most tokens of one kind that one answer may report: ten times the largest context window of
+ * any model. A higher count is a provider's mistake, and such counts would add up to more than a
+ * number holds exactly.
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
@@ -26,7 +28,10 @@ export const MAX_SERVED_LENGTH = 200;
 /** Why a model-day failed, in UTF-16 units. */
 export const MAX_ERROR_LENGTH = 4_000;
 
-/** What the service adds to a request by itself, because models are at their best with it. A provider may refuse any of it. */
+/**
+ * What the service adds to a request by itself, because models are at their best with it. A
+ * provider may refuse any of it.
+ */
 export const additions = [
   'stream',
   'stream_options',
@@ -48,12 +53,18 @@ interface BriefQuote {
   open: number | null;
 }
 
-/** Written by hand, because a brief has hundreds of them and each child checks them before its code is optimised. */
+/**
+ * Written by hand, because a brief has hundreds of them and each child checks them before its code
+ * is optimised.
+ */
 function isQuoteList(value: unknown): boolean {
   const isPrice = (price: unknown) => price === null || typeof price === 'number';
   return (
     Array.isArray(value) &&
-    value.every((quote) => typeof quote?.symbol === 'string' && isPrice(quote.previousClose) && isPrice(quote.open))
+    value.every(
+      (quote) =>
+        typeof quote?.symbol === 'string' && isPrice(quote.previousClose) && isPrice(quote.open),
+    )
   );
 }
 
@@ -63,14 +74,29 @@ const briefSchema = v.object({
   cash: dollars,
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
-  /** Dividends that were paid this morning on what was held; left out when there are none. Cash per share has up to six decimals. */
+  /**
+   * Dividends that were paid this morning on what was held; left out when there are none. Cash per
+   * share has up to six decimals.
+   */
   dividends: v.optional(
-    v.array(v.object({ symbol: v.string(), exDate: date, shares: v.number(), cashPerShare: dollars, cash: dollars })),
+    v.array(
+      v.object({
+        symbol: v.string(),
+        exDate: date,
+        shares: v.number(),
+        cashPerShare: dollars,
+        cash: dollars,
+      }),
+    ),
   ),
   quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
   /** Trading costs; null when there are none. */
-  costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),
-  /** The model's note from an earlier day; null without one, left out when it may not keep notes. */
+  costs: v.nullable(
+    v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() }),
+  ),
+  /**
+   * The model's note from an earlier day; null without one, left out when it may not keep notes.
+   */
   note: v.optional(v.nullable(v.string())),
 });
 
@@ -94,7 +120,9 @@ const endpointSchema = v.object({
   apiKey: v.nullable(v.string()),
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
   secrets: v.optional(v.array(v.string())),
-  /** What the entry sets: `model`, and other fields of the request's body in the dialect's names. */
+  /**
+   * What the entry sets: `model`, and other fields of the request's body in the dialect's names.
+   */
   parameters: v.record(v.string(), v.unknown()),
   /** Whether answers come as streams: the entry says so, the service adds it by itself, or not. */
   stream: v.picklist(['set', 'added', 'off']),
@@ -131,8 +159,15 @@ export const startSchema = v.object({
   pastMessages: count,
 });
 
-/** What a tool returned; malformed is a call that named no tool, or whose arguments the tool does not take. */
-const toolResult = v.object({ id: v.string(), content: v.string(), isMalformed: v.optional(v.boolean()) });
+/**
+ * What a tool returned; malformed is a call that named no tool, or whose arguments the tool does
+ * not take.
+ */
+const toolResult = v.object({
+  id: v.string(),
+  content: v.string(),
+  isMalformed: v.optional(v.boolean()),
+});
 
 export const toolResultsSchema = v.object({
   type: v.literal('tool_results'),
@@ -143,13 +178,19 @@ export const toolResultsSchema = v.object({
 export const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
 
 /**
- * What a provider wants sent back unchanged with its own message, and refuses the next request without: its thoughts, and
- * their signatures. Fields of the message, and of each of its tool calls. Only the provider reads them.
+ * What a provider wants sent back unchanged with its own message, and refuses the next request
+ * without: its thoughts, and their signatures. Fields of the message, and of each of its tool
+ * calls. Only the provider reads them.
  */
 export const carriedSchema = v.object({
-  /** Who can read it: only that server gets it back. Left out by programs from before there were several dialects. */
+  /**
+   * Who can read it: only that server gets it back. Left out by programs from before there were
+   * several dialects.
+   */
   madeBy: v.optional(v.string()),
-  /** The provider paused this answer, which calls no tool, and continues it when it gets it back. */
+  /**
+   * The provider paused this answer, which calls no tool, and continues it when it gets it back.
+   */
   isPaused: v.optional(v.literal(true)),
   message: v.record(v.string(), v.unknown()),
   calls: v.array(v.record(v.string(), v.unknown())),
@@ -178,7 +219,9 @@ const usageSchema = v.object({
   completionTokens: tokenCount,
   /** Part of the prompt's: read from the provider's cache. */
   cachedTokens: tokenCount,
-  /** Part of the prompt's: written to the provider's cache, which may cost more than other input. */
+  /**
+   * Part of the prompt's: written to the provider's cache, which may cost more than other input.
+   */
   cacheWriteTokens: tokenCount,
   /** Part of the completion's. */
   reasoningTokens: tokenCount,
@@ -216,7 +259,10 @@ export const answerSchema = v.object({
 
 const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));
 
-/** An unanswered request to the provider; `waitMs` is null after the last try. It may have tokens all the same. */
+/**
+ * An unanswered request to the provider; `waitMs` is null after the last try. It may have tokens
+ * all the same.
+ */
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
   reason,
@@ -233,7 +279,10 @@ const refusedAdditionsSchema = v.object({
 
 const promptSchema = v.object({
   type: v.literal('prompt'),
-  messages: v.pipe(v.array(v.object({ role: v.picklist(['system', 'user']), content: v.string() })), v.maxLength(2)),
+  messages: v.pipe(
+    v.array(v.object({ role: v.picklist(['system', 'user']), content: v.string() })),
+    v.maxLength(2),
+  ),
 });
 
 /** How a model-day ended: from the child, or from the launcher when the child cannot report it. */
@@ -278,8 +327,13 @@ export function encodeLine(message: Start | PastMessage | ToolResults | ChildMes
   return `${JSON.stringify(message)}\n`;
 }
 
-/** Parses and checks one line; throws an error that says what is wrong, without repeating the line. */
-export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line: string): v.InferOutput<Schema> {
+/**
+ * Parses and checks one line; throws an error that says what is wrong, without repeating the line.
+ */
+export function decodeLine<Schema extends v.GenericSchema>(
+  schema: Schema,
+  line: string,
+): v.InferOutput<Schema> {
   const value = tryParse(line);
   if (value === undefined) throw new Error('the line is not JSON');
   const result = v.safeParse(schema, value, { abortEarly: true }); // only the first error: wrong values may be many

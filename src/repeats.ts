@@ -1,6 +1,9 @@
 import type { BaselineStrategy } from './domain.ts';
 
-/** The most runs of a job; so a request may name as many models, and as many model-days may run side by side. */
+/**
+ * The most runs of a job; so a request may name as many models, and as many model-days may run side
+ * by side.
+ */
 export const MAX_RUNS = 2_000;
 
 /** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
@@ -9,7 +12,10 @@ export function runName(signature: string, run: number): string {
 }
 
 /** The names of all runs of an entry, from run 1. */
-export function runNames({ signature, repeats }: Pick<Repeated, 'signature' | 'repeats'>): string[] {
+export function runNames({
+  signature,
+  repeats,
+}: Pick<Repeated, 'signature' | 'repeats'>): string[] {
   return Array.from({ length: repeats }, (_, index) => runName(signature, index + 1));
 }
 
@@ -33,7 +39,10 @@ export interface Problem {
   message: string;
 }
 
-/** What is wrong with the repeats of a configuration's entries. A signature has at most `maxLength` characters. */
+/**
+ * What is wrong with the repeats of a configuration's entries. A signature has at most `maxLength`
+ * characters.
+ */
 export function repeatProblems(entries: readonly Repeated[], maxLength: number): Problem[] {
   const repeats = new Map(entries.map((entry) => [entry.signature, entry.repeats]));
   return entries.flatMap(({ signature, repeats: own, baseline }, index): Problem[] => {
@@ -42,11 +51,22 @@ export function repeatProblems(entries: readonly Repeated[], maxLength: number):
     const isTooLong = [...runName(signature, own)].length > maxLength;
     const isPointless = own > 1 && baseline !== null && isDeterministic(baseline);
     const problems = [
-      isTaken && ({ key: 'signature', message: `is the name of a repeat of '${family}' as well` } as const),
-      isTooLong && ({ key: 'signature', message: `leaves no room for '#${own}' in the names of its repeats` } as const),
-      isPointless && ({ key: 'repeats', message: `must be 1: every run of baseline/${baseline} would do the same` } as const),
+      isTaken &&
+        ({ key: 'signature', message: `is the name of a repeat of '${family}' as well` } as const),
+      isTooLong &&
+        ({
+          key: 'signature',
+          message: `leaves no room for '#${own}' in the names of its repeats`,
+        } as const),
+      isPointless &&
+        ({
+          key: 'repeats',
+          message: `must be 1: every run of baseline/${baseline} would do the same`,
+        } as const),
     ];
-    return problems.filter((problem) => problem !== false).map((problem) => ({ index, ...problem }));
+    return problems
+      .filter((problem) => problem !== false)
+      .map((problem) => ({ index, ...problem }));
   });
 }
 

@@ -1,5 +1,9 @@
-/** Scripts without spaces between words, and Hangul, whose particles are joined to the word before. */
-const SCRIPTS = 'Han Hira Kana Bopo Hang Thai Laoo Khmr Mymr'.split(' ').map((script) => `\\p{scx=${script}}`);
+/**
+ * Scripts without spaces between words, and Hangul, whose particles are joined to the word before.
+ */
+const SCRIPTS = 'Han Hira Kana Bopo Hang Thai Laoo Khmr Mymr'
+  .split(' ')
+  .map((script) => `\\p{scx=${script}}`);
 const UNSPACED = `[${SCRIPTS.join('')}]`;
 const WORD = `[${UNSPACED}&&[\\p{L}\\p{N}]]\\p{M}*|[[\\p{L}\\p{N}]--${UNSPACED}][[\\p{L}\\p{N}\\p{M}]--${UNSPACED}]*`;
 /** Made by the first search, because it takes two milliseconds, a fiftieth of a start. */
@@ -17,8 +21,9 @@ interface Place {
 }
 
 /**
- * The words of a text as search compares them: capitals, accents and forms of the same character make no difference. In
- * scripts without spaces each character is a word of its own, so that every part of such a text can be found.
+ * The words of a text as search compares them: capitals, accents and forms of the same character
+ * make no difference. In scripts without spaces each character is a word of its own, so that every
+ * part of such a text can be found.
  */
 export function wordsOf(text: string): string[] {
   return [...placesIn(text)].map(({ word }) => word);
@@ -33,7 +38,9 @@ function* placesIn(text: string): Generator<Place> {
 function foldedWords(found: string): string[] {
   if (/^[a-z0-9]*$/.test(found)) return [found.slice(0, MAX_WORD_LENGTH)];
   const folded = found.toLowerCase().normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
-  return (folded.match(wordPattern()) ?? []).map((word) => word.slice(0, MAX_WORD_LENGTH).toWellFormed());
+  return (folded.match(wordPattern()) ?? []).map((word) =>
+    word.slice(0, MAX_WORD_LENGTH).toWellFormed(),
+  );
 }
 
 /** A part of a search, written without a space: its words, which stand next to each other. */
@@ -41,7 +48,10 @@ export type Phrase = readonly string[];
 
 /** What a search asks for: each part once. Punctuation and signs have no meaning. */
 export function phrasesOf(search: string): Phrase[] {
-  const phrases = search.split(/\s+/).map(wordsOf).filter((words) => words.length > 0);
+  const phrases = search
+    .split(/\s+/)
+    .map(wordsOf)
+    .filter((words) => words.length > 0);
   return [...new Map(phrases.map((words) => [words.join(' '), words])).values()];
 }
 
@@ -57,19 +67,24 @@ interface Match {
   end: number;
 }
 
-/** How much of a text an excerpt shows, and how much of that before its first match; in UTF-16 units. */
+/**
+ * How much of a text an excerpt shows, and how much of that before its first match; in UTF-16
+ * units.
+ */
 const EXCERPT_LENGTH = 280;
 const LEAD_LENGTH = 80;
 
 /**
- * An excerpt of the text that has the most of the phrases, from where most of them are together. Null unless each phrase is
- * in one of the texts.
+ * An excerpt of the text that has the most of the phrases, from where most of them are together.
+ * Null unless each phrase is in one of the texts.
  */
 export function excerptOf(texts: readonly string[], phrases: readonly Phrase[]): Excerpt | null {
   const found = texts.map((text) => ({ text, matches: matchesIn(text, phrases) }));
   const kinds = (matches: readonly Match[]) => new Set(matches.map(({ phrase }) => phrase)).size;
   if (kinds(found.flatMap(({ matches }) => matches)) < phrases.length) return null;
-  const { text, matches } = found.reduce((one, other) => (kinds(other.matches) > kinds(one.matches) ? other : one));
+  const { text, matches } = found.reduce((one, other) =>
+    kinds(other.matches) > kinds(one.matches) ? other : one,
+  );
   return cutOut(text, matches, densest(matches));
 }
 
@@ -89,7 +104,8 @@ function densest(matches: readonly Match[]): Match | undefined {
   const inside = new Map<Phrase, number>();
   let [best, most, end] = [matches[0], 0, 0];
   for (const first of matches) {
-    for (; (matches[end]?.end ?? Infinity) <= first.start + EXCERPT_LENGTH - LEAD_LENGTH; end += 1) add(inside, matches[end], 1);
+    for (; (matches[end]?.end ?? Infinity) <= first.start + EXCERPT_LENGTH - LEAD_LENGTH; end += 1)
+      add(inside, matches[end], 1);
     if (inside.size > most) [best, most] = [first, inside.size];
     add(inside, first, -1);
   }
@@ -112,7 +128,10 @@ function cutOut(text: string, matches: readonly Match[], first: Match | undefine
   const shown = joined(matches.filter((match) => match.start >= start && match.end <= end));
   return {
     excerpt: `${before}${text.slice(start, end)}${end < text.length ? '…' : ''}`,
-    matches: shown.map((match) => [before.length + lengthOf(start, match.start), lengthOf(match.start, match.end)]),
+    matches: shown.map((match) => [
+      before.length + lengthOf(start, match.start),
+      lengthOf(match.start, match.end),
+    ]),
   };
 }
 

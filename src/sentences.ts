@@ -16,8 +16,14 @@ export function duration(seconds: number): string {
   return hours === 0 ? `${minutes} min ${all % 60} s` : `${hours} h ${minutes % 60} min`;
 }
 
-/** "A, B and 3 more": at most `most` of them by name. `total` is how many there are, where `names` are only the first. */
-export function list(names: readonly string[], { most = MAX_NAMED, total = names.length } = {}): string {
+/**
+ * "A, B and 3 more": at most `most` of them by name. `total` is how many there are, where `names`
+ * are only the first.
+ */
+export function list(
+  names: readonly string[],
+  { most = MAX_NAMED, total = names.length } = {},
+): string {
   const named = names.slice(0, most);
   const rest = total - named.length;
   return `${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`;
@@ -28,7 +34,10 @@ const MAX_COMPARED = 64;
 /** A shorter beginning of a name does not tell which is meant. */
 const MIN_BEGINNING = 3;
 
-/** The name that was probably meant: the same in other letters, one that begins so, or one that differs in a third of its letters. */
+/**
+ * The name that was probably meant: the same in other letters, one that begins so, or one that
+ * differs in a third of its letters.
+ */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
   const own = wanted.toLowerCase().slice(0, MAX_COMPARED);
   let nearest: string | null = null;
@@ -36,7 +45,8 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
   for (const name of names) {
     const other = name.toLowerCase().slice(0, MAX_COMPARED);
     const isBeginning = own.length >= MIN_BEGINNING && other.startsWith(own);
-    const distance = own === other ? 0 : Math.min(isBeginning ? 1 : Infinity, distanceBetween(own, other));
+    const distance =
+      own === other ? 0 : Math.min(isBeginning ? 1 : Infinity, distanceBetween(own, other));
     if (distance < least) [nearest, least] = [name, distance];
   }
   return nearest;
@@ -44,22 +54,39 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
 
 /** Letters to insert, to leave out, to replace or to exchange with the next. */
 function distanceBetween(one: string, other: string): number {
-  let [earlier, last]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, place) => place)];
+  let [earlier, last]: number[][] = [
+    [],
+    Array.from({ length: other.length + 1 }, (_, place) => place),
+  ];
   for (let row = 1; row <= one.length; row += 1) {
     const next = [row];
     for (let place = 1; place <= other.length; place += 1) {
       const isSame = one[row - 1] === other[place - 1];
-      const isExchanged = row > 1 && place > 1 && one[row - 1] === other[place - 2] && one[row - 2] === other[place - 1];
+      const isExchanged =
+        row > 1 &&
+        place > 1 &&
+        one[row - 1] === other[place - 2] &&
+        one[row - 2] === other[place - 1];
       const replaced = (last?.[place - 1] ?? Infinity) + (isSame ? 0 : 1);
       const exchanged = isExchanged ? (earlier?.[place - 2] ?? Infinity) + 1 : Infinity;
-      next.push(Math.min(replaced, exchanged, (last?.[place] ?? Infinity) + 1, (next[place - 1] ?? Infinity) + 1));
+      next.push(
+        Math.min(
+          replaced,
+          exchanged,
+          (last?.[place] ?? Infinity) + 1,
+          (next[place - 1] ?? Infinity) + 1,
+        ),
+      );
     }
     [earlier, last] = [last ?? [], next];
   }
   return last?.[other.length] ?? Infinity;
 }
 
-/** What to say after "there is no ...": the name that was probably meant, else where the names are listed. */
+/**
+ * What to say after "there is no ...": the name that was probably meant, else where the names are
+ * listed.
+ */
 export function didYouMean(wanted: string, names: Iterable<string>, otherwise: string): string {
   const nearest = nearestName(wanted, names);
   return nearest === null ? otherwise : `did you mean "${nearest}"?`;

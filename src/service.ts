@@ -38,7 +38,10 @@ export interface ServiceOptions {
 /** A service that answers requests. */
 export interface Service {
   port: number;
-  /** Stops listening, answers what it has read, stops the children, closes the database. A running job continues at the next start. */
+  /**
+   * Stops listening, answers what it has read, stops the children, closes the database. A running
+   * job continues at the next start.
+   */
   stop(): Promise<void>;
 }
 
@@ -60,7 +63,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
   });
   const http = createHttpServer(
-    { database, settings, log, clock, jobs, viewedFile: null, isFixed: false, interfaceDescription },
+    {
+      database,
+      settings,
+      log,
+      clock,
+      jobs,
+      viewedFile: null,
+      isFixed: false,
+      interfaceDescription,
+    },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
   const port = await listen(http.server, settings.apiPort, database);
@@ -77,13 +89,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Completes the index of words: a database from before messages were indexed as they are logged can be searched without it, but slowly. */
+/**
+ * Completes the index of words: a database from before messages were indexed as they are logged can
+ * be searched without it, but slowly.
+ */
 function indexInBackground(database: Database, log: Log): { stop(): Promise<void> } {
   const end = new AbortController();
   const done = indexAll(database, end).catch((error: unknown) => {
     if (end.signal.aborted) return;
     const fault = storageFaultOf(error);
-    if (fault === null) logUnexpected(log, error, { consequence: 'searches read what is not in the index of words' });
+    if (fault === null)
+      logUnexpected(log, error, { consequence: 'searches read what is not in the index of words' });
     else log.warning('the index of words is completed after the next start', { fault });
   });
   return {
@@ -94,8 +110,14 @@ function indexInBackground(database: Database, log: Log): { stop(): Promise<void
   };
 }
 
-/** Stores what the figures depend on, for later views of the file; a database that cannot be written is served all the same. */
-async function rememberSettings(database: Database, { settings, log }: ServiceOptions): Promise<void> {
+/**
+ * Stores what the figures depend on, for later views of the file; a database that cannot be written
+ * is served all the same.
+ */
+async function rememberSettings(
+  database: Database,
+  { settings, log }: ServiceOptions,
+): Promise<void> {
   const { riskFreeRate } = settings;
   if (riskFreeRateOf(database) === riskFreeRate) return;
   try {
@@ -106,13 +128,20 @@ async function rememberSettings(database: Database, { settings, log }: ServiceOp
   }
 }
 
-/** Listens on all interfaces, and returns the port. Otherwise closes the database and throws a `ServiceError` (`cannot_start`). */
+/**
+ * Listens on all interfaces, and returns the port. Otherwise closes the database and throws a
+ * `ServiceError` (`cannot_start`).
+ */
 export async function listen(server: Server, port: number, database: Database): Promise<number> {
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
+    await new Promise<void>((resolve, reject) =>
+      server.once('error', reject).listen(port, resolve),
+    );
   } catch (error) {
     database.close();
-    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'a server that listens has an address');

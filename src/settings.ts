@@ -8,11 +8,19 @@ import { logLevels } from './log.ts';
 import { makers } from './makers.ts';
 import { MAX_RUNS } from './repeats.ts';
 
-/** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
+/**
+ * The settings in environment variables, checked once at start. docs/reference.md describes each of
+ * them.
+ */
 export type Settings = ReturnType<typeof readSettings>;
 
-/** The settings as requests are answered with: a view has the mode of the file that it shows, if that is known. */
-export type ServedSettings = Omit<Settings, 'deploymentMode'> & { deploymentMode: DeploymentMode | 'UNKNOWN' };
+/**
+ * The settings as requests are answered with: a view has the mode of the file that it shows, if
+ * that is known.
+ */
+export type ServedSettings = Omit<Settings, 'deploymentMode'> & {
+  deploymentMode: DeploymentMode | 'UNKNOWN';
+};
 
 const MAX_TOKEN_LENGTH = 1_000;
 
@@ -24,20 +32,17 @@ export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 
 /**
- * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable with an
- * invalid value, so that one start shows all mistakes.
+ * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that
+ * names every variable with an invalid value, so that one start shows all mistakes.
  */
 export function readSettings(environment: NodeJS.ProcessEnv) {
-  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
-  if (!result.success) {
-    const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
-    throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
-  }
-  const env = result.output;
+  const env = checked(environment);
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
-    /** Whether the DEV database is kept at the next start; null in PROD, where it has no meaning. */
+    /**
+     * Whether the DEV database is kept at the next start; null in PROD, where it has no meaning.
+     */
     preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
     apiPort: env.API_PORT,
     logLevel: env.LOG_LEVEL,
@@ -52,13 +57,17 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     modelDayCommand: env.MODEL_DAY_COMMAND,
     /** The environment variables that this command gets besides PATH and HOME. */
     modelDayCommandVariables: env.MODEL_DAY_COMMAND_ENV,
-    /** The time limit of one request to a model: of the whole response, or of a silence in a stream. */
+    /**
+     * The time limit of one request to a model: of the whole response, or of a silence in a stream.
+     */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     /** The longest total wait of a job for the price provider's rate limits. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     /** The configuration file, chosen once; its content is read at every trigger. */
-    configurationPath: existsSync(env.RUNTIME_CONFIG_PATH) ? env.RUNTIME_CONFIG_PATH : DEFAULT_CONFIGURATION_PATH,
+    configurationPath: existsSync(env.RUNTIME_CONFIG_PATH)
+      ? env.RUNTIME_CONFIG_PATH
+      : DEFAULT_CONFIGURATION_PATH,
     /** Where a merged configuration is written; it is read from there if it exists at the start. */
     runtimeConfigurationPath: env.RUNTIME_CONFIG_PATH,
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
@@ -68,7 +77,10 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     openaiApiKey: env.OPENAI_API_KEY,
     massiveApiKey: env.MASSIVE_API_KEY ?? env.POLYGON_API_KEY,
     massiveBaseUrl: env.MASSIVE_BASE_URL,
-    /** Trading days before a job's first date that are downloaded with it, by a provider of whole days. */
+    /**
+     * Trading days before a job's first date that are downloaded with it, by a provider of whole
+     * days.
+     */
     priceHistoryDays: env.PRICE_HISTORY_DAYS,
     alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY,
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
@@ -78,18 +90,33 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     riskFreeRate: env.RISK_FREE_RATE,
     /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
-    /** An access token with all rights, which client commands send. Without it and without the file, no request needs one. */
+    /**
+     * An access token with all rights, which client commands send. Without it and without the file,
+     * no request needs one.
+     */
     apiToken: env.API_TOKEN,
     /** A file of access tokens; read at start (http/access-tokens.ts). */
     apiTokensFile: env.API_TOKENS_FILE,
-    /** Host names under which web pages may use the service, besides IP addresses, `localhost` and the machine's own name. */
+    /**
+     * Host names under which web pages may use the service, besides IP addresses, `localhost` and
+     * the machine's own name.
+     */
     allowedHosts: env.ALLOWED_HOSTS,
   };
 }
 
+function checked(environment: NodeJS.ProcessEnv): v.InferOutput<typeof environmentSchema> {
+  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
+  if (result.success) return result.output;
+  const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
+}
+
 /** `VARIABLE=` in a compose file or a shell means "not set". */
 function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const entries = Object.entries(environment).map(([name, value]) => [name, value?.trim() ?? ''] as const);
+  const entries = Object.entries(environment).map(
+    ([name, value]) => [name, value?.trim() ?? ''] as const,
+  );
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
@@ -106,7 +133,10 @@ function wholeNumber(least: number, most: number) {
 }
 
 function oneOf<const Words extends readonly string[]>(words: Words) {
-  return v.picklist(words, (issue) => `expected one of ${words.join(', ')}, got ${JSON.stringify(issue.input)}`);
+  return v.picklist(
+    words,
+    (issue) => `expected one of ${words.join(', ')}, got ${JSON.stringify(issue.input)}`,
+  );
 }
 
 const yesOrNo = flag((issue) => `expected true or false, got ${JSON.stringify(issue.input)}`);
@@ -121,17 +151,29 @@ const rateMessage = (issue: v.BaseIssue<unknown>) =>
 const yearlyRate = v.pipe(
   v.string(),
   v.check(
-    (text) => /^-?\d{0,9}\.?\d{1,9}$/.test(text) && Number(text) >= MIN_YEARLY_RATE && Number(text) <= MAX_YEARLY_RATE,
+    (text) =>
+      /^-?\d{0,9}\.?\d{1,9}$/.test(text) &&
+      Number(text) >= MIN_YEARLY_RATE &&
+      Number(text) <= MAX_YEARLY_RATE,
     rateMessage,
   ),
   v.transform(Number),
 );
 
-/** Only characters that a header can carry, so that a badly pasted key is found at the start and not during a model-day. */
-const headerKey = v.pipe(v.string(), v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'));
+/**
+ * Only characters that a header can carry, so that a badly pasted key is found at the start and not
+ * during a model-day.
+ */
+const headerKey = v.pipe(
+  v.string(),
+  v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'),
+);
 
 /** The path of a file, which may be missing. */
-const filePath = v.pipe(v.string(), v.check((path) => !isFolder(path), 'expected a file, and it is a folder'));
+const filePath = v.pipe(
+  v.string(),
+  v.check((path) => !isFolder(path), 'expected a file, and it is a folder'),
+);
 
 function isFolder(path: string): boolean {
   try {
@@ -150,13 +192,19 @@ const logLevelName = v.pipe(
 /** Whether a value is a program and its arguments, as a command line can hold them. */
 function isCommand(value: unknown): boolean {
   const words: unknown[] = Array.isArray(value) ? value : [];
-  return words.every((word) => typeof word === 'string' && !word.includes('\0')) && String(words[0] ?? '').trim() !== '';
+  return (
+    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
+    String(words[0] ?? '').trim() !== ''
+  );
 }
 
 const command = v.pipe(
   v.string(),
   v.transform(tryParse),
-  v.custom<string[]>(isCommand, 'expected a JSON array of strings, the first of them a program, such as ["srun", "-n1", "/usr/bin/node"]'),
+  v.custom<string[]>(
+    isCommand,
+    'expected a JSON array of strings, the first of them a program, such as ["srun", "-n1", "/usr/bin/node"]',
+  ),
 );
 
 /** Items separated by commas. */
@@ -172,7 +220,10 @@ const list = v.pipe(
 
 const variableNames = v.pipe(
   list,
-  v.everyItem((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), 'expected names of environment variables, separated by commas'),
+  v.everyItem(
+    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
+    'expected names of environment variables, separated by commas',
+  ),
 );
 
 const hostNames = v.pipe(

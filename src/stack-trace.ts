@@ -5,18 +5,23 @@ import { isExecutable, readAsset } from './executable.ts';
 /** Of the built program: the hash of its code, which its source map repeats. */
 declare const PROGRAM_ID: string;
 
-/** What traces call the program; in those of the executable it is `main` of build-executable.mjs. */
+/**
+ * What traces call the program; in those of the executable it is `main` of build-executable.mjs.
+ */
 const PROGRAM = isExecutable ? 'server.js' : import.meta.filename;
 const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 const PLACES = new RegExp(`${RegExp.escape(PROGRAM)}:(\\d+):(\\d+)`, 'g');
 
-/** Places in the program, with their lines in the source files. They are kept because reading the map takes 50 ms and 12 MB. */
+/**
+ * Places in the program, with their lines in the source files. They are kept because reading the
+ * map takes 50 ms and 12 MB.
+ */
 const known = new Map<string, string>();
 
 /**
- * An error's stack trace, or its text if it has none. The built program is minified; if its source map is beside it
- * (`server.js.map`), the trace names source files and their lines instead of `server.js:LINE:COLUMN`. The executable has the
- * map inside it.
+ * An error's stack trace, or its text if it has none. The built program is minified; if its source
+ * map is beside it (`server.js.map`), the trace names source files and their lines instead of
+ * `server.js:LINE:COLUMN`. The executable has the map inside it.
  */
 export function stackTraceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -30,7 +35,8 @@ function withSourceLines(stack: string, build: string): string {
     const unknown = [...stack.matchAll(PLACES)].filter(([place]) => !known.has(place));
     if (unknown.length > 0) {
       const map = readMap(build);
-      for (const [place, line, column] of unknown) known.set(place, sourceLine(map, Number(line), Number(column)) ?? place);
+      for (const [place, line, column] of unknown)
+        known.set(place, sourceLine(map, Number(line), Number(column)) ?? place);
     }
     return stack.replaceAll(PLACES, (place) => known.get(place) ?? place);
   } catch {

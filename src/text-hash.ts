@@ -1,4 +1,7 @@
-/** FNV-1a over the UTF-16 units of a text (public domain): 32 bits, the same on every machine; not for secrets. */
+/**
+ * FNV-1a over the UTF-16 units of a text (public domain): 32 bits, the same on every machine; not
+ * for secrets.
+ */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = hashOn(hash, text.charCodeAt(index));

@@ -1,8 +1,9 @@
 /**
- * The only definition of what no terminal, log line, error or page shows unchanged: control characters (C0, DEL and C1),
- * marks that change the direction of writing (all of Bidi_Control, including U+061C), line and paragraph separators, and
- * surrogates without their other half. Everything else is printable, including zero-width characters and U+FEFF: emoji and
- * several scripts need them, and no terminal obeys them.
+ * The only definition of what no terminal, log line, error or page shows unchanged: control
+ * characters (C0, DEL and C1), marks that change the direction of writing (all of Bidi_Control,
+ * including U+061C), line and paragraph separators, and surrogates without their other half.
+ * Everything else is printable, including zero-width characters and U+FEFF: emoji and several
+ * scripts need them, and no terminal obeys them.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
@@ -10,7 +11,10 @@ const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
 const UNPRINTABLE_IN_LINES = new RegExp(`(?![\\t\\r\\n])${UNPRINTABLE.source}|\\r(?!\\n)`, 'gu');
 const REPLACEMENT = '\ufffd';
 
-/** The first unprintable character of a text, such as "a control character (U+0000)"; null when there is none. */
+/**
+ * The first unprintable character of a text, such as "a control character (U+0000)"; null when
+ * there is none.
+ */
 export function unprintableIn(text: string): string | null {
   const [character] = UNPRINTABLE.exec(text) ?? [];
   if (character === undefined) return null;
@@ -32,17 +36,26 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** Text from outside as one line that cannot control a terminal; U+FFFD replaces unprintable characters. */
+/**
+ * Text from outside as one line that cannot control a terminal; U+FFFD replaces unprintable
+ * characters.
+ */
 export function forTerminal(text: string): string {
   return text.replace(ALL_UNPRINTABLE, REPLACEMENT);
 }
 
-/** Text from outside for display over several lines: line ends and tabs are kept, U+FFFD replaces other unprintable characters. */
+/**
+ * Text from outside for display over several lines: line ends and tabs are kept, U+FFFD replaces
+ * other unprintable characters.
+ */
 export function showLines(text: string): string {
   return text.replace(UNPRINTABLE_IN_LINES, REPLACEMENT);
 }
 
-/** A value as JSON with unprintable characters escaped: a parser restores them, a terminal never sees them. */
+/**
+ * A value as JSON with unprintable characters escaped: a parser restores them, a terminal never
+ * sees them.
+ */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(
     ALL_UNPRINTABLE,

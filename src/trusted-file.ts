@@ -32,18 +32,21 @@ const MAX_TRIES = 3;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * The bytes of a regular file. Throws a `TooLarge`, before reading, for one of more than `maxBytes`; a `ForeignFile` when a folder on
- * the way to it may be written by others, and what lies there belongs neither to this process's user nor to root; an `Error` that
- * says what the file is when it is not a regular one.
+ * The bytes of a regular file. Throws a `TooLarge`, before reading, for one of more than
+ * `maxBytes`; a `ForeignFile` when a folder on the way to it may be written by others, and what
+ * lies there belongs neither to this process's user nor to root; an `Error` that says what the file
+ * is when it is not a regular one.
  */
 export function readTrustedFile(path: string, maxBytes: number): Buffer {
   for (let tries = 1; ; tries += 1) {
     const file = openSync(path, FLAGS);
     try {
       const opened = fstatSync(file, { bigint: true });
-      if (!opened.isFile()) throw new Error(opened.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+      if (!opened.isFile())
+        throw new Error(opened.isDirectory() ? 'it is a folder' : 'it is not a regular file');
       const found = followTrusted(path);
-      if (found.ino === opened.ino && found.dev === opened.dev) return readOpen(file, maxBytes, Number(opened.size));
+      if (found.ino === opened.ino && found.dev === opened.dev)
+        return readOpen(file, maxBytes, Number(opened.size));
       if (tries === MAX_TRIES) throw new Error('it was replaced again and again while it was read');
     } finally {
       closeSync(file);
@@ -51,7 +54,10 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** The bytes of a file that a person names on the command line: such a file, or a stream, which is read to its end. */
+/**
+ * The bytes of a file that a person names on the command line: such a file, or a stream, which is
+ * read to its end.
+ */
 export function readNamedFile(path: string, maxBytes: number): Buffer {
   if (statSync(path).isFile()) return readTrustedFile(path, maxBytes);
   const stream = openSync(path, constants.O_RDONLY);
@@ -62,7 +68,10 @@ export function readNamedFile(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** The text of a file as `readTrustedFile` reads it, which is UTF-8; a byte order mark is not part of it. */
+/**
+ * The text of a file as `readTrustedFile` reads it, which is UTF-8; a byte order mark is not part
+ * of it.
+ */
 export function readTrustedText(path: string, maxBytes: number): string {
   return decodeText(readTrustedFile(path, maxBytes));
 }
@@ -76,10 +85,15 @@ export function decodeText(bytes: Buffer): string {
   }
 }
 
-/** The error for a file that others may have put in place, if that is why something was refused at the start or at a trigger. */
+/**
+ * The error for a file that others may have put in place, if that is why something was refused at
+ * the start or at a trigger.
+ */
 export function refusalOfForeign(error: unknown): ServiceError | null {
   const isForeign = error instanceof ServiceError && error.cause instanceof ForeignFile;
-  return isForeign ? new ServiceError('cannot_start', `Cannot start: ${error.message}`, { cause: error.cause }) : null;
+  return isForeign
+    ? new ServiceError('cannot_start', `Cannot start: ${error.message}`, { cause: error.cause })
+    : null;
 }
 
 /** Some files, as those of /proc, have no size until they are read. */
@@ -96,7 +110,10 @@ function readOpen(file: number, maxBytes: number, size: number): Buffer {
   throw new TooLarge(`it is larger than ${maxBytes} bytes`);
 }
 
-/** Walks to a file, folder by folder and link by link, as the system does; throws a `ForeignFile` on the way. */
+/**
+ * Walks to a file, folder by folder and link by link, as the system does; throws a `ForeignFile` on
+ * the way.
+ */
 function followTrusted(path: string): BigIntStats {
   const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
   let place = '/';
@@ -106,9 +123,11 @@ function followTrusted(path: string): BigIntStats {
     if (name === undefined) return found;
     const next = join(place, name);
     const entry = lstatSync(next, { bigint: true });
-    if (name !== '' && name !== '.' && name !== '..') refuseForeign(next, entry, lstatSync(place, { bigint: true }));
+    if (name !== '' && name !== '.' && name !== '..')
+      refuseForeign(next, entry, lstatSync(place, { bigint: true }));
     if (entry.isSymbolicLink()) {
-      if (++links > MAX_LINKS) throw new Error(`it leads through more than ${MAX_LINKS} symbolic links`);
+      if (++links > MAX_LINKS)
+        throw new Error(`it leads through more than ${MAX_LINKS} symbolic links`);
       const target = readlinkSync(next);
       names.unshift(...target.split('/'));
       if (isAbsolute(target)) place = '/';
@@ -117,13 +136,15 @@ function followTrusted(path: string): BigIntStats {
 }
 
 /**
- * What lies in a folder that everyone may write must belong to this process's user or to root; in one that a group may write, it
- * may also belong to the folder's owner. Only an administrator mounts, so a mount may belong to anyone.
+ * What lies in a folder that everyone may write must belong to this process's user or to root; in
+ * one that a group may write, it may also belong to the folder's owner. Only an administrator
+ * mounts, so a mount may belong to anyone.
  */
 function refuseForeign(path: string, { uid }: BigIntStats, folder: BigIntStats): void {
   const user = process.geteuid?.();
   if (user === undefined || uid === ROOT || uid === BigInt(user)) return;
-  const isSafe = (folder.mode & BY_OTHERS) === 0n && ((folder.mode & BY_GROUP) === 0n || uid === folder.uid);
+  const isSafe =
+    (folder.mode & BY_OTHERS) === 0n && ((folder.mode & BY_GROUP) === 0n || uid === folder.uid);
   if (isSafe || isMount(path)) return;
   throw new ForeignFile(
     `${path} belongs to user ${uid}, in a folder that others may write, so it may have been put there to take keys; ` +
@@ -131,10 +152,16 @@ function refuseForeign(path: string, { uid }: BigIntStats, folder: BigIntStats):
   );
 }
 
-/** Whether something is mounted there, except by FUSE, which users may do; false on a system without a list of its mounts. */
+/**
+ * Whether something is mounted there, except by FUSE, which users may do; false on a system without
+ * a list of its mounts.
+ */
 function isMount(path: string): boolean {
   // The list writes blanks and backslashes as `\040` and `\134`.
-  const listed = path.replace(/[\s\\]/g, (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  const listed = path.replace(
+    /[\s\\]/g,
+    (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
   try {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
     return lines.some((line) => line.split(' ')[4] === listed && !/ - fuse/.test(line));

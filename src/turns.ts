@@ -1,19 +1,23 @@
 /**
- * Long work is cut into slices, and the event loop runs once between any two slices, so that no request waits for more than
- * about one slice, however many long responses are being made.
+ * Long work is cut into slices, and the event loop runs once between any two slices, so that no
+ * request waits for more than about one slice, however many long responses are being made.
  */
 
 /** How long one slice may take. */
 export const SLICE_MS = 5;
-/** After which no further short work begins in a round: one piece takes up to three milliseconds already. */
+/**
+ * After which no further short work begins in a round: one piece takes up to three milliseconds
+ * already.
+ */
 const SHORT_SLICE_MS = 1;
 
 const newcomers: (() => void)[] = [];
 const others: (() => void)[] = [];
 
 /**
- * Resolves when the caller may work for a slice: one caller per round of the event loop, in order. Every other turn is for
- * callers that have not worked yet, so that a short response does not wait for every long one.
+ * Resolves when the caller may work for a slice: one caller per round of the event loop, in order.
+ * Every other turn is for callers that have not worked yet, so that a short response does not wait
+ * for every long one.
  */
 export function nextTurn({ isFirst = false } = {}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -31,10 +35,13 @@ function giveTurn(): void {
 }
 
 /**
- * Works in slices through steps that take a fraction of a slice each, and calls `onPause` after every pause; what that throws ends
- * the work. Resolves to what the generator returns.
+ * Works in slices through steps that take a fraction of a slice each, and calls `onPause` after
+ * every pause; what that throws ends the work. Resolves to what the generator returns.
  */
-export async function bySlices<Result>(steps: Iterator<unknown, Result, void>, onPause = () => {}): Promise<Result> {
+export async function bySlices<Result>(
+  steps: Iterator<unknown, Result, void>,
+  onPause = () => {},
+): Promise<Result> {
   for (;;) {
     const step = forSlice(steps);
     if (step.done === true) return step.value;
@@ -44,7 +51,9 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>, o
 }
 
 /** Works through steps until they end or a slice is over. Returns the last one. */
-export function forSlice<Result>(steps: Iterator<unknown, Result, void>): IteratorResult<unknown, Result> {
+export function forSlice<Result>(
+  steps: Iterator<unknown, Result, void>,
+): IteratorResult<unknown, Result> {
   const end = performance.now() + SLICE_MS;
   for (;;) {
     const step = steps.next();
@@ -55,9 +64,10 @@ export function forSlice<Result>(steps: Iterator<unknown, Result, void>): Iterat
 const dueSoon: (() => void)[] = [];
 
 /**
- * Starts short work of many callers in the order in which they ask: as much of it per round of the event loop as fits into a millisecond,
- * so that what a thousand children send at once does not hold up other requests. Work that waits for something lets the next begin.
- * Resolves to what the work returns, and rejects with what it throws.
+ * Starts short work of many callers in the order in which they ask: as much of it per round of the
+ * event loop as fits into a millisecond, so that what a thousand children send at once does not
+ * hold up other requests. Work that waits for something lets the next begin. Resolves to what the
+ * work returns, and rejects with what it throws.
  */
 export function inShortTurn<Result>(work: () => Result | PromiseLike<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -76,7 +86,8 @@ function workForSlice(): void {
   const end = performance.now() + SHORT_SLICE_MS;
   const workOne = () => {
     dueSoon[0]?.();
-    // A tick that a microtask asks for comes after all other microtasks: then the work is over, or waits for something.
+    // A tick that a microtask asks for comes after all other microtasks: then the work is over, or
+    // waits for something.
     queueMicrotask(() => process.nextTick(next));
   };
   const next = () => {

@@ -1,6 +1,7 @@
 /**
- * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October 2025. Frozen, because the
- * first jobs did not store their symbols and mean these: another default is another list.
+ * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
+ * 2025. Frozen, because the first jobs did not store their symbols and mean these: another default
+ * is another list.
  */
 export const nasdaq100: readonly string[] = `
   AAPL ABNB ADBE ADI ADP ADSK AEP AMAT AMD AMGN AMZN APP ARM ASML AVGO AXON AZN BIIB BKNG BKR CCEP CDNS CDW CEG CHTR

@@ -33,11 +33,26 @@ export interface ViewOptions {
 /** A service that shows a file, with the mode that made it. */
 type View = Service & { mode: ServedSettings['deploymentMode'] };
 
-/** Starts a service that shows a file: pages and GET endpoints, without jobs, locks or any change of the file. */
-export async function startView({ path, name, isCopy = false, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
+/**
+ * Starts a service that shows a file: pages and GET endpoints, without jobs, locks or any change of
+ * the file.
+ */
+export async function startView({
+  path,
+  name,
+  isCopy = false,
+  settings,
+  log,
+  clock,
+  accessTokens,
+  pages,
+}: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = whileReadable(() => modeOf(database), 'UNKNOWN');
-  const riskFreeRate = whileReadable(() => riskFreeRateOf(database) ?? settings.riskFreeRate, settings.riskFreeRate);
+  const riskFreeRate = whileReadable(
+    () => riskFreeRateOf(database) ?? settings.riskFreeRate,
+    settings.riskFreeRate,
+  );
   const served: ServedSettings = {
     ...settings,
     databasePath: path,
@@ -52,7 +67,10 @@ export async function startView({ path, name, isCopy = false, settings, log, clo
   // A package loses its manifest as soon as a service opens it, and is none from then on.
   const isFixed = isCopy || hasManifest(database);
   const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
-  const http = createHttpServer({ database, settings: served, log, clock, ...shown }, { accessTokens, pages });
+  const http = createHttpServer(
+    { database, settings: served, log, clock, ...shown },
+    { accessTokens, pages },
+  );
   const port = await listen(http.server, settings.apiPort, database);
   return {
     port,
@@ -64,13 +82,19 @@ export async function startView({ path, name, isCopy = false, settings, log, clo
   };
 }
 
-/** The mode in which the jobs of a file were created: DEV where any of them was, because its models are simulated. */
+/**
+ * The mode in which the jobs of a file were created: DEV where any of them was, because its models
+ * are simulated.
+ */
 function modeOf(database: Database): ServedSettings['deploymentMode'] {
   const { isDev, isProd } = modesOfJobs(database);
   return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
 }
 
-/** Returns a function that reads something of a file; while the file cannot be read, it returns what it read last. */
+/**
+ * Returns a function that reads something of a file; while the file cannot be read, it returns what
+ * it read last.
+ */
 function whileReadable<Value>(read: () => Value, initial: Value): () => Value {
   let last = initial;
   return () => {
@@ -86,9 +110,11 @@ function whileReadable<Value>(read: () => Value, initial: Value): () => Value {
 /** The interface without what a view refuses: everything but GET. */
 async function describeReading(): Promise<string> {
   const description = asObject(tryParse(await interfaceDescription()));
-  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(([path, operations]) => {
-    const { get } = asObject(operations) ?? {};
-    return get === undefined ? [] : [[path, { get }] as const];
-  });
+  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
+    ([path, operations]) => {
+      const { get } = asObject(operations) ?? {};
+      return get === undefined ? [] : [[path, { get }] as const];
+    },
+  );
   return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });
 }

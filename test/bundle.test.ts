@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -42,7 +50,10 @@ const named = (page: string) => page.replaceAll('node server.js', PROGRAM_NAME);
 
 test('the program is one small file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
   const cwd = installProgram(t);
-  assert.ok(statSync(join(cwd, PROGRAM_FILE)).size < (isExecutable ? MAX_EXECUTABLE_BYTES : MAX_BUNDLE_BYTES));
+  assert.ok(
+    statSync(join(cwd, PROGRAM_FILE)).size <
+      (isExecutable ? MAX_EXECUTABLE_BYTES : MAX_BUNDLE_BYTES),
+  );
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
   const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
@@ -53,16 +64,32 @@ test('the program is one small file that needs no other, from the trigger to the
     }`;
   execFileSync(process.execPath, ['-e', hold], { cwd });
   const status = await waitForJob(server.url, job_id);
-  assert.deepEqual([status.status, status.progress.failed], ['completed', 0], JSON.stringify(status));
+  assert.deepEqual(
+    [status.status, status.progress.failed],
+    ['completed', 0],
+    JSON.stringify(status),
+  );
   assert.ok((await ask(`${server.url}/results`)).count >= 6);
   assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
-  const names: string[] = (await ask(`${server.url}/comparison`)).models.map(({ model }: any) => model);
+  const names: string[] = (await ask(`${server.url}/comparison`)).models.map(
+    ({ model }: any) => model,
+  );
   const compared = await ask(`${server.url}/comparison?models=${names}`);
-  assert.deepEqual(compared.models.map(({ unavailable }: any) => unavailable.interval), names.map(() => 'Needs 20 days with a return; it has 3'));
+  assert.deepEqual(
+    compared.models.map(({ unavailable }: any) => unavailable.interval),
+    names.map(() => 'Needs 20 days with a return; it has 3'),
+  );
   assert.deepEqual([names.length, compared.conventions], [2, conventions]);
-  assert.deepEqual(await ask(`${server.url}/openapi.json`), document, 'the description that its schemas make');
+  assert.deepEqual(
+    await ask(`${server.url}/openapi.json`),
+    document,
+    'the description that its schemas make',
+  );
   server.process.kill('SIGTERM');
-  assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), { code: 0, signal: null });
+  assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), {
+    code: 0,
+    signal: null,
+  });
 });
 
 test('help and version open no database; an unknown command is named', async (t) => {
@@ -70,19 +97,37 @@ test('help and version open no database; an unknown command is named', async (t)
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
   assert.equal(help.stdout, named(generalHelp()));
-  assert.deepEqual(await runHere(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
+  assert.deepEqual(await runHere(['--version'], { cwd }), {
+    code: 0,
+    signal: null,
+    stdout: '1.0.0\n',
+    stderr: '',
+  });
   for (const wrong of ['trade', 'constructor']) {
     const { code, stderr } = await (wrong === 'trade' ? runProgram : runHere)([wrong], { cwd });
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`There is no command "${wrong}"`));
   }
-  for (const args of [['backup', '--nonsense'], ['--fast'], ['--version', 'now'], ['help', 'trade']]) {
+  for (const args of [
+    ['backup', '--nonsense'],
+    ['--fast'],
+    ['--version', 'now'],
+    ['help', 'trade'],
+  ]) {
     const { code, stdout, stderr } = await runHere(args, { cwd });
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, new RegExp(`${args.at(-1)}.*Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`));
+    assert.match(
+      stderr,
+      new RegExp(`${args.at(-1)}.*Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`),
+    );
   }
   const own = await runHere(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
-  assert.deepEqual(own, { code: 0, signal: null, stdout: named(commandHelp('backup', commands['backup'] as Command)), stderr: '' });
+  assert.deepEqual(own, {
+    code: 0,
+    signal: null,
+    stdout: named(commandHelp('backup', commands['backup'] as Command)),
+    stderr: '',
+  });
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', PROGRAM_FILE]);
 });
 
@@ -98,7 +143,10 @@ test('on an old Node the program first says which one it needs', { skip: noNode 
 
 test('an invalid setting stops the start by name, and nothing is created', async (t) => {
   const cwd = installProgram(t);
-  const { code, stderr } = await runProgram([], { cwd, env: { DEPLOYMENT_MODE: 'STAGING', API_PORT: 'http' } });
+  const { code, stderr } = await runProgram([], {
+    cwd,
+    env: { DEPLOYMENT_MODE: 'STAGING', API_PORT: 'http' },
+  });
   assert.equal(code, 1);
   assert.match(stderr, /DEPLOYMENT_MODE: expected one of DEV, PROD, got "STAGING"/);
   assert.match(stderr, /API_PORT: expected a whole number/);
@@ -110,7 +158,10 @@ test('the port is 8080 when none is set', async (t) => {
   const server = startProgram([], { cwd, env: DEV });
   t.after(() => server.process.kill('SIGKILL'));
   // On a machine where something else listens there, the refusal names the port just as well.
-  await Promise.race([server.waitFor(/"port":8080,/), server.waitFor(/Cannot listen on port 8080: .*EADDRINUSE/)]);
+  await Promise.race([
+    server.waitFor(/"port":8080,/),
+    server.waitFor(/Cannot listen on port 8080: .*EADDRINUSE/),
+  ]);
 });
 
 test('a server without its configuration starts and answers', async (t) => {
@@ -124,9 +175,10 @@ test('a server without its configuration starts and answers', async (t) => {
   );
 });
 
-const levelOfHealthChecks = (log: string) => /"level":"(\w+)","message":"health check"/.exec(log)?.[1];
+const levelOfHealthChecks = (log: string) =>
+  /"level":"(\w+)","message":"health check"/.exec(log)?.[1];
 
-test("PROD starts without a single key; DEV leaves its database untouched, resets or keeps its own, and logs health checks at DEBUG", async (t) => {
+test('PROD starts without a single key; DEV leaves its database untouched, resets or keeps its own, and logs health checks at DEBUG', async (t) => {
   const cwd = installProgram(t);
   const list = `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`;
   writeFileSync(join(cwd, 'lists-modules.cjs'), list);
@@ -141,7 +193,11 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
   const { stdout, stderr } = await prod.ended;
   assert.equal(levelOfHealthChecks(stderr), 'INFO');
   const loaded = stdout.match(/^NativeModule (?:assert|fs\/promises|readline|zlib)$/gm);
-  assert.deepEqual([loaded, stdout.includes('NativeModule sqlite')], [null, true], 'a start waits for no module of Node that it does not use');
+  assert.deepEqual(
+    [loaded, stdout.includes('NativeModule sqlite')],
+    [null, true],
+    'a start waits for no module of Node that it does not use',
+  );
   const bytes = readFileSync(join(cwd, 'data/jobs.db'));
 
   const countJobs = async (env: Record<string, string>, trigger: boolean) => {
@@ -150,7 +206,8 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
     if (trigger)
       await waitForJob(
         server.url,
-        (await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date })).job_id,
+        (await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date }))
+          .job_id,
       );
     await ask(`${server.url}/health`);
     server.process.kill('SIGTERM');
@@ -177,10 +234,21 @@ test('a second server on the same database does not start, and names the first, 
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env });
-  const bars = smallConfiguration.agent_config.stock_symbols.map((symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000\n`);
-  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,high,low,close,volume\n${bars.join('')}`);
-  assert.equal((await runHere(['import-prices', '--as', 'raw', 'prices.csv'], { cwd, env })).code, 0);
-  const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
+  const bars = smallConfiguration.agent_config.stock_symbols.map(
+    (symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000\n`,
+  );
+  writeFileSync(
+    join(cwd, 'prices.csv'),
+    `symbol,date,open,high,low,close,volume\n${bars.join('')}`,
+  );
+  assert.equal(
+    (await runHere(['import-prices', '--as', 'raw', 'prices.csv'], { cwd, env })).code,
+    0,
+  );
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, {
+    ...DAYS,
+    start_date: DAYS.end_date,
+  });
   const second = await runProgram([], { cwd, env: { ...env, API_PORT: '0' } });
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
@@ -188,14 +256,24 @@ test('a second server on the same database does not start, and names the first, 
   const { results } = await ask(`${first.url}/results`);
   assert.ok(results.every(({ price }: any) => price === null || price === 10));
   const atFirst = { cwd, env: { API_PORT: new URL(first.url).port } };
-  assert.deepEqual(await runProgram(['healthcheck'], atFirst), { code: 0, signal: null, stdout: 'healthy\n', stderr: '' });
+  assert.deepEqual(await runProgram(['healthcheck'], atFirst), {
+    code: 0,
+    signal: null,
+    stdout: 'healthy\n',
+    stderr: '',
+  });
   first.process.kill('SIGTERM');
   await first.ended;
   const unreachable = await runHere(['healthcheck'], atFirst);
-  assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
+  assert.deepEqual(
+    [unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)],
+    [1, true],
+  );
 });
 
-test('a job whose process was killed continues at the next start, and its children exit by themselves', { skip: noProc }, async (t) => {
+test('a job whose process was killed continues at the next start, and its children exit by themselves', {
+  skip: noProc,
+}, async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env });
@@ -209,16 +287,31 @@ test('a job whose process was killed continues at the next start, and its childr
   assert.deepEqual([status.status, status.progress.completed], ['completed', 6]);
   assert.deepEqual(children.filter(isRunning), []);
   const { sessions } = await ask(`${second.url}/reasoning`);
-  assert.equal(new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size, sessions.length);
+  assert.equal(
+    new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size,
+    sessions.length,
+  );
   assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
-test('with MODEL_DAY_COMMAND every model-day runs through it; a start warns of too few open files', { skip: noProc }, async (t) => {
+test('with MODEL_DAY_COMMAND every model-day runs through it; a start warns of too few open files', {
+  skip: noProc,
+}, async (t) => {
   const cwd = installProgram(t);
   const script = `echo {model} {date} $TOLD$API_PORT >> seen; exec ${process.execPath} {arguments}`;
-  const command = { MODEL_DAY_COMMAND: JSON.stringify(['/bin/sh', '-c', script]), MODEL_DAY_COMMAND_ENV: 'TOLD', TOLD: 'told' };
-  const server = await startServer(t, { cwd, env: { ...DEV, ...command, MAX_PARALLEL_MODELS: '100' }, openFiles: 300 });
-  await server.waitFor(/"level":"WARNING","message":"Cannot run 100 model-days side by side .* 500 open files, and may have 300;.* to 33 or less"/);
+  const command = {
+    MODEL_DAY_COMMAND: JSON.stringify(['/bin/sh', '-c', script]),
+    MODEL_DAY_COMMAND_ENV: 'TOLD',
+    TOLD: 'told',
+  };
+  const server = await startServer(t, {
+    cwd,
+    env: { ...DEV, ...command, MAX_PARALLEL_MODELS: '100' },
+    openFiles: 300,
+  });
+  await server.waitFor(
+    /"level":"WARNING","message":"Cannot run 100 model-days side by side .* 500 open files, and may have 300;.* to 33 or less"/,
+  );
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
   const { status, details } = await waitForJob(server.url, job_id);
   assert.equal(status, 'completed', JSON.stringify(details));
@@ -266,7 +359,10 @@ test('import-prices reports its result in a line and by its exit code', async (t
     good.stderr,
     'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV its header lacks date, open\n',
   );
-  const kept = await runHere(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
+  const kept = await runHere(['import-prices', 'good.csv'], {
+    cwd,
+    env: { ...DEV, PRESERVE_DEV_DATA: 'true' },
+  });
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /imported 1 bar \(0 new or changed\)/);
   assert.doesNotMatch(kept.stdout, /Note/);
@@ -279,7 +375,8 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   const occupant = createServer().listen(0);
   t.after(() => occupant.close());
   const port = String((occupant.address() as { port: number }).port);
-  // With a token it does all that it does without one; in the long form test/commands/access.test.ts runs it with each kind.
+  // With a token it does all that it does without one; in the long form
+  // test/commands/access.test.ts runs it with each kind.
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   const access = isLong ? {} : { API_TOKENS_FILE: 'tokens.txt' };
   const demo = startProgram(['demo'], { cwd, env: { API_PORT: port, ...access } });
@@ -298,17 +395,25 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   assert.ok(!(stdout + stderr).includes(TOKEN));
 });
 
-const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
+const MID_DEMO =
+  'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
 test(MID_DEMO, { skip: noProc }, async (t) => {
   const cwd = installProgram(t);
-  // A child that ignores everything but SIGKILL keeps the service running until the demo's next request.
+  // A child that ignores everything but SIGKILL keeps the service running until the demo's next
+  // request.
   replaceAgent(cwd, agentFixture('ignores-term'));
   for (const signal of (['SIGINT', 'SIGTERM'] as const).slice(0, runs(1, 2))) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
     t.after(() => demo.process.kill('SIGKILL'));
     const pid = demo.process.pid as number;
-    const child = await until('a model-day that stands still', () => childrenOf(pid).find(isStopped));
-    assert.equal(readlinkSync(`/proc/${child}/exe`), readlinkSync(`/proc/${pid}/exe`), 'a child needs no other Node');
+    const child = await until('a model-day that stands still', () =>
+      childrenOf(pid).find(isStopped),
+    );
+    assert.equal(
+      readlinkSync(`/proc/${child}/exe`),
+      readlinkSync(`/proc/${pid}/exe`),
+      'a child needs no other Node',
+    );
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);
@@ -320,7 +425,10 @@ test('a container: the user configuration is merged, then served; a merged one t
   const cwd = installProgram(t);
   const merged = join(cwd, RUNTIME_CONFIG);
   const early = await startServer(t, { cwd, env: DEV });
-  const user = { models: [{ signature: 'mine', enabled: true }], agent_config: { initial_cash: 777 } };
+  const user = {
+    models: [{ signature: 'mine', enabled: true }],
+    agent_config: { initial_cash: 777 },
+  };
   writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
   const merge = await runHere(['merge-config', 'user.json'], { cwd });
   assert.deepEqual(
@@ -334,13 +442,22 @@ test('a container: the user configuration is merged, then served; a merged one t
   assert.equal(statSync(merged).mode & 0o077, 0);
 
   const modelsOf = async (url: string) =>
-    (await waitForJob(url, (await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })).job_id))
-      .models;
+    (
+      await waitForJob(
+        url,
+        (
+          await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })
+        ).job_id,
+      )
+    ).models;
   assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
   early.process.kill('SIGTERM');
   await early.ended;
 
-  const container = startProgram(['serve', '--merge-config'], { cwd, env: { ...DEV, API_PORT: '0' } });
+  const container = startProgram(['serve', '--merge-config'], {
+    cwd,
+    env: { ...DEV, API_PORT: '0' },
+  });
   t.after(() => container.process.kill('SIGKILL'));
   const [, port] = await container.waitFor(/"port":(\d+).*"configuration":"runtime_config\.json"/);
   assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);

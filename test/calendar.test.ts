@@ -41,7 +41,8 @@ test('a date is zero-padded and exists in the calendar', () => {
 
 test('a date before 1900 is too early, and other text is not a date', () => {
   const early = ['0000-01-01', '0001-01-01', '1896-02-29', '1899-12-31'];
-  for (const text of early) assert.deepEqual([isTooEarly(text), isCalendarDate(text)], [true, false], text);
+  for (const text of early)
+    assert.deepEqual([isTooEarly(text), isCalendarDate(text)], [true, false], text);
   for (const text of [EARLIEST_DATE, '2025-01-05', '1899-02-29', '1899-1-1', '', null])
     assert.equal(isTooEarly(text), false, String(text));
 });
@@ -69,7 +70,11 @@ test('date arithmetic crosses months, years and leap days', () => {
 });
 
 test('weekdays leave out Saturdays and Sundays', () => {
-  assert.deepEqual(weekdays('2025-01-03', '2025-01-07'), ['2025-01-03', '2025-01-06', '2025-01-07']);
+  assert.deepEqual(weekdays('2025-01-03', '2025-01-07'), [
+    '2025-01-03',
+    '2025-01-06',
+    '2025-01-07',
+  ]);
   assert.deepEqual(weekdays('2025-01-04', '2025-01-05'), []);
   assert.deepEqual(weekdays('2025-01-07', '2025-01-06'), []);
   assert.deepEqual(weekdaysBefore('2025-01-07', 3), ['2025-01-02', '2025-01-03', '2025-01-06']);

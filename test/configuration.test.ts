@@ -3,7 +3,14 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { baselineOf } from '../src/configuration-schema.ts';
-import { agentConfigurationFor, parseAgentConfiguration, parseConfiguration, readConfiguration, universeOf, warnOfUnset } from '../src/configuration.ts';
+import {
+  agentConfigurationFor,
+  parseAgentConfiguration,
+  parseConfiguration,
+  readConfiguration,
+  universeOf,
+  warnOfUnset,
+} from '../src/configuration.ts';
 import { nasdaq100 } from '../src/universe.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -24,7 +31,13 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
         },
         { signature: 'minimal' },
       ],
-      agent_config: { max_steps: 20, max_retries: 5, base_delay: 0.5, initial_cash: 5000.0, verbose: true },
+      agent_config: {
+        max_steps: 20,
+        max_retries: 5,
+        base_delay: 0.5,
+        initial_cash: 5000.0,
+        verbose: true,
+      },
       log_config: { log_path: './data/agent_data' },
     },
     'file',
@@ -78,19 +91,33 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
 });
 
 test('dividends are paid unless the file says not to; a job stored before there were any pays none', () => {
-  const paid = (agent_config: object) => parseConfiguration({ models: [], agent_config }, 'file').agent_config.dividends;
+  const paid = (agent_config: object) =>
+    parseConfiguration({ models: [], agent_config }, 'file').agent_config.dividends;
   assert.deepEqual([paid({}), paid({ dividends: false })], [true, false]);
   const stored = ['{"max_steps":30}', '{"dividends":true}', '{"dividends":false}'];
-  assert.deepEqual(stored.map((text) => parseAgentConfiguration(text).dividends), [false, true, false]);
-  assert.throws(() => paid({ dividends: 'no' }), /agent_config\.dividends: expected boolean, got string/);
+  assert.deepEqual(
+    stored.map((text) => parseAgentConfiguration(text).dividends),
+    [false, true, false],
+  );
+  assert.throws(
+    () => paid({ dividends: 'no' }),
+    /agent_config\.dividends: expected boolean, got string/,
+  );
 });
 
 test('universes: lists of symbols by name, one of which takes the place of stock_symbols', () => {
   const universes = { control: ['qxkzva', 'BRK-B', 'QXKZVA'], 'S&P mini': ['SPY'] };
-  const configuration = parseConfiguration({ models: [], agent_config: { max_steps: 7 }, universes }, 'file');
+  const configuration = parseConfiguration(
+    { models: [], agent_config: { max_steps: 7 }, universes },
+    'file',
+  );
   assert.deepEqual(configuration.universes, { control: ['QXKZVA', 'BRK-B'], 'S&P mini': ['SPY'] });
   const byDefault = { ...configuration.agent_config, stock_symbols: nasdaq100 };
-  assert.deepEqual(agentConfigurationFor(configuration, null), byDefault, 'a job stores its symbols: a later default changes no old job');
+  assert.deepEqual(
+    agentConfigurationFor(configuration, null),
+    byDefault,
+    'a job stores its symbols: a later default changes no old job',
+  );
   const chosen = agentConfigurationFor(configuration, 'control');
   assert.deepEqual(chosen, { ...configuration.agent_config, stock_symbols: ['QXKZVA', 'BRK-B'] });
   for (const name of ['CONTROL', 'toString', ''])
@@ -105,27 +132,54 @@ test('universes: lists of symbols by name, one of which takes the place of stock
 const brokenUniverses: [name: string, universes: unknown, problem: RegExp][] = [
   ['a list', ['AAPL'], /: universes: expected Object, got array$/],
   ['an empty universe', { control: [] }, /: universes\.control: must be >=1/],
-  ['something that is not a symbol', { control: ['AAPL', 'a b'] }, /: universes\.control\[1\]: is not a ticker symbol$/],
+  [
+    'something that is not a symbol',
+    { control: ['AAPL', 'a b'] },
+    /: universes\.control\[1\]: is not a ticker symbol$/,
+  ],
   ['a universe without a name', { ' ': ['AAPL'] }, /: universes\. : must not be empty$/],
-  ['too many', Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`u${index}`, ['A']])), /: universes: must not name more than 200/],
+  [
+    'too many',
+    Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`u${index}`, ['A']])),
+    /: universes: must not name more than 200/,
+  ],
 ];
 for (const [name, universes, problem] of brokenUniverses) {
   test(`universes of the configuration are refused: ${name}`, () => {
-    assert.throws(() => parseConfiguration({ models: [], universes }, 'file'), { code: 'broken_configuration', message: problem });
+    assert.throws(() => parseConfiguration({ models: [], universes }, 'file'), {
+      code: 'broken_configuration',
+      message: problem,
+    });
   });
 }
 
 test('a basemodel, or otherwise a signature, names a baseline', () => {
-  const names = [['a', 'baseline/momentum'], ['baseline/random'], ['b', 'openai/baseline/random'], ['baseline', '']];
-  const models = names.map(([signature, basemodel]) => ({ signature, ...(basemodel !== undefined && { basemodel }) }));
-  assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), ['momentum', 'random', null, null]);
+  const names = [
+    ['a', 'baseline/momentum'],
+    ['baseline/random'],
+    ['b', 'openai/baseline/random'],
+    ['baseline', ''],
+  ];
+  const models = names.map(([signature, basemodel]) => ({
+    signature,
+    ...(basemodel !== undefined && { basemodel }),
+  }));
+  assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), [
+    'momentum',
+    'random',
+    null,
+    null,
+  ]);
 });
 
 test('a price of tokens beyond a dollar each is a mistake, and no cost becomes infinite', () => {
   const priced = (input: number) => ({
     models: [{ signature: 'a', price_per_million_tokens: { input, output: 1 } }],
   });
-  assert.equal(parseConfiguration(priced(1_000_000), 'file').models[0]?.price_per_million_tokens?.input, 1_000_000);
+  assert.equal(
+    parseConfiguration(priced(1_000_000), 'file').models[0]?.price_per_million_tokens?.input,
+    1_000_000,
+  );
   assert.throws(
     () => parseConfiguration(priced(1e308), 'file'),
     /models\[0\]\.price_per_million_tokens\.input: must be <=1000000/,
@@ -151,17 +205,27 @@ test('a prompt comes from the entry or from a file beside the configuration; one
   writeFileSync(join(prompts, 'huge.txt'), 'x'.repeat(100_000));
   writeFileSync(join(prompts, 'latin.txt'), Buffer.from([0xe9, 0x20]));
   const read = (entry: object) => {
-    writeFileSync(path, JSON.stringify({ models: [{ signature: 'a' }, { signature: 'b', ...entry }] }));
+    writeFileSync(
+      path,
+      JSON.stringify({ models: [{ signature: 'a' }, { signature: 'b', ...entry }] }),
+    );
     return readConfiguration(path).models[1]?.prompt;
   };
   assert.equal(read({ prompt: 'Be bold.' }), 'Be bold.');
   assert.equal(read({ prompt: '', prompt_file: 'prompts/bold.txt' }), longest);
   assert.equal(read({ prompt: null, prompt_file: '' }), null);
-  const refused = { absent: /there is no file/, long: /more than 20000/, huge: /more than 20000/, latin: /is not UTF-8 text$/ };
+  const refused = {
+    absent: /there is no file/,
+    long: /more than 20000/,
+    huge: /more than 20000/,
+    latin: /is not UTF-8 text$/,
+  };
   for (const [name, problem] of Object.entries(refused)) {
     assert.throws(
       () => read({ prompt_file: `prompts/${name}.txt` }),
-      (error: Error) => /config\.json: models\[1\]\.prompt_file: /.test(error.message) && problem.test(error.message),
+      (error: Error) =>
+        /config\.json: models\[1\]\.prompt_file: /.test(error.message) &&
+        problem.test(error.message),
     );
   }
 });
@@ -169,7 +233,10 @@ test('a prompt comes from the entry or from a file beside the configuration; one
 test('a file is parsed and checked once while it stays the same; an edit of it or of a prompt counts at the next request', (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'config.json');
-  const models = ['a', 'b', 'c'].map((signature) => ({ signature, ...(signature !== 'a' && { prompt_file: `${signature}.txt` }) }));
+  const models = ['a', 'b', 'c'].map((signature) => ({
+    signature,
+    ...(signature !== 'a' && { prompt_file: `${signature}.txt` }),
+  }));
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
   const prompts = () => readConfiguration(path).models.map(({ prompt }) => prompt ?? null);
   write('config.json', JSON.stringify({ models }));
@@ -181,14 +248,23 @@ test('a file is parsed and checked once while it stays the same; an edit of it o
   assert.equal(readConfiguration(path), first);
   write('c.txt', 'Be cool.');
   assert.deepEqual(prompts(), [null, 'Be bold.', 'Be cool.']);
-  assert.deepEqual(first.models.map(({ prompt }) => prompt ?? null), [null, 'Be bold.', 'Be calm.'], 'who read it before keeps what it read');
+  assert.deepEqual(
+    first.models.map(({ prompt }) => prompt ?? null),
+    [null, 'Be bold.', 'Be calm.'],
+    'who read it before keeps what it read',
+  );
   write('b.txt', 'x'.repeat(100_000));
   assert.throws(prompts, /more than 20000/);
   write('b.txt', 'Be kind.');
   assert.deepEqual(prompts(), [null, 'Be kind.', 'Be cool.']);
-  for (const broken of ['{', '{"models":[{}]}', '{"models":[{"signature":"a"},{"signature":"a"}]}']) {
+  for (const broken of [
+    '{',
+    '{"models":[{}]}',
+    '{"models":[{"signature":"a"},{"signature":"a"}]}',
+  ]) {
     write('config.json', broken);
-    for (const time of ['first', 'second']) assert.throws(prompts, { code: 'broken_configuration' }, `the ${time} time`);
+    for (const time of ['first', 'second'])
+      assert.throws(prompts, { code: 'broken_configuration' }, `the ${time} time`);
   }
   write('config.json', JSON.stringify({ models: models.slice(0, 2) }));
   assert.deepEqual(prompts(), [null, 'Be kind.']);
@@ -200,18 +276,35 @@ test('the same text in another folder has the prompts of that folder', (t) => {
   const paths = ['one', 'two'].map((name) => {
     const folder = temporaryFolder(t);
     writeFileSync(join(folder, 'own.txt'), name);
-    writeFileSync(join(folder, 'config.json'), '{"models":[{"signature":"a","prompt_file":"own.txt"}]}');
+    writeFileSync(
+      join(folder, 'config.json'),
+      '{"models":[{"signature":"a","prompt_file":"own.txt"}]}',
+    );
     return join(folder, 'config.json');
   });
   for (const round of [1, 2])
-    assert.deepEqual(paths.map((path) => readConfiguration(path).models[0]?.prompt), ['one', 'two'], `round ${round}`);
+    assert.deepEqual(
+      paths.map((path) => readConfiguration(path).models[0]?.prompt),
+      ['one', 'two'],
+      `round ${round}`,
+    );
 });
 
 test('a configuration that requests share cannot be changed at any depth', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   writeFileSync(join(path, '../p.txt'), 'Be bold.');
-  const entries = [{ signature: 'a', extra_body: { provider: { order: ['x'] } } }, { signature: 'b', prompt_file: 'p.txt' }];
-  writeFileSync(path, JSON.stringify({ models: entries, universes: { few: ['AAPL'] }, agent_config: { stock_symbols: ['MSFT'] } }));
+  const entries = [
+    { signature: 'a', extra_body: { provider: { order: ['x'] } } },
+    { signature: 'b', prompt_file: 'p.txt' },
+  ];
+  writeFileSync(
+    path,
+    JSON.stringify({
+      models: entries,
+      universes: { few: ['AAPL'] },
+      agent_config: { stock_symbols: ['MSFT'] },
+    }),
+  );
   const configuration = readConfiguration(path);
   const notFrozen: string[] = [];
   const look = (value: unknown, place: string) => {
@@ -237,14 +330,25 @@ test('repeats whose names are free are accepted, of the random baseline too', ()
     },
     'file',
   );
-  assert.deepEqual(models.map(({ repeats }) => repeats), [2, 1, 1, 1, 100, 9]);
+  assert.deepEqual(
+    models.map(({ repeats }) => repeats),
+    [2, 1, 1, 1, 100, 9],
+  );
 });
 
 const wrong: [name: string, content: unknown, message: RegExp][] = [
   ['no models', {}, /models: is missing/],
   ['models that are no list', { models: {} }, /models: expected Array, got object/],
-  ['an entry without a signature', { models: [{ signature: 'a' }, {}] }, /models\[1\]\.signature: is missing/],
-  ['an empty signature', { models: [{ signature: ' ' }] }, /models\[0\]\.signature: must not be empty/],
+  [
+    'an entry without a signature',
+    { models: [{ signature: 'a' }, {}] },
+    /models\[1\]\.signature: is missing/,
+  ],
+  [
+    'an empty signature',
+    { models: [{ signature: ' ' }] },
+    /models\[0\]\.signature: must not be empty/,
+  ],
   [
     'a signature with control characters',
     { models: [{ signature: 'a\u001b[31m' }] },
@@ -280,10 +384,22 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     { models: [{ signature: 'a', prompt: '🙂'.repeat(20_001) }] },
     /models\[0\]\.prompt: must not be longer than 20000 characters$/,
   ],
-  ['a knowledge cutoff that is not a date', { models: [{ signature: 'a', knowledge_cutoff: '2025-02-30' }] }, /cutoff: must be a date YYYY-MM-DD$/],
+  [
+    'a knowledge cutoff that is not a date',
+    { models: [{ signature: 'a', knowledge_cutoff: '2025-02-30' }] },
+    /cutoff: must be a date YYYY-MM-DD$/,
+  ],
   ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
-  ['half a repeat', { models: [{ signature: 'a', repeats: 2.5 }] }, /models\[0\]\.repeats: must be a whole number/],
-  ['more repeats than anyone reads', { models: [{ signature: 'a', repeats: 101 }] }, /models\[0\]\.repeats: must be <=100/],
+  [
+    'half a repeat',
+    { models: [{ signature: 'a', repeats: 2.5 }] },
+    /models\[0\]\.repeats: must be a whole number/,
+  ],
+  [
+    'more repeats than anyone reads',
+    { models: [{ signature: 'a', repeats: 101 }] },
+    /models\[0\]\.repeats: must be <=100/,
+  ],
   [
     'a signature that a repeat has as well',
     { models: [{ signature: 'a', repeats: 3 }, { signature: 'a#3' }] },
@@ -299,12 +415,32 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     { models: [{ signature: 'a'.repeat(198), repeats: 10 }] },
     /models\[0\]\.signature: leaves no room for '#10' in the names of its repeats$/,
   ],
-  ['no steps', { models: [], agent_config: { max_steps: 0 } }, /agent_config\.max_steps: must be >=1/],
-  ['cash below the unit of money', { models: [], agent_config: { initial_cash: 0.00001 } }, /agent_config\.initial_cash: must be at least 0\.0001$/],
-  ['a list as extra_body', { models: [{ signature: 'a', extra_body: [] }] }, /models\[0\]\.extra_body: expected Object, got array$/],
-  ['a list as agent_config', { models: [], agent_config: [] }, /agent_config: expected Object, got array$/],
+  [
+    'no steps',
+    { models: [], agent_config: { max_steps: 0 } },
+    /agent_config\.max_steps: must be >=1/,
+  ],
+  [
+    'cash below the unit of money',
+    { models: [], agent_config: { initial_cash: 0.00001 } },
+    /agent_config\.initial_cash: must be at least 0\.0001$/,
+  ],
+  [
+    'a list as extra_body',
+    { models: [{ signature: 'a', extra_body: [] }] },
+    /models\[0\]\.extra_body: expected Object, got array$/,
+  ],
+  [
+    'a list as agent_config',
+    { models: [], agent_config: [] },
+    /agent_config: expected Object, got array$/,
+  ],
   ['a list as universes', { models: [], universes: [] }, /universes: expected Object, got array$/],
-  ['negative cash', { models: [], agent_config: { initial_cash: -1 } }, /agent_config\.initial_cash: must be >0/],
+  [
+    'negative cash',
+    { models: [], agent_config: { initial_cash: -1 } },
+    /agent_config\.initial_cash: must be >0/,
+  ],
   [
     'a path as a symbol',
     { models: [], agent_config: { stock_symbols: ['../../etc'] } },
@@ -313,7 +449,10 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
 ];
 for (const [name, content, message] of wrong) {
   test(`${name}: the error names the path in the file`, () => {
-    assert.throws(() => parseConfiguration(content, 'configs/x.json'), { code: 'broken_configuration', message });
+    assert.throws(() => parseConfiguration(content, 'configs/x.json'), {
+      code: 'broken_configuration',
+      message,
+    });
   });
 }
 
@@ -324,18 +463,36 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     openai_api_key: ' YOUR_OPENAI_API_KEY',
   };
   const write = (models: object[]) => writeFileSync(path, JSON.stringify({ models }));
-  write([{ signature: 'a' }, { signature: 'b', ...placeholders }, { signature: 'c', openai_api_key: 'sk-YOUR_' }]);
+  write([
+    { signature: 'a' },
+    { signature: 'b', ...placeholders },
+    { signature: 'c', openai_api_key: 'sk-YOUR_' },
+  ]);
   const configuration = readConfiguration(path);
-  const addresses = configuration.models.map(({ openai_base_url, openai_api_key }) => [openai_base_url, openai_api_key]);
-  assert.deepEqual(addresses, [[undefined, undefined], ['', ''], [undefined, 'sk-YOUR_']]);
+  const addresses = configuration.models.map(({ openai_base_url, openai_api_key }) => [
+    openai_base_url,
+    openai_api_key,
+  ]);
+  assert.deepEqual(addresses, [
+    [undefined, undefined],
+    ['', ''],
+    [undefined, 'sk-YOUR_'],
+  ]);
   const said: unknown[] = [];
-  const warn = () => warnOfUnset(readConfiguration(path), { warning: (_message, fields) => said.push(fields?.['fields']) });
+  const warn = () =>
+    warnOfUnset(readConfiguration(path), {
+      warning: (_message, fields) => said.push(fields?.['fields']),
+    });
   warn();
   warn();
   assert.deepEqual(said, ['models[1].openai_base_url, models[1].openai_api_key'], 'said once');
   write([{ signature: 'b', ...placeholders }]);
   warn();
-  assert.deepEqual(said.slice(1), ['models[0].openai_base_url, models[0].openai_api_key'], 'and again for other content');
+  assert.deepEqual(
+    said.slice(1),
+    ['models[0].openai_base_url, models[0].openai_api_key'],
+    'and again for other content',
+  );
 });
 
 test('a job that was stored with less cash than is allowed now can still be read', () => {
@@ -360,13 +517,19 @@ test('an error never repeats a value, which may be a key', (t) => {
 
 test('a missing file and a broken one have different errors', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
-  assert.throws(() => readConfiguration(path), /Server configuration file not found: .*config\.json/);
+  assert.throws(
+    () => readConfiguration(path),
+    /Server configuration file not found: .*config\.json/,
+  );
   writeFileSync(path, '{');
   assert.throws(() => readConfiguration(path), /it is not JSON \(line 1 column 2\)/);
   writeFileSync(path, '{\n  "models": [\n    { "signature": NaN }\n  ]\n}');
   assert.throws(() => readConfiguration(path), /it is not JSON \(line 3 column 20\)$/);
   writeFileSync(path, Buffer.from('{"models": [{"signature": "caf\xe9"}]}', 'latin1'));
-  assert.throws(() => readConfiguration(path), /Cannot read the server configuration .*: it is not UTF-8 text$/);
+  assert.throws(
+    () => readConfiguration(path),
+    /Cannot read the server configuration .*: it is not UTF-8 text$/,
+  );
 });
 
 test('the default configuration is valid and enables models', () => {

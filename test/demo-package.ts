@@ -6,9 +6,10 @@ import { join, resolve } from 'node:path';
 import { until } from './support/until.ts';
 
 /**
- * Makes a package of a small demo job by the built program: two simulated models and a baseline, one week, synthetic prices.
- * The job continues from one before it, so the package has openings. `node test/demo-package.ts FILE`; docs/demo-package.db
- * is kept as the version that introduced packages made it, so that every later version shows that it can verify it.
+ * Makes a package of a small demo job by the built program: two simulated models and a baseline,
+ * one week, synthetic prices. The job continues from one before it, so the package has openings.
+ * `node test/demo-package.ts FILE`; docs/demo-package.db is kept as the version that introduced
+ * packages made it, so that every later version shows that it can verify it.
  */
 
 const CONFIGURATION = {
@@ -34,23 +35,46 @@ async function makePackage(target: string): Promise<void> {
   mkdirSync(join(cwd, 'configs'));
   copyFileSync(new URL('../dist/server.js', import.meta.url), join(cwd, 'server.js'));
   writeFileSync(join(cwd, 'configs/default_config.json'), JSON.stringify(CONFIGURATION));
-  const env = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0', RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'), LOG_LEVEL: 'INFO' };
+  const env = {
+    DEPLOYMENT_MODE: 'DEV',
+    API_PORT: '0',
+    RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'),
+    LOG_LEVEL: 'INFO',
+  };
   const server = spawn(process.execPath, ['server.js'], { cwd, env });
   let output = '';
-  for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const portIn = () => /"port":(\d+)|:(\d{4,5})/.exec(output)?.slice(1).find((port) => port !== undefined);
+  for (const stream of [server.stdout, server.stderr])
+    stream.on('data', (chunk) => (output += chunk));
+  const portIn = () =>
+    /"port":(\d+)|:(\d{4,5})/
+      .exec(output)
+      ?.slice(1)
+      .find((port) => port !== undefined);
   await until('the service listens', () => portIn() !== undefined);
   const url = `http://127.0.0.1:${portIn()}`;
   const ask = async (path: string, body?: object): Promise<Record<string, string>> => {
-    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    return (await fetch(url + path, body === undefined ? {} : request)).json() as Promise<Record<string, string>>;
+    const request = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    return (await fetch(url + path, body === undefined ? {} : request)).json() as Promise<
+      Record<string, string>
+    >;
   };
   let jobId = '';
   for (const job of JOBS) {
     jobId = String((await ask('/simulate/trigger', job))['job_id']);
-    await until('the job has ended', async () => (await ask(`/simulate/status/${jobId}`))['status'] === 'completed');
+    await until(
+      'the job has ended',
+      async () => (await ask(`/simulate/status/${jobId}`))['status'] === 'completed',
+    );
   }
-  const backup = spawn(process.execPath, ['server.js', 'backup', '--job', jobId, target], { cwd, env, stdio: 'inherit' });
+  const backup = spawn(process.execPath, ['server.js', 'backup', '--job', jobId, target], {
+    cwd,
+    env,
+    stdio: 'inherit',
+  });
   const [code] = await once(backup, 'exit');
   server.kill('SIGTERM');
   await once(server, 'exit');

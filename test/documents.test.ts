@@ -8,25 +8,33 @@ import { comparisonResponse } from '../src/handlers/comparison-response.ts';
 import { makers } from '../src/makers.ts';
 import { additions } from '../src/protocol.ts';
 
-/** What documents promise: paths that exist, links that lead somewhere, one word for one thing, plain English. */
+/**
+ * What documents promise: paths that exist, links that lead somewhere, one word for one thing,
+ * plain English.
+ */
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const MAX_README_LINES = 120;
 const MAX_README_COLUMNS = 100;
 
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const pages = readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []));
+const pages = readdirSync(join(ROOT, 'docs')).flatMap((name) =>
+  name.endsWith('.md') ? [`docs/${name}`] : [],
+);
 const documents = ['README.md', 'CHANGELOG.md', ...pages];
 const texts = [...documents, '.env.example', 'compose.yaml', 'Dockerfile'];
 /** Migrations are frozen; the rest of src/ can be read. */
-const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
-  /\.ts$/.test(name) && !name.startsWith('database/migrations/') ? [`src/${name}`] : [],
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).flatMap(
+  (name) => (/\.ts$/.test(name) && !name.startsWith('database/migrations/') ? [`src/${name}`] : []),
 );
 
 test(`the README has at most ${MAX_README_LINES} lines of ${MAX_README_COLUMNS} columns, and every page says first whom it is for`, () => {
   const lines = textOf('README.md').trimEnd().split('\n');
   assert.ok(lines.length <= MAX_README_LINES);
-  assert.deepEqual(lines.filter((line) => line.length > MAX_README_COLUMNS && !line.startsWith('![')), []);
+  assert.deepEqual(
+    lines.filter((line) => line.length > MAX_README_COLUMNS && !line.startsWith('![')),
+    [],
+  );
   assert.ok(pages.length > 5);
   assert.deepEqual(
     pages.filter((page) => !/^# .+\n\nFor /.test(textOf(page))),
@@ -40,8 +48,14 @@ test('documents say what the program cannot do, and what a release needs', () =>
     ['README.md', /\(docs\/operations\.md#security\)/],
     ['README.md', /\(docs\/figures\.md#what-can-mislead\)/],
     ['docs/operations.md', /\| Windows \| none \| Not supported: use \[WSL\]/],
-    ['docs/operations.md', /A process of that user can always signal[^]*?bubblewrap with its own process and network namespaces/],
-    ['docs/figures.md', /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/],
+    [
+      'docs/operations.md',
+      /A process of that user can always signal[^]*?bubblewrap with its own process and network namespaces/,
+    ],
+    [
+      'docs/figures.md',
+      /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/,
+    ],
     ['docs/releasing.md', /^npm sbom /m],
   ];
   assert.deepEqual(
@@ -51,10 +65,15 @@ test('documents say what the program cannot do, and what a release needs', () =>
 });
 
 test('the five places to start from exist', () => {
-  const places = [...textOf('docs/contributing.md').matchAll(/\ban? [a-z ]+: `(\w+)` in `(\S+\.ts)`/g)].map(([, name, file]) => [, file, name]);
+  const places = [
+    ...textOf('docs/contributing.md').matchAll(/\ban? [a-z ]+: `(\w+)` in `(\S+\.ts)`/g),
+  ].map(([, name = '', file = '']) => ({ name, file }));
   assert.equal(places.length, 5);
   const missing = places.filter(
-    ([, file, name]) => !new RegExp(`^(export )?(async )?(function\\*?|const) ${name}\\b`, 'm').test(textOf(`src/${file}`)),
+    ({ file, name }) =>
+      !new RegExp(`^(export )?(async )?(function\\*?|const) ${name}\\b`, 'm').test(
+        textOf(`src/${file}`),
+      ),
   );
   assert.deepEqual(missing, []);
 });
@@ -62,7 +81,9 @@ test('the five places to start from exist', () => {
 test('every source file that a document names exists, from the root or in src/', () => {
   const missing = ['README.md', ...pages].flatMap((page) =>
     [...textOf(page).matchAll(/`([a-z0-9/.-]+\.ts)`/g)]
-      .filter(([, path = '']) => ![path, `src/${path}`].some((place) => existsSync(join(ROOT, place))))
+      .filter(
+        ([, path = '']) => ![path, `src/${path}`].some((place) => existsSync(join(ROOT, place))),
+      )
       .map(([, path]) => `${page}: ${path}`),
   );
   assert.deepEqual(missing, []);
@@ -70,11 +91,15 @@ test('every source file that a document names exists, from the root or in src/',
 
 test('every link in a document leads to a file, and to a heading in it', () => {
   const broken = documents.flatMap((document) =>
-    [...textOf(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([link, path = '', anchor]) => {
-      const target = path === '' ? document : join(dirname(document), path);
-      if (!existsSync(join(ROOT, target))) return [`${document}: ${link}`];
-      return anchor === undefined || anchorsOf(textOf(target)).includes(anchor) ? [] : [`${document}: ${link}`];
-    }),
+    [...textOf(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(
+      ([link, path = '', anchor]) => {
+        const target = path === '' ? document : join(dirname(document), path);
+        if (!existsSync(join(ROOT, target))) return [`${document}: ${link}`];
+        return anchor === undefined || anchorsOf(textOf(target)).includes(anchor)
+          ? []
+          : [`${document}: ${link}`];
+      },
+    ),
   );
   assert.deepEqual(broken, []);
 });
@@ -91,20 +116,38 @@ function anchorsOf(text: string): string[] {
 }
 
 test('the table of makers in the reference is that of the program, and .env.example has the key of each', () => {
-  const [, table = ''] = /### Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/reference.md')) ?? [];
-  const rows = table.split('\n').map((row) => row.split('|').slice(1, 5).map((cell) => cell.trim()));
+  const [, table = ''] =
+    /### Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/reference.md')) ?? [];
+  const rows = table.split('\n').map((row) =>
+    row
+      .split('|')
+      .slice(1, 5)
+      .map((cell) => cell.trim()),
+  );
   const expected = makers.map(({ prefixes, url, api, keyVariable }, index) => {
     const written = prefixes.map((prefix) => `\`${prefix}/\``);
-    return [[...(index === 0 ? ['none'] : []), ...written].join(', '), `\`${url}\``, `\`${api}\``, `\`${keyVariable}\``];
+    return [
+      [...(index === 0 ? ['none'] : []), ...written].join(', '),
+      `\`${url}\``,
+      `\`${api}\``,
+      `\`${keyVariable}\``,
+    ];
   });
   assert.deepEqual(rows, expected);
   const variables = textOf('.env.example').split('\n');
-  assert.deepEqual(makers.filter(({ keyVariable }) => !variables.includes(`${keyVariable}=`)), []);
+  assert.deepEqual(
+    makers.filter(({ keyVariable }) => !variables.includes(`${keyVariable}=`)),
+    [],
+  );
 });
 
 test('the reference names all that the service adds to requests', () => {
-  const [, section = ''] = /### What the service adds\n([^]*?)\n### /.exec(textOf('docs/reference.md')) ?? [];
-  assert.deepEqual(additions.filter((addition) => !section.includes(`\`${addition}\``)), []);
+  const [, section = ''] =
+    /### What the service adds\n([^]*?)\n### /.exec(textOf('docs/reference.md')) ?? [];
+  assert.deepEqual(
+    additions.filter((addition) => !section.includes(`\`${addition}\``)),
+    [],
+  );
 });
 
 test('the reference describes every command', () => {
@@ -131,7 +174,10 @@ function unknownKeys(given: object = {}, read: object = {}): string[] {
 }
 
 test('the configuration of the experiment in docs/experiments.md has keys that the program knows', () => {
-  const [, json = ''] = /^cat > configs\/default_config\.json <<'END'\n([^]*?)^END$/m.exec(textOf('docs/experiments.md')) ?? [];
+  const [, json = ''] =
+    /^cat > configs\/default_config\.json <<'END'\n([^]*?)^END$/m.exec(
+      textOf('docs/experiments.md'),
+    ) ?? [];
   const given: { models: object[] } = JSON.parse(json);
   const read = parseConfiguration(given, 'in the experiment');
   const unknown = given.models.flatMap((entry, index) => unknownKeys(entry, read.models[index]));
@@ -140,13 +186,19 @@ test('the configuration of the experiment in docs/experiments.md has keys that t
 
 test('the commands, options, settings and figures of docs/experiments.md exist', () => {
   const [page, reference] = [textOf('docs/experiments.md'), textOf('docs/reference.md')];
-  const lines = [...page.matchAll(/^(?:until )?node server\.js ([a-z].*)/gm)].map(([, line = '']) => line.split(' '));
+  const lines = [...page.matchAll(/^(?:until )?node server\.js ([a-z].*)/gm)].map(([, line = '']) =>
+    line.split(' '),
+  );
   assert.ok(lines.length > 3);
   const wrongOptions = lines.flatMap(([name = '', ...args]) => {
     const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
-    return args.filter((arg) => arg.startsWith('--') && !options.includes(arg)).concat(name in commands ? [] : [name]);
+    return args
+      .filter((arg) => arg.startsWith('--') && !options.includes(arg))
+      .concat(name in commands ? [] : [name]);
   });
-  const settings = [...page.matchAll(/^(?:export|unset) .*/gm)].flatMap(([line]) => line.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []);
+  const settings = [...page.matchAll(/^(?:export|unset) .*/gm)].flatMap(
+    ([line]) => line.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [],
+  );
   assert.ok(settings.length > 6);
   const wrongSettings = settings.filter((name) => !reference.includes(`\`${name}\``));
   const { models, pairs, leader, ...rest } = comparisonResponse.entries;
@@ -154,7 +206,12 @@ test('the commands, options, settings and figures of docs/experiments.md exist',
   const figures = [...page.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
   assert.ok(figures.length > 20);
   const wrongFigures = figures.filter(
-    (name) => !(name in known || reference.includes(`\n| \`${name}\``) || ['default_config', 'node_modules'].includes(name)),
+    (name) =>
+      !(
+        name in known ||
+        reference.includes(`\n| \`${name}\``) ||
+        ['default_config', 'node_modules'].includes(name)
+      ),
   );
   assert.deepEqual([...wrongOptions, ...wrongSettings, ...wrongFigures], []);
 });
@@ -196,7 +253,10 @@ const phrases: Rule[] = [
   [/\bwhat does not come out\b/i, 'secrets'],
 ];
 
-/** Synonyms of words in the glossary. Code may still use them where they mean something else, such as SQLite's journal. */
+/**
+ * Synonyms of words in the glossary. Code may still use them where they mean something else, such
+ * as SQLite's journal.
+ */
 const synonyms: Rule[] = [
   [/\byardsticks?\b/i, 'baseline, benchmark'],
   [/(?<!-)\bjournal\b/, 'reasoning log'],
@@ -212,12 +272,16 @@ test('documents use the words of the glossary and plain English', () => {
 });
 
 test('messages, help, labels and comments use the words of the glossary and plain English', () => {
-  const wrong = sources.flatMap((path) => findBanned(path, textOf(path), [...phrases, ...synonyms]));
+  const wrong = sources.flatMap((path) =>
+    findBanned(path, textOf(path), [...phrases, ...synonyms]),
+  );
   assert.deepEqual(wrong, []);
 });
 
 test('the names of tests and of their rows are in plain English', () => {
-  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts'),
+  );
   const names = files.flatMap((name) =>
     textOf(`test/${name}`)
       .split('\n')

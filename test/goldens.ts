@@ -4,9 +4,10 @@ import { openSide } from './goldens/side.ts';
 import { play } from './goldens/story.ts';
 
 /**
- * `node test/goldens.ts OLD.js NEW.js` plays one story through two builds of the program, and compares every answer and every
- * command's output byte for byte, after what comes from the clock, from chance and from the machine is made equal. Exit code 0 if
- * nothing differs but what goldens/intended.ts names.
+ * `node test/goldens.ts OLD.js NEW.js` plays one story through two builds of the program, and
+ * compares every answer and every command's output byte for byte, after what comes from the clock,
+ * from chance and from the machine is made equal. Exit code 0 if nothing differs but what
+ * goldens/intended.ts names.
  */
 
 const LONGEST_MS = 30 * 60_000;

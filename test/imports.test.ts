@@ -15,7 +15,10 @@ const modules = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !PROGRAMS.includes(name))
   .sort();
 
-/** Imports each module, and prints what failed, what it changed in its process and what keeps that alive. */
+/**
+ * Imports each module, and prints what failed, what it changed in its process and what keeps that
+ * alive.
+ */
 const SCRIPT = `
   process.stdout; process.stderr; // each is opened by its first use
   const state = () => JSON.stringify([process.getActiveResourcesInfo(), process.eventNames(), process.env, process.cwd()]);
@@ -36,11 +39,27 @@ test('importing a module writes nothing and opens nothing: what has effects is a
   const cwd = temporaryFolder(t);
   mkdirSync(join(cwd, 'data'));
   writeFileSync(join(cwd, 'data/jobs_dev.db'), 'kept');
-  const readable = ['src', 'node_modules', 'package.json'].map((name) => `--allow-fs-read=${join(ROOT, name)}`);
-  const args = ['--permission', ...readable, '--input-type=module', '-e', SCRIPT, ...modules.map((name) => join(SOURCES, name))];
-  const env = { DEPLOYMENT_MODE: 'DEV', RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'), TMPDIR: cwd };
+  const readable = ['src', 'node_modules', 'package.json'].map(
+    (name) => `--allow-fs-read=${join(ROOT, name)}`,
+  );
+  const args = [
+    '--permission',
+    ...readable,
+    '--input-type=module',
+    '-e',
+    SCRIPT,
+    ...modules.map((name) => join(SOURCES, name)),
+  ];
+  const env = {
+    DEPLOYMENT_MODE: 'DEV',
+    RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'),
+    TMPDIR: cwd,
+  };
   const output = execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
   assert.ok(modules.length > 200);
   assert.deepEqual(JSON.parse(output), []);
-  assert.deepEqual(readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort(), ['data', 'data/jobs_dev.db']);
+  assert.deepEqual(readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort(), [
+    'data',
+    'data/jobs_dev.db',
+  ]);
 });

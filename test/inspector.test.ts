@@ -13,8 +13,22 @@ import { launch } from '../src/worker/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { startConfined } from './support/children.ts';
 import { runInProcess } from './support/in-process.ts';
-import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
-import { EXECUTABLE, ask, installProgram, isExecutable, replaceAgent, runProgram, startServer } from './support/program.ts';
+import {
+  blocks,
+  childrenOf,
+  descriptorsOf,
+  listeningPortsOf,
+  noProc,
+} from './support/processes.ts';
+import {
+  EXECUTABLE,
+  ask,
+  installProgram,
+  isExecutable,
+  replaceAgent,
+  runProgram,
+  startServer,
+} from './support/program.ts';
 import { temporaryFolder } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -35,19 +49,29 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
   const cwd = installProgram(t);
   // As a signal does that comes before the program's first line.
   writeFileSync(join(cwd, 'opens-inspector.cjs'), `require('node:inspector').open(0)`);
-  const flags = ['--inspect-port=0', '--inspect-publish-uid=http,stderr', '--require', './opens-inspector.cjs'];
+  const flags = [
+    '--inspect-port=0',
+    '--inspect-publish-uid=http,stderr',
+    '--require',
+    './opens-inspector.cjs',
+  ];
   const server = await startServer(t, { cwd, env: DEV, flags });
   const { pid } = server.process as { pid: number };
   const before = listeningPortsOf(pid);
   assert.deepEqual(before, [Number(new URL(server.url).port)]);
   server.process.kill('SIGUSR1');
-  for (let count = 0; count < REQUESTS_AFTER_THE_SIGNAL; count += 1) await ask(`${server.url}/health`);
+  for (let count = 0; count < REQUESTS_AFTER_THE_SIGNAL; count += 1)
+    await ask(`${server.url}/health`);
   assert.deepEqual(listeningPortsOf(pid), before);
 });
 
 const noExecutable = isExecutable ? false : 'who starts dist/server.js gives Node its options';
-test('the executable opens no inspector, even before its first line', { skip: noExecutable }, () => {
-  const options = execFileSync(EXECUTABLE, ['--run-text', 'console.log(process.execArgv.join())'], { encoding: 'utf8' });
+test('the executable opens no inspector, even before its first line', {
+  skip: noExecutable,
+}, () => {
+  const options = execFileSync(EXECUTABLE, ['--run-text', 'console.log(process.execArgv.join())'], {
+    encoding: 'utf8',
+  });
   assert.equal(options, '--disable-sigusr1\n');
 });
 
@@ -58,7 +82,9 @@ test('an inspector that a signal opened before the first line is closed, and onc
   const others = process.listeners('SIGUSR1');
   t.after(() => {
     Object.assign(node, { _debugEnd: original });
-    process.listeners('SIGUSR1').forEach((listener) => others.includes(listener) || process.off('SIGUSR1', listener));
+    process
+      .listeners('SIGUSR1')
+      .forEach((listener) => others.includes(listener) || process.off('SIGUSR1', listener));
   });
   node._debugEnd = closed;
   closeInspector();
@@ -67,14 +93,19 @@ test('an inspector that a signal opened before the first line is closed, and onc
   assert.equal(closed.mock.callCount(), 2);
 });
 
-test('the processes that the service starts do not hear SIGUSR1; short of memory, a model process ends first', { skip: noProc }, async (t) => {
+test('the processes that the service starts do not hear SIGUSR1; short of memory, a model process ends first', {
+  skip: noProc,
+}, async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   openDatabase(path).close();
   const others = new Set(childrenOf(process.pid));
   const ours = () => childrenOf(process.pid).filter((pid) => !others.has(pid));
-  const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT sum(i) FROM n';
+  const endless =
+    'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT sum(i) FROM n';
   const abort = new AbortController();
-  const reading = withSnapshot(path, (snapshot) => queryApart(snapshot, [{ sql: endless }], abort.signal));
+  const reading = withSnapshot(path, (snapshot) =>
+    queryApart(snapshot, [{ sql: endless }], abort.signal),
+  );
   const spoke = Promise.withResolvers<void>();
   const trading = launch(simulatedStart, {
     program: agentFixture('never-reads'),
@@ -99,9 +130,13 @@ test('the processes that the service starts do not hear SIGUSR1; short of memory
     pids.map((pid) => blocks(pid, constants.signals.SIGUSR1)),
     [true, true],
   );
-  // Short of memory, the kernel is to end the model's process and not the one that reads for the service.
+  // Short of memory, the kernel is to end the model's process and not the one that reads for the
+  // service.
   const scoreOf = (pid: number) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim();
-  assert.deepEqual(pids.map(scoreOf).filter((score) => score === '1000'), ['1000']);
+  assert.deepEqual(
+    pids.map(scoreOf).filter((score) => score === '1000'),
+    ['1000'],
+  );
 });
 
 test('no command runs with an inspector requested', async (t) => {
@@ -126,8 +161,15 @@ test("a child cannot command its parent through the parent's inspector", async (
   });
   replaceAgent(cwd, agentFixture('takes-over-parent'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code, 0);
-  const server = await startServer(t, { cwd, env: { SECRET: 'the-secret' }, flags: [`--inspect-port=${port}`] });
+  assert.equal(
+    (await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code,
+    0,
+  );
+  const server = await startServer(t, {
+    cwd,
+    env: { SECRET: 'the-secret' },
+    flags: [`--inspect-port=${port}`],
+  });
   // The child tries to send it too, and may not; another process of the same user may.
   server.process.kill('SIGUSR1');
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });

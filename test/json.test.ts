@@ -38,19 +38,28 @@ test('where a text stops being JSON, by line and column', () => {
 
 test('what stands before the place could still become JSON, and valid JSON has its place at its end', () => {
   fc.assert(
-    fc.property(fc.json(), fc.nat(), fc.constantFrom('', '}', ',', '"', 'x', '1', ':', '['), (text, at, sign) => {
-      assert.equal(placeOfError(text), `line 1 column ${text.length + 1}`);
-      const end = at % (text.length + 1);
-      const changed = text.slice(0, end) + sign + text.slice(end + 1);
-      try {
-        JSON.parse(changed);
-      } catch {
-        const place = placeOfError(changed);
-        const column = Number(/^line 1 column (\d+)$/.exec(place)?.[1]);
-        assert.ok(column <= changed.length + 1, changed);
-        assert.equal(placeOfError(changed.slice(0, column - 1)), place, 'nothing is wrong before it');
-      }
-    }),
+    fc.property(
+      fc.json(),
+      fc.nat(),
+      fc.constantFrom('', '}', ',', '"', 'x', '1', ':', '['),
+      (text, at, sign) => {
+        assert.equal(placeOfError(text), `line 1 column ${text.length + 1}`);
+        const end = at % (text.length + 1);
+        const changed = text.slice(0, end) + sign + text.slice(end + 1);
+        try {
+          JSON.parse(changed);
+        } catch {
+          const place = placeOfError(changed);
+          const column = Number(/^line 1 column (\d+)$/.exec(place)?.[1]);
+          assert.ok(column <= changed.length + 1, changed);
+          assert.equal(
+            placeOfError(changed.slice(0, column - 1)),
+            place,
+            'nothing is wrong before it',
+          );
+        }
+      },
+    ),
     { numRuns: runs(300, 10_000) },
   );
 });

@@ -36,16 +36,23 @@ import { runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /**
- * What takes text from outside takes time in proportion to its length. A text that takes suspiciously long is measured
- * against one of an eighth of its length: per character it may cost some times as much, but not eight times.
+ * What takes text from outside takes time in proportion to its length. A text that takes
+ * suspiciously long is measured against one of an eighth of its length: per character it may cost
+ * some times as much, but not eight times.
  */
 const LENGTH = runs(8_000, 64_000);
 const SHARE = 8;
 const MAX_GROWTH_PER_CHARACTER = 3;
-/** Anything linear takes a fraction of this; one step per pair of characters would be hundreds of millions of steps. */
+/**
+ * Anything linear takes a fraction of this; one step per pair of characters would be hundreds of
+ * millions of steps.
+ */
 const UNSUSPICIOUS_MS = 20;
 const ROUNDS = 7;
-/** Here one step per pair of characters would be billions of steps: a pass over a file takes many times longer than this. */
+/**
+ * Here one step per pair of characters would be billions of steps: a pass over a file takes many
+ * times longer than this.
+ */
 const UNSUSPICIOUS_FILE_MS = 200;
 const FILE_LENGTH = runs(120_000, 1_000_000);
 const LINE_LENGTH = runs(4_000_000, 24_000_000);
@@ -166,9 +173,16 @@ const readers: Record<string, (text: string) => unknown> = {
   'a log line as text': (text) => logTo(false).info(text, { text }),
   'a signature': (text) => v.safeParse(signatureSchema, text),
   'a body of the trigger': (text) =>
-    validateBody(triggerRequest, { end_date: text, start_date: text, models: [text], [text]: text }),
-  'a header of the trigger': (text) => validateHeaders(triggerHeaders, { 'idempotency-key': [text] }),
-  'a query of /jobs': (text) => validateQuery(jobsQuery, `limit=${text}&status=${text}&before=${text}`),
+    validateBody(triggerRequest, {
+      end_date: text,
+      start_date: text,
+      models: [text],
+      [text]: text,
+    }),
+  'a header of the trigger': (text) =>
+    validateHeaders(triggerHeaders, { 'idempotency-key': [text] }),
+  'a query of /jobs': (text) =>
+    validateQuery(jobsQuery, `limit=${text}&status=${text}&before=${text}`),
   'a query of /reasoning': (text) => validateQuery(reasoningQuery, text),
   'an address': (text) => readTarget({ url: text, headers: {} }),
   'an address with a host': (text) => readTarget({ url: `http://${text}`, headers: {} }),
@@ -180,28 +194,52 @@ const readers: Record<string, (text: string) => unknown> = {
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
   'a configuration': (text) =>
     parseConfiguration(
-      { models: [{ signature: text, openai_base_url: text }], agent_config: { stock_symbols: [text] } },
+      {
+        models: [{ signature: text, openai_base_url: text }],
+        agent_config: { stock_symbols: [text] },
+      },
       'test',
     ),
   "a model's words": (text) => readCompletion(bodyOf({ content: text, reasoning: text }), 1),
   "a model's words in parts": (text) => readCompletion(bodyOf({ content: [text, { text }] }), 1),
   'the arguments of a call': (text) => readCompletion(callOf({ arguments: text }), 1),
-  'the arguments of a call, encoded twice': (text) => readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
+  'the arguments of a call, encoded twice': (text) =>
+    readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
   'the name of a call': (text) => readCompletion(callOf({ name: text, arguments: { text } }), 1),
   'a line of a child': (text) => decodeLine(childMessageSchema, text),
   'a bar': (text) =>
-    checkBar({ symbol: text, date: text, open: text, high: text, low: text, close: text, volume: text }, '2025-01-01'),
+    checkBar(
+      { symbol: text, date: text, open: text, high: text, low: text, close: text, volume: text },
+      '2025-01-01',
+    ),
   'a bar of a good symbol': (text) =>
     checkBar(
-      { symbol: 'A', date: '2024-01-02', open: text, high: text, low: text, close: text, volume: text },
+      {
+        symbol: 'A',
+        date: '2024-01-02',
+        open: text,
+        high: text,
+        low: text,
+        close: text,
+        volume: text,
+      },
       '2025-01-01',
     ),
   'the header of a file': (text) => takeHeader({ firstLine: 1, lines: [text], bytesRead: 0 }),
   'the time of a bar': (text) => intradayBars([{ symbol: 'A', text }], { isTimeBeside: false }),
-  'a dividend': (text) => checkDividend({ symbol: text, exDate: text, amount: text, currency: text }, '2025-01-01'),
-  'the amount of a dividend': (text) => checkDividend({ symbol: 'A', exDate: '2024-01-02', amount: text }, '2025-01-01'),
+  'a dividend': (text) =>
+    checkDividend({ symbol: text, exDate: text, amount: text, currency: text }, '2025-01-01'),
+  'the amount of a dividend': (text) =>
+    checkDividend({ symbol: 'A', exDate: '2024-01-02', amount: text }, '2025-01-01'),
 };
-const SETTINGS = ['API_PORT', 'LOG_LEVEL', 'OPENAI_API_BASE', 'PRESERVE_DEV_DATA', 'API_TOKEN', 'ALLOWED_HOSTS'];
+const SETTINGS = [
+  'API_PORT',
+  'LOG_LEVEL',
+  'OPENAI_API_BASE',
+  'PRESERVE_DEV_DATA',
+  'API_TOKEN',
+  'ALLOWED_HOSTS',
+];
 
 function logTo(json: boolean) {
   return createLog({ level: 'INFO', json, write() {}, clock: () => new Date(0) });
@@ -211,7 +249,8 @@ for (const [name, read] of Object.entries(readers)) {
   test(`${name}: in linear time`, async () => {
     for (const [before, after] of frames) {
       for (const filler of fillers) {
-        const work = (length: number) => timeOf(read, before + filler.repeat(length / filler.length) + after);
+        const work = (length: number) =>
+          timeOf(read, before + filler.repeat(length / filler.length) + after);
         await checkGrowth(work, `${JSON.stringify(before + filler)}...${after}`);
       }
     }
@@ -228,7 +267,11 @@ test('the arguments of a tool: in linear time', async () => {
   for (const filler of fillers) {
     const work = (length: number) => {
       const text = filler.repeat(length / filler.length);
-      const calls = ['buy', 'get_price', 'calculate', text].map((name) => ({ id: '1', name, arguments: text }));
+      const calls = ['buy', 'get_price', 'calculate', text].map((name) => ({
+        id: '1',
+        name,
+        arguments: text,
+      }));
       const args = JSON.stringify({ symbol: text, amount: text, expression: text, [text]: text });
       calls.push(...calls.map((call) => ({ ...call, arguments: args })));
       return timeOf(() => calls.forEach((call) => void runTool(day as never, call)), text);
@@ -239,8 +282,15 @@ test('the arguments of a tool: in linear time', async () => {
 
 /** A file's lines: many short ones, and one that does not end. */
 const files: [name: string, text: (length: number) => string][] = [
-  ['CSV of short lines', (length) => `symbol,date,open,close\n${'A,2024-01-02,1x,1\n'.repeat(length / 18)}`],
-  ['CSV of rows that contradict each other', (length) => `symbol,date,open,close\n${'A,2024-01-02,1,1\nA,2024-01-02,2,2\n'.repeat(length / 34)}`],
+  [
+    'CSV of short lines',
+    (length) => `symbol,date,open,close\n${'A,2024-01-02,1x,1\n'.repeat(length / 18)}`,
+  ],
+  [
+    'CSV of rows that contradict each other',
+    (length) =>
+      `symbol,date,open,close\n${'A,2024-01-02,1,1\nA,2024-01-02,2,2\n'.repeat(length / 34)}`,
+  ],
   ['CSV of one line', (length) => `symbol,date,open,close\n${'A,"'.repeat(length / 3)}`],
   ['CSV of one header', (length) => 'date,'.repeat(length / 5)],
   ['empty lines', (length) => '\n'.repeat(length)],
@@ -248,7 +298,8 @@ const files: [name: string, text: (length: number) => string][] = [
   ['JSON of short lines', (length) => '{"a":1}\n'.repeat(length / 8)],
   [
     'JSON of one document',
-    (length) => `{"Meta Data":{"2. Symbol":"A"},"Time Series (Daily)":{${'"x":{},'.repeat(length / 7)}"y":{}}}`,
+    (length) =>
+      `{"Meta Data":{"2. Symbol":"A"},"Time Series (Daily)":{${'"x":{},'.repeat(length / 7)}"y":{}}}`,
   ],
 ];
 for (const [name, text] of files) {
@@ -261,7 +312,10 @@ for (const [name, text] of files) {
       await importFile(database, path, { clock: () => new Date(), onRefused() {} }).catch(() => {});
       return cpuMs() - startedAt;
     };
-    await checkGrowth(importOf, name, { length: FILE_LENGTH, unsuspiciousMs: UNSUSPICIOUS_FILE_MS });
+    await checkGrowth(importOf, name, {
+      length: FILE_LENGTH,
+      unsuspiciousMs: UNSUSPICIOUS_FILE_MS,
+    });
   });
 }
 

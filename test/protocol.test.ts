@@ -38,14 +38,23 @@ const wrong: [name: string, line: string, message: RegExp][] = [
   ],
   [
     'too many calls',
-    JSON.stringify({ type: 'answer', content: '', toolCalls: Array(129).fill({ id: '', name: '', arguments: '' }) }),
+    JSON.stringify({
+      type: 'answer',
+      content: '',
+      toolCalls: Array(129).fill({ id: '', name: '', arguments: '' }),
+    }),
     /toolCalls/,
   ],
   [
     'more tokens than an answer can have',
     JSON.stringify({
       ...{ type: 'answer', content: '', toolCalls: [], reasoning: null, note: null },
-      usage: { promptTokens: 100_000_001, completionTokens: 1, cachedTokens: null, reasoningTokens: null },
+      usage: {
+        promptTokens: 100_000_001,
+        completionTokens: 1,
+        cachedTokens: null,
+        reasoningTokens: null,
+      },
     }),
     /usage\.promptTokens/,
   ],
@@ -54,7 +63,11 @@ const wrong: [name: string, line: string, message: RegExp][] = [
     JSON.stringify({ type: 'outcome', result: { status: 'failed', error: 'x'.repeat(4_001) } }),
     /result\.error/,
   ],
-  ['a role the child may not log', '{"type":"prompt","messages":[{"role":"tool","content":""}]}', /messages\.0\.role/],
+  [
+    'a role the child may not log',
+    '{"type":"prompt","messages":[{"role":"tool","content":""}]}',
+    /messages\.0\.role/,
+  ],
 ];
 for (const [name, line, message] of wrong) {
   test(`${name} is refused without repeating it`, () => {
@@ -77,7 +90,10 @@ test('a line that comes byte by byte takes no more memory than its bytes', () =>
   for (let count = 0; count < 2_000_000; count += 1) read(byte);
   const { heapUsed, arrayBuffers } = memoryHeld();
   assert.ok(heapUsed - before.heapUsed < 20e6, `${heapUsed - before.heapUsed} bytes of heap`);
-  assert.ok(arrayBuffers - before.arrayBuffers < 20e6, `${arrayBuffers - before.arrayBuffers} bytes of buffers`);
+  assert.ok(
+    arrayBuffers - before.arrayBuffers < 20e6,
+    `${arrayBuffers - before.arrayBuffers} bytes of buffers`,
+  );
   read(Buffer.from('\n'));
   assert.equal(lines[0]?.length, 2_000_000);
 });

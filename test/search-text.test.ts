@@ -22,7 +22,8 @@ const texts: [text: string, words: string][] = [
   ['x'.repeat(100), 'x'.repeat(64)],
 ];
 for (const [text, words] of texts) {
-  test(`the words of ${JSON.stringify(text.slice(0, 30))}`, () => assert.equal(wordsOf(text).join(' '), words));
+  test(`the words of ${JSON.stringify(text.slice(0, 30))}`, () =>
+    assert.equal(wordsOf(text).join(' '), words));
 }
 
 const filler = 'zz '.repeat(200);
@@ -32,19 +33,46 @@ const excerpts: [what: string, texts: string[], search: string, excerpt: string 
   ['a phrase only where its words are together', ['b brk brk-b'], 'brk-b', 'b brk [brk-b]'],
   ['phrases that overlap', ['苹果汁'], '苹果 果汁', '[苹果汁]'],
   ['no excerpt when a word is missing', ['cash is'], 'cash king', null],
-  ['where most words are together', [`cash ${filler} king cash`], 'cash king', `…${' zz'.repeat(26)}  [king] [cash]`],
+  [
+    'where most words are together',
+    [`cash ${filler} king cash`],
+    'cash king',
+    `…${' zz'.repeat(26)}  [king] [cash]`,
+  ],
 ];
 for (const [what, given, search, expected] of excerpts) {
   test(`excerpt: ${what}`, () => {
     const found = excerptOf(given, phrasesOf(search));
     const characters = [...(found?.excerpt ?? '')];
-    for (const [start, length] of found?.matches.toReversed() ?? []) characters.splice(start, length, '[', ...characters.slice(start, start + length), ']');
+    for (const [start, length] of found?.matches.toReversed() ?? [])
+      characters.splice(start, length, '[', ...characters.slice(start, start + length), ']');
     assert.equal(found === null ? null : characters.join(''), expected);
   });
 }
 
-const pieces = ['苹果', 'cash', '½', 'ﬁ', '"', ' AND ', '*', 'brk-b', 'é', 'e\u0301', 'ー', 'ﾞ', '\u0000', ' ', '’', 'ß', '𠀀'];
-const anyText = fc.oneof(anyTextUpTo(20), fc.array(fc.constantFrom(...pieces), { maxLength: 200 }).map((parts) => parts.join('')));
+const pieces = [
+  '苹果',
+  'cash',
+  '½',
+  'ﬁ',
+  '"',
+  ' AND ',
+  '*',
+  'brk-b',
+  'é',
+  'e\u0301',
+  'ー',
+  'ﾞ',
+  '\u0000',
+  ' ',
+  '’',
+  'ß',
+  '𠀀',
+];
+const anyText = fc.oneof(
+  anyTextUpTo(20),
+  fc.array(fc.constantFrom(...pieces), { maxLength: 200 }).map((parts) => parts.join('')),
+);
 
 test('whatever the text: a search for part of it finds it, with all words marked, in an excerpt of bounded length', () => {
   fc.assert(
@@ -53,9 +81,14 @@ test('whatever the text: a search for part of it finds it, with all words marked
       const found = excerptOf([`${before} ${search} ${after}`], phrases);
       if (phrases.length === 0) return assert.deepEqual(found?.matches, []);
       assert.ok(found !== null && found.excerpt.length <= 290);
-      const marked = found.matches.map(([start, length]) => [...found.excerpt].slice(start, start + length).join(''));
+      const marked = found.matches.map(([start, length]) =>
+        [...found.excerpt].slice(start, start + length).join(''),
+      );
       assert.ok(marked.length > 0 && marked.every((text) => wordsOf(text).length > 0));
-      assert.ok(phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)), 'nothing has a meaning in a query');
+      assert.ok(
+        phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)),
+        'nothing has a meaning in a query',
+      );
     }),
     { numRuns: 200 },
   );

@@ -45,10 +45,17 @@ test('without a variable everything has its default', () => {
 });
 
 test('DEV has paths of its own', () => {
-  const { databasePath, agentDataPath, preserveDevData } = readSettings({ DEPLOYMENT_MODE: 'DEV', ...nowhere });
+  const { databasePath, agentDataPath, preserveDevData } = readSettings({
+    DEPLOYMENT_MODE: 'DEV',
+    ...nowhere,
+  });
   assert.deepEqual(
     { databasePath, agentDataPath, preserveDevData },
-    { databasePath: 'data/jobs_dev.db', agentDataPath: 'data/dev_agent_data', preserveDevData: false },
+    {
+      databasePath: 'data/jobs_dev.db',
+      agentDataPath: 'data/dev_agent_data',
+      preserveDevData: false,
+    },
   );
 });
 
@@ -117,8 +124,16 @@ const unreadable: [variable: string, value: string][] = [
   ['JINA_API_KEY', 'jina key'],
   ['API_TOKEN', 'two words'],
   ['API_TOKEN', 'schlüssel'],
-  ...[...makers.map(({ keyVariable }) => keyVariable), 'ALPHAADVANTAGE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'MASSIVE_API_KEY', 'POLYGON_API_KEY', 'JINA_API_KEY', 'API_TOKEN'].flatMap(
-    (name): [string, string][] => ['h\u00e9llo', 'sk-\u200bsecret', 'sk secret', 'sk-\nsecret'].map((value) => [name, value]),
+  ...[
+    ...makers.map(({ keyVariable }) => keyVariable),
+    'ALPHAADVANTAGE_API_KEY',
+    'ALPHAVANTAGE_API_KEY',
+    'MASSIVE_API_KEY',
+    'POLYGON_API_KEY',
+    'JINA_API_KEY',
+    'API_TOKEN',
+  ].flatMap((name): [string, string][] =>
+    ['h\u00e9llo', 'sk-\u200bsecret', 'sk secret', 'sk-\nsecret'].map((value) => [name, value]),
   ),
   ['RUNTIME_CONFIG_PATH', import.meta.dirname],
   ['API_TOKENS_FILE', import.meta.dirname],
@@ -135,7 +150,13 @@ for (const [variable, value] of unreadable) {
 }
 
 test('a key that cannot be sent is named, and never printed', () => {
-  for (const name of ['OPENAI_API_KEY', 'MASSIVE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'JINA_API_KEY', 'API_TOKEN'])
+  for (const name of [
+    'OPENAI_API_KEY',
+    'MASSIVE_API_KEY',
+    'ALPHAVANTAGE_API_KEY',
+    'JINA_API_KEY',
+    'API_TOKEN',
+  ])
     assert.throws(
       () => readSettings({ ...nowhere, [name]: 'sk-\u200bsecret' }),
       ({ message }: Error) => message.includes(`${name}: expected`) && !message.includes('secret'),

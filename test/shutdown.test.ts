@@ -15,7 +15,10 @@ import { openWire, readAnswers } from './support/wire.ts';
 
 const MAX_TRIES = 5;
 
-/** A service in PROD whose one child waits for a model that never answers, and does not heed TERM: it is stopped itself. */
+/**
+ * A service in PROD whose one child waits for a model that never answers, and does not heed TERM:
+ * it is stopped itself.
+ */
 async function startWithStuckChild(t: TestContext) {
   const silent = createServer((socket) => socket.on('error', () => {}));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -27,7 +30,10 @@ async function startWithStuckChild(t: TestContext) {
     agent_config: { stock_symbols: ['AAPL'] },
   });
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code, 0);
+  assert.equal(
+    (await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code,
+    0,
+  );
   const server = await startServer(t, { cwd });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
   await asked;
@@ -45,14 +51,17 @@ async function startWithStuckChild(t: TestContext) {
   return server;
 }
 
-test('the first signal shuts down cleanly, even with a child that ignores it', { skip: noProc }, async (t) => {
+test('the first signal shuts down cleanly, even with a child that ignores it', {
+  skip: noProc,
+}, async (t) => {
   const server = await startWithStuckChild(t);
   server.process.kill('SIGTERM');
   assert.deepEqual([(await server.ended).code, (await server.ended).signal], [0, null]);
 });
 
 test('a second signal exits immediately', { skip: noProc }, async (t) => {
-  // On a busy machine the service may get around to killing its child before the second signal comes: then once more.
+  // On a busy machine the service may get around to killing its child before the second signal
+  // comes: then once more.
   for (let tries = 1; ; tries += 1) {
     const server = await startWithStuckChild(t);
     server.process.kill('SIGTERM');
@@ -70,7 +79,11 @@ test('SIGTERM: every request that has arrived is answered, ten connections with 
   const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.url)));
   for (const { socket } of wires) socket.write(request('/audit') + request('/health').repeat(9));
   server.process.kill('SIGTERM');
-  for (const { ended } of wires) assert.deepEqual(readAnswers(await ended).map(({ status }) => status), Array(10).fill(200));
+  for (const { ended } of wires)
+    assert.deepEqual(
+      readAnswers(await ended).map(({ status }) => status),
+      Array(10).fill(200),
+    );
   assert.equal((await server.ended).code, 0);
   assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
 });
@@ -79,7 +92,10 @@ test('a launcher may take the times that docs/scale.md names, and ends within th
   const { termAfterMs, killAfterMs, giveUpAfterMs } = launcherTimes;
   const { launcherFirstLineMs, maxStarts } = workerLimits;
   assert.ok(termAfterMs + killAfterMs + giveUpAfterMs < SHUTDOWN_TIMEOUT_MS);
-  const page = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8').replaceAll('\n', ' ');
+  const page = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8').replaceAll(
+    '\n',
+    ' ',
+  );
   const seconds = (ms: number) => `${ms / 1_000} seconds`;
   for (const words of [
     `After ${seconds(termAfterMs)} the launcher gets TERM, ${seconds(killAfterMs)} later KILL`,
@@ -91,7 +107,12 @@ test('a launcher may take the times that docs/scale.md names, and ends within th
 });
 
 test('V8 accepts the flags that limit both generations of its heap; what they achieve is measured by the bench `large`', () => {
-  assert.deepEqual(HEAP_FLAGS.map((flag) => flag.split('=')[0]), ['--semi-space-growth-factor', '--heap-growing-percent']);
-  const { status, stderr } = spawnSync(process.execPath, [...HEAP_FLAGS, '-e', ''], { encoding: 'utf8' });
+  assert.deepEqual(
+    HEAP_FLAGS.map((flag) => flag.split('=')[0]),
+    ['--semi-space-growth-factor', '--heap-growing-percent'],
+  );
+  const { status, stderr } = spawnSync(process.execPath, [...HEAP_FLAGS, '-e', ''], {
+    encoding: 'utf8',
+  });
   assert.deepEqual([status, stderr], [0, '']);
 });

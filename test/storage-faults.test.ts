@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -12,35 +20,49 @@ import { ask, installProgram, runProgram, startServer, untilAnswer } from './sup
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
-/** So many days that the job still runs when its disk is full, even if this process is late to fill it. */
+/**
+ * So many days that the job still runs when its disk is full, even if this process is late to fill
+ * it.
+ */
 const MANY_DAYS = { ...DAYS, start_date: '2025-10-16' };
 const LISTENING = /"message":"listening".*?"port":(\d+)/;
-test(
-  'a disk that is full in the middle of a job: the job waits, health says so, and nothing is lost',
-  { skip: noDisk },
-  async (t) => {
-    const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
-    const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
-    const { job_id } = await ask(`${url}/simulate/trigger`, MANY_DAYS);
-    const before = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
-    await program.fill();
-    await program.waitFor(
-      /"message":"the job waits until the database can be written".*"fault":"Cannot use the database: the disk is full"/,
-    );
-    const health = await ask(`${url}/health`);
-    assert.deepEqual([health.status, health.database], ['unhealthy', 'disconnected']);
-    assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
-    assert.equal((await ask(`${url}/search?q=done`)).detail, undefined, 'a search writes nothing');
-    await program.shell('truncate --size=-8K data/ballast');
-    assert.equal((await ask(`${url}/health`)).status, 'unhealthy', 'room for a page is no room for a model-day');
-    await program.free();
-    const status = await cancelWhenMoving(url, job_id);
-    assert.match(String(status.warnings), /^Waited \d+ seconds?: Cannot use the database: the disk is full$/);
-    assert.equal((await ask(`${url}/health`)).status, 'healthy');
-    const audit = await ask(`${url}/audit`);
-    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', status.progress.completed]);
-  },
-);
+test('a disk that is full in the middle of a job: the job waits, health says so, and nothing is lost', {
+  skip: noDisk,
+}, async (t) => {
+  const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
+  const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
+  const { job_id } = await ask(`${url}/simulate/trigger`, MANY_DAYS);
+  const before = await untilAnswer(
+    `${url}/simulate/status/${job_id}`,
+    ({ progress }) => progress.completed >= 2,
+  );
+  await program.fill();
+  await program.waitFor(
+    /"message":"the job waits until the database can be written".*"fault":"Cannot use the database: the disk is full"/,
+  );
+  const health = await ask(`${url}/health`);
+  assert.deepEqual([health.status, health.database], ['unhealthy', 'disconnected']);
+  assert.ok(
+    (await ask(`${url}/results`)).count >= before.progress.completed,
+    'what was committed can be read',
+  );
+  assert.equal((await ask(`${url}/search?q=done`)).detail, undefined, 'a search writes nothing');
+  await program.shell('truncate --size=-8K data/ballast');
+  assert.equal(
+    (await ask(`${url}/health`)).status,
+    'unhealthy',
+    'room for a page does not suffice for a model-day',
+  );
+  await program.free();
+  const status = await cancelWhenMoving(url, job_id);
+  assert.match(
+    String(status.warnings),
+    /^Waited \d+ seconds?: Cannot use the database: the disk is full$/,
+  );
+  assert.equal((await ask(`${url}/health`)).status, 'healthy');
+  const audit = await ask(`${url}/audit`);
+  assert.deepEqual([audit.status, audit.counts.model_days], ['sound', status.progress.completed]);
+});
 
 /** Waits until a job completes further model-days, and cancels it; resolves to its last status. */
 async function cancelWhenMoving(url: string, jobId: string): Promise<any> {
@@ -53,32 +75,50 @@ async function cancelWhenMoving(url: string, jobId: string): Promise<any> {
   return status;
 }
 
-test('a trigger on a full disk says so, and works when there is room again', { skip: noDisk }, async (t) => {
+test('a trigger on a full disk says so, and works when there is room again', {
+  skip: noDisk,
+}, async (t) => {
   const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
   await program.fill();
   const { detail } = await ask(`${url}/simulate/trigger`, DAYS);
-  assert.match(detail, /^Internal server error: Cannot use the database: the disk is full \(reference [0-9a-f]{8}\)$/);
+  assert.match(
+    detail,
+    /^Internal server error: Cannot use the database: the disk is full \(reference [0-9a-f]{8}\)$/,
+  );
   assert.equal((await ask(`${url}/health`)).database, 'disconnected');
   await program.free();
   assert.equal((await ask(`${url}/health`)).database, 'connected');
   const { job_id } = await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
   assert.equal(
-    (await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null)).status,
+    (
+      await untilAnswer(
+        `${url}/simulate/status/${job_id}`,
+        ({ completed_at }) => completed_at !== null,
+      )
+    ).status,
     'completed',
   );
 });
 
-const noLimits = spawnSync('prlimit', ['--version']).error === undefined ? false : 'there is no prlimit here';
+const noLimits =
+  spawnSync('prlimit', ['--version']).error === undefined ? false : 'there is no prlimit here';
 
-test('a disk that refuses to write: the job waits in the same way', { skip: noLimits }, async (t) => {
+test('a disk that refuses to write: the job waits in the same way', {
+  skip: noLimits,
+}, async (t) => {
   const server = await startServer(t, { cwd: installProgram(t), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
   const { job_id } = await ask(`${server.url}/simulate/trigger`, MANY_DAYS);
-  await untilAnswer(`${server.url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+  await untilAnswer(
+    `${server.url}/simulate/status/${job_id}`,
+    ({ progress }) => progress.completed >= 2,
+  );
   limitFileSize('100');
-  await server.waitFor(/the job waits.*Cannot use the database: the disk reports an input or output error/);
+  await server.waitFor(
+    /the job waits.*Cannot use the database: the disk reports an input or output error/,
+  );
   assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
   limitFileSize('unlimited');
   await cancelWhenMoving(server.url, job_id);
@@ -87,7 +127,11 @@ test('a disk that refuses to write: the job waits in the same way', { skip: noLi
 
 test('a service that waits for its disk can be stopped', { skip: noDisk }, async (t) => {
   const cwd = installProgram(t);
-  const program = startOnDisk(t, [], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' }, kb: 16_000 });
+  const program = startOnDisk(t, [], {
+    cwd,
+    env: { ...DEV, PRESERVE_DEV_DATA: 'true' },
+    kb: 16_000,
+  });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
   const { job_id } = await ask(`${url}/simulate/trigger`, MANY_DAYS);
   await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
@@ -97,17 +141,25 @@ test('a service that waits for its disk can be stopped', { skip: noDisk }, async
   assert.equal((await program.ended).code, 0);
 });
 
-test('a backup onto a disk that is too small leaves nothing behind', { skip: noDisk }, async (t) => {
+test('a backup onto a disk that is too small leaves nothing behind', {
+  skip: noDisk,
+}, async (t) => {
   const cwd = installProgram(t);
   openDatabase(join(cwd, 'jobs.db')).close();
-  const before = 'mkdir data/full && mv jobs.db data/ && mount -t tmpfs -o size=40k tmpfs data/full';
+  const before =
+    'mkdir data/full && mv jobs.db data/ && mount -t tmpfs -o size=40k tmpfs data/full';
   const options = { cwd, kb: 16_000, before, after: 'ls data/full' };
   const program = startOnDisk(t, ['backup', 'data/full/copy.db'], options);
   const { code, stdout, stderr } = await program.ended;
-  assert.deepEqual([code, stdout, stderr], [1, '', 'Cannot back up to data/full/copy.db: database or disk is full\n']);
+  assert.deepEqual(
+    [code, stdout, stderr],
+    [1, '', 'Cannot back up to data/full/copy.db: database or disk is full\n'],
+  );
 });
 
-test('a disk that is mounted read-only stops the start with the reason', { skip: noDisk }, async (t) => {
+test('a disk that is mounted read-only stops the start with the reason', {
+  skip: noDisk,
+}, async (t) => {
   const program = startOnDisk(t, [], {
     cwd: installProgram(t),
     env: DEV,
@@ -127,10 +179,16 @@ test('a disk that is full at the start stops it with the reason', { skip: noDisk
   const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 400, before });
   const { code, stderr } = await program.ended;
   assert.equal(code, 1);
-  assert.match(stderr, /^Cannot start: data\/dev_agent_data cannot be written: database or disk is full\n$/);
+  assert.match(
+    stderr,
+    /^Cannot start: data\/dev_agent_data cannot be written: database or disk is full\n$/,
+  );
 });
 
-/** What lies where the database should be, and what the program says of it; the file is left as it is. */
+/**
+ * What lies where the database should be, and what the program says of it; the file is left as it
+ * is.
+ */
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   [
     'a file that is not a database',
@@ -142,7 +200,11 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
     (path) => new DatabaseSync(path).exec('CREATE TABLE songs (title TEXT)'),
     /it is a database of another program/,
   ],
-  ['a database that is cut off', (path) => (openDatabase(path).close(), truncateSync(path, 10_000)), /malformed/],
+  [
+    'a database that is cut off',
+    (path) => (openDatabase(path).close(), truncateSync(path, 10_000)),
+    /malformed/,
+  ],
 ];
 const newer: (typeof unusable)[number] = [
   'a database from a newer version',
@@ -160,7 +222,8 @@ const modes: [env: Record<string, string>, file: string, unusable: typeof unusab
 ];
 for (const [env, file, rows] of modes) {
   for (const [what, make, message] of rows) {
-    // A start opens PROD's database as it opens a preserved one, so the short form starts PROD on one row.
+    // A start opens PROD's database as it opens a preserved one, so the short form starts PROD on
+    // one row.
     const isStarted = isLong || env['DEPLOYMENT_MODE'] === 'DEV' || what === unusable[0]?.[0];
     test(`${Object.values(env).join(' ')}: ${what} stops the start and is left unchanged`, async (t) => {
       const cwd = installProgram(t);
@@ -171,7 +234,10 @@ for (const [env, file, rows] of modes) {
       const options = { cwd, env: { ...env, API_PORT: '0' } };
       const commands = [['import-prices', 'server.js'], ['check'], ['backup', 'copy.db']];
       for (const args of isStarted ? [[], ...commands] : commands) {
-        const { code, stdout, stderr } = await (args.length === 0 ? runProgram : runInProcess)(args, options);
+        const { code, stdout, stderr } = await (args.length === 0 ? runProgram : runInProcess)(
+          args,
+          options,
+        );
         assert.deepEqual([code, stdout], [1, ''], stderr);
         assert.match(stderr, message);
         assert.doesNotMatch(stderr, /Unexpected failure|\n {4}at /);
@@ -196,7 +262,10 @@ test('a database file that is moved away while the service runs, replaced, and p
   const [path, away] = [join(cwd, 'data/jobs_dev.db'), join(cwd, 'away.db')];
   const states = async () => {
     const { status, database } = await ask(`${server.url}/health`);
-    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
+    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, {
+      ...DAYS,
+      start_date: DAYS.end_date,
+    });
     return { status, database, detail: String(detail).replace(/[0-9a-f]{8}/, 'x'), job_id };
   };
   const gone = {
@@ -214,7 +283,10 @@ test('a database file that is moved away while the service runs, replaced, and p
   renameSync(away, path);
   const { status, job_id } = await states();
   assert.equal(status, 'healthy');
-  await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+  await untilAnswer(
+    `${server.url}/simulate/status/${job_id}`,
+    (body) => body.status === 'completed',
+  );
 });
 
 test('the log removed under a running service: earlier and later commits survive a SIGKILL', async (t) => {
@@ -223,8 +295,15 @@ test('the log removed under a running service: earlier and later commits survive
   const path = join(cwd, 'data/jobs_dev.db');
   const server = await startServer(t, { cwd, env });
   const run = async (models: string[]) => {
-    const { job_id } = await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date, models });
-    await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+    const { job_id } = await ask(`${server.url}/simulate/trigger`, {
+      ...DAYS,
+      start_date: DAYS.end_date,
+      models,
+    });
+    await untilAnswer(
+      `${server.url}/simulate/status/${job_id}`,
+      (body) => body.status === 'completed',
+    );
   };
   await run(['model-a']);
   rmSync(`${path}-wal`);
@@ -233,7 +312,11 @@ test('the log removed under a running service: earlier and later commits survive
   assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
   server.process.kill('SIGKILL');
   const { stderr } = await server.ended;
-  assert.equal(stderr.match(/"level":"WARNING".*was removed while it was in use; what it held was saved/g)?.length, 2);
+  assert.equal(
+    stderr.match(/"level":"WARNING".*was removed while it was in use; what it held was saved/g)
+      ?.length,
+    2,
+  );
   const again = await startServer(t, { cwd, env });
   const audit = await ask(`${again.url}/audit`);
   assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 2]);
@@ -248,5 +331,8 @@ test('the log replaced under a running service: health and triggers say so, and 
   const { status, database } = await ask(`${server.url}/health`);
   const { detail } = await ask(`${server.url}/simulate/trigger`, DAYS);
   assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
-  assert.match(detail, /Cannot use the database: its log .* was replaced .*; restart the service, then run check/);
+  assert.match(
+    detail,
+    /Cannot use the database: its log .* was replaced .*; restart the service, then run check/,
+  );
 });

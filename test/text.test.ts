@@ -6,10 +6,20 @@ import { signatureSchema } from '../src/configuration-schema.ts';
 import { fileFrom } from '../src/executable.ts';
 import { createLog } from '../src/log.ts';
 import { count, list, nearestName } from '../src/sentences.ts';
-import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
+import {
+  cleanText,
+  cutText,
+  forTerminal,
+  printableJson,
+  showLines,
+  unprintableIn,
+} from '../src/text.ts';
 
 test('a count agrees with its noun', () => {
-  assert.deepEqual([count(0, 'date'), count(1, 'date'), count(2, 'date')], ['0 dates', '1 date', '2 dates']);
+  assert.deepEqual(
+    [count(0, 'date'), count(1, 'date'), count(2, 'date')],
+    ['0 dates', '1 date', '2 dates'],
+  );
 });
 
 test('of many names some are listed and the others counted', () => {
@@ -19,7 +29,10 @@ test('of many names some are listed and the others counted', () => {
   assert.equal(list(['A', 'B']), 'A, B');
 });
 
-/** Every character that is unprintable, by kind: single code units, and spans with both ends included. */
+/**
+ * Every character that is unprintable, by kind: single code units, and spans with both ends
+ * included.
+ */
 const unprintable: [kind: string, ...spans: (number | [first: number, last: number])[]][] = [
   ['a control character', [0x00, 0x1f], 0x7f, [0x80, 0x9f]],
   ['a mark of writing direction', 0x061c, 0x200e, 0x200f, [0x202a, 0x202e], [0x2066, 0x2069]],
@@ -32,7 +45,8 @@ for (const [kind, ...spans] of unprintable) {
   test(`${kind} is unprintable wherever text from outside is shown`, () => {
     for (const span of spans) {
       const [first, last] = typeof span === 'number' ? [span, span] : span;
-      for (let code = first; code <= last; code += 1) assertUnprintable(String.fromCharCode(code), kind);
+      for (let code = first; code <= last; code += 1)
+        assertUnprintable(String.fromCharCode(code), kind);
     }
   });
 }
@@ -44,7 +58,10 @@ function assertUnprintable(character: string, kind: string): void {
   assert.equal(forTerminal(text), 'a\ufffdb', code);
   assert.equal(showLines(text), LINE_CHARACTERS.includes(character) ? text : 'a\ufffdb', code);
   assert.match(cleanText(text), /^a ?b$/, code);
-  assert.equal(v.safeParse(signatureSchema, text).issues?.[0]?.message, `must not contain ${kind} (${code})`);
+  assert.equal(
+    v.safeParse(signatureSchema, text).issues?.[0]?.message,
+    `must not contain ${kind} (${code})`,
+  );
   const shown = [printableJson({ text }), ...logged(text).map((line) => line.slice(0, -1))];
   for (const line of shown) assert.equal(unprintableIn(line), null, code);
   assert.equal(JSON.parse(printableJson({ text })).text, text, code);
@@ -54,12 +71,24 @@ function assertUnprintable(character: string, kind: string): void {
 function logged(text: string): string[] {
   const lines: string[] = [];
   for (const json of [true, false])
-    createLog({ level: 'INFO', json, write: (line) => lines.push(line), clock: () => new Date(0) }).info(text, { text });
+    createLog({
+      level: 'INFO',
+      json,
+      write: (line) => lines.push(line),
+      clock: () => new Date(0),
+    }).info(text, { text });
   return lines;
 }
 
 test('what emoji, scripts and byte order marks need is printable', () => {
-  for (const text of ['\u{1f468}\u200d\u{1f469}', '\u0645\u200c\u0647', '\ufeffa', '\u00ad', '\uffff\u{10ffff}', '\u00a0']) {
+  for (const text of [
+    '\u{1f468}\u200d\u{1f469}',
+    '\u0645\u200c\u0647',
+    '\ufeffa',
+    '\u00ad',
+    '\uffff\u{10ffff}',
+    '\u00a0',
+  ]) {
     assert.equal(unprintableIn(text), null);
     assert.deepEqual([forTerminal(text), showLines(text)], [text, text]);
   }
@@ -78,7 +107,8 @@ const texts: [text: string, clean: string][] = [
   ['', ''],
 ];
 for (const [text, clean] of texts) {
-  test(`${printableJson(text)} cleaned is ${printableJson(clean)}`, () => assert.equal(cleanText(text), clean));
+  test(`${printableJson(text)} cleaned is ${printableJson(clean)}`, () =>
+    assert.equal(cleanText(text), clean));
 }
 
 test('a cut keeps to its length and cuts no character in two', () => {
@@ -112,4 +142,5 @@ const near: [name: string, nearest: string | null][] = [
   ['x'.repeat(300), null],
 ];
 for (const [name, nearest] of near)
-  test(`the name nearest to ${JSON.stringify(name.slice(0, 20))} is ${nearest}`, () => assert.equal(nearestName(name, NAMES), nearest));
+  test(`the name nearest to ${JSON.stringify(name.slice(0, 20))} is ${nearest}`, () =>
+    assert.equal(nearestName(name, NAMES), nearest));

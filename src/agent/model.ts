@@ -3,7 +3,12 @@ import type { Answer, Carried, ToolCall } from '../protocol.ts';
 /** The conversation as the child keeps it. */
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string; toolCalls: readonly ToolCall[]; carried?: Carried | null | undefined }
+  | {
+      role: 'assistant';
+      content: string;
+      toolCalls: readonly ToolCall[];
+      carried?: Carried | null | undefined;
+    }
   | { role: 'tool'; id: string; content: string; isMalformed?: boolean | undefined };
 
 /** What a model says next. Without a tool call it ends the day, and its text is the summary. */
@@ -12,5 +17,8 @@ export type ModelAnswer = Omit<Answer, 'type'>;
 /** Thrown when a provider refuses the key (401 or 403). */
 export class KeyRefused extends Error {}
 
-/** Answers a conversation: a provider over the network, the simulated model or a baseline. One call is one step. */
+/**
+ * Answers a conversation: a provider over the network, the simulated model or a baseline. One call
+ * is one step.
+ */
 export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;

@@ -6,26 +6,37 @@ import { type ChildMessage, encodeLine } from '../protocol.ts';
 const STDIN = 0;
 const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
-/** One thread waits for the parent, one looks up host names; Node would start four, and containers may limit threads. */
+/**
+ * One thread waits for the parent, one looks up host names; Node would start four, and containers
+ * may limit threads.
+ */
 const THREADS = 2;
-/** The pause before a descriptor that does not block is tried again; some launchers hand over such a descriptor. */
+/**
+ * The pause before a descriptor that does not block is tried again; some launchers hand over such a
+ * descriptor.
+ */
 const EAGAIN_PAUSE_MS = 5;
 
 /**
- * The child's two ends of the pipe to its parent. The process exits when the parent has, or has closed the pipe: with exit code
- * 0 after it has sent its outcome, so that engines such as Slurm list the day as a success.
+ * The child's two ends of the pipe to its parent. The process exits when the parent has, or has
+ * closed the pipe: with exit code 0 after it has sent its outcome, so that engines such as Slurm
+ * list the day as a success.
  */
 export interface Pipe {
   send(message: ChildMessage): void;
   /** Waits for the next line. */
   receive(): string | Promise<string>;
-  /** From now on reads continuously, so that a child waiting for its model notices at once when its parent exits. */
+  /**
+   * From now on reads continuously, so that a child waiting for its model notices at once when its
+   * parent exits.
+   */
   readAhead(): void;
 }
 
 /**
- * Opens the pipe on stdin and stdout. A child that only ever waits for its parent uses plain blocking reads: the modules
- * behind `process.stdin` and a thread pool would add a fifth to its start-up time.
+ * Opens the pipe on stdin and stdout. A child that only ever waits for its parent uses plain
+ * blocking reads: the modules behind `process.stdin` and a thread pool would add a fifth to its
+ * start-up time.
  */
 export function openPipe(): Pipe {
   const lines: string[] = [];
@@ -45,7 +56,8 @@ export function openPipe(): Pipe {
     send(message) {
       const bytes = Buffer.from(encodeLine(message));
       isDone = message.type === 'outcome';
-      for (let written = 0; written < bytes.length;) written += whenReady(() => writeSync(STDOUT, bytes, written));
+      for (let written = 0; written < bytes.length; )
+        written += whenReady(() => writeSync(STDOUT, bytes, written));
     },
     receive() {
       for (;;) {

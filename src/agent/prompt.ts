@@ -20,7 +20,10 @@ const INSTRUCTIONS = 'Further instructions:';
 /** What a conversation has before the model's first answer. */
 type FirstMessages = (ChatMessage & { role: 'system' | 'user' })[];
 
-/** The parts of a conversation that neither a model nor a tool writes, in one version of the wording. */
+/**
+ * The parts of a conversation that neither a model nor a tool writes, in one version of the
+ * wording.
+ */
 interface Words {
   /** `prompt` is the entry's own; null without one. */
   firstMessages(brief: Brief, prompt: string | null): FirstMessages;
@@ -32,7 +35,10 @@ interface Words {
 
 const first: Words = {
   firstMessages: (brief, prompt) => [
-    { role: 'system', content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}` },
+    {
+      role: 'system',
+      content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}`,
+    },
     { role: 'user', content: morningReport(brief) },
   ],
   summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
@@ -47,20 +53,37 @@ export function wordsOf(wording: Wording = WORDING): Words {
 }
 
 /**
- * The first messages of every conversation. They are made only from the brief and the entry's prompt, so they reveal nothing
- * that the model must not know.
+ * The first messages of every conversation. They are made only from the brief and the entry's
+ * prompt, so they reveal nothing that the model must not know.
  */
-export function firstMessages(brief: Brief, prompt: string | null = null, wording: Wording = WORDING): FirstMessages {
+export function firstMessages(
+  brief: Brief,
+  prompt: string | null = null,
+  wording: Wording = WORDING,
+): FirstMessages {
   return wordsOf(wording).firstMessages(brief, prompt);
 }
 
-function morningReport({ date, cash, portfolioValue, holdings, dividends = [], quotes, costs, note }: Brief): string {
-  const held = holdings.map(({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`);
+function morningReport({
+  date,
+  cash,
+  portfolioValue,
+  holdings,
+  dividends = [],
+  quotes,
+  costs,
+  note,
+}: Brief): string {
+  const held = holdings.map(
+    ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
+  );
   const paid = dividends.map(
     ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
       `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
   );
-  const prices = quotes.map(({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`);
+  const prices = quotes.map(
+    ({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`,
+  );
   return [
     `Today's date: ${date}`,
     '',
@@ -76,7 +99,11 @@ function morningReport({ date, cash, portfolioValue, holdings, dividends = [], q
   ].join('\n');
 }
 
-function costsLine({ commissionPerTrade, commissionBps, slippageBps }: NonNullable<Brief['costs']>): string {
+function costsLine({
+  commissionPerTrade,
+  commissionBps,
+  slippageBps,
+}: NonNullable<Brief['costs']>): string {
   const commission = [
     ...(commissionPerTrade > 0 ? [`$${commissionPerTrade}`] : []),
     ...(commissionBps > 0 ? [`${commissionBps} basis points of its value`] : []),

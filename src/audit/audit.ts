@@ -22,7 +22,10 @@ import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.t
 
 /** Findings listed by name; the rest are only counted. */
 const MAX_LISTED = 1_000;
-/** Corrected closing states are kept, up to this many, so that later days are checked against the right start. */
+/**
+ * Corrected closing states are kept, up to this many, so that later days are checked against the
+ * right start.
+ */
 const MAX_CORRECTED = 10_000;
 
 /** A model-day with findings. */
@@ -45,26 +48,38 @@ export interface AuditReport {
   positions: number;
   /** Model-days that do not add up. */
   problems: Listed<Finding>;
-  /** Model-days that do not match what is still known of their prices, where part of that has been lost. */
+  /**
+   * Model-days that do not match what is still known of their prices, where part of that has been
+   * lost.
+   */
   unverifiable: Listed<Finding>;
-  /** Model-days whose start, prices, splits or dividends have changed since they ran; these are not errors. */
+  /**
+   * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
+   * errors.
+   */
   stale: Listed<{ model: string; date: CalendarDate }>;
 }
 
 export interface AuditOptions {
   /** Called from time to time with the number of model-days audited and the total. */
   onProgress?: (done: number, total: number) => void;
-  /** Whether the file is opened for reading only, so that nothing beside it changes either; SQLite then skips CHECK constraints. */
+  /**
+   * Whether the file is opened for reading only, so that nothing beside it changes either; SQLite
+   * then skips CHECK constraints.
+   */
   isReadOnly?: boolean;
   /** Aborts the audit, which then rejects. */
   signal?: AbortSignal;
 }
 
 /**
- * Verifies a database as it is now, while others may write to it: the file, its manifest if it is a package, the references
- * between its rows, and every active model-day, recomputed. Reads only.
+ * Verifies a database as it is now, while others may write to it: the file, its manifest if it is a
+ * package, the references between its rows, and every active model-day, recomputed. Reads only.
  */
-export async function audit(path: string, { onProgress, signal, isReadOnly = false }: AuditOptions = {}): Promise<AuditReport> {
+export async function audit(
+  path: string,
+  { onProgress, signal, isReadOnly = false }: AuditOptions = {},
+): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
     signal?.throwIfAborted();
     const { models } = await bySlices(countActive(snapshot));
@@ -75,12 +90,16 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
     ]);
     const changed = await bySlices(checkManifest(snapshot), () => signal?.throwIfAborted());
     report.damage.unshift(...damage, ...changed);
-    for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
+    for (const { problem, ...modelDay } of misfits)
+      addTo(report.problems, { ...modelDay, sentences: [problem] });
     return report;
   });
 }
 
-/** Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is left running when it settles. */
+/**
+ * Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is
+ * left running when it settles.
+ */
 async function together<One, Other>(
   signal: AbortSignal | undefined,
   start: (ended: AbortSignal) => [Promise<One>, Promise<Other>],
@@ -96,8 +115,15 @@ async function together<One, Other>(
   }
 }
 
-/** As `auditLedger`, with what is stale by now; but what cannot be read to the end is reported as damage. */
-async function readLedger(reader: Reader, report: AuditReport, options: AuditOptions): Promise<void> {
+/**
+ * As `auditLedger`, with what is stale by now; but what cannot be read to the end is reported as
+ * damage.
+ */
+async function readLedger(
+  reader: Reader,
+  report: AuditReport,
+  options: AuditOptions,
+): Promise<void> {
   try {
     await auditLedger(reader, report, options);
     const stale = staleModelDays(reader, modelsWithSessions(reader), MAX_LISTED);
@@ -120,7 +146,10 @@ export function emptyReport(): AuditReport {
   return { ...counts, damage: [], problems: nothing(), unverifiable: nothing(), stale: nothing() };
 }
 
-/** Recomputes every active model-day and those it depends on, date by date and in slices, adding to the report. */
+/**
+ * Recomputes every active model-day and those it depends on, date by date and in slices, adding to
+ * the report.
+ */
 export async function auditLedger(
   reader: Reader,
   report: AuditReport,
@@ -136,7 +165,10 @@ export async function auditLedger(
   onPause();
 }
 
-/** Memory holds only the last day of each model, the bars of one date, and the splits and dividends of what is held. */
+/**
+ * Memory holds only the last day of each model, the bars of one date, and the splits and dividends
+ * of what is held.
+ */
 function* auditModelDays(reader: Reader, report: AuditReport): Steps<void> {
   const closings = createClosings(reader);
   const shared = { ...createCorporateActions(reader), setBacks: yield* clockSetBacks(reader) };
@@ -155,7 +187,9 @@ function* auditModelDays(reader: Reader, report: AuditReport): Steps<void> {
 }
 
 /** The models that have active model-days, and the number of these. */
-export function* countActive(reader: Reader): Generator<void, { models: number; modelDays: number }> {
+export function* countActive(
+  reader: Reader,
+): Generator<void, { models: number; modelDays: number }> {
   const counts = { models: 0, modelDays: 0 };
   for (const count of activeModelDaysByModel(reader)) {
     counts.models += count > 0 ? 1 : 0;
@@ -166,7 +200,10 @@ export function* countActive(reader: Reader): Generator<void, { models: number; 
 }
 
 interface Closings {
-  /** The closing state that a session started from: as stored and, where that is wrong, also as it should be. */
+  /**
+   * The closing state that a session started from: as stored and, where that is wrong, also as it
+   * should be.
+   */
   before(session: AuditedSession): ClosingState[];
   remember(session: AuditedSession, day: AuditedDay): void;
 }
@@ -178,8 +215,11 @@ function createClosings(reader: Reader): Closings {
     before({ model, startedFrom }) {
       if (startedFrom === null) return [];
       const known = last.get(model);
-      const stored = known?.sessionId === startedFrom ? known.stored : lastRecord(reader, startedFrom);
-      return [stored, corrected.get(startedFrom)].filter((state) => state !== null && state !== undefined);
+      const stored =
+        known?.sessionId === startedFrom ? known.stored : lastRecord(reader, startedFrom);
+      return [stored, corrected.get(startedFrom)].filter(
+        (state) => state !== null && state !== undefined,
+      );
     },
     remember({ model, sessionId }, { stored, corrected: right }) {
       last.set(model, { sessionId, stored });
@@ -188,12 +228,17 @@ function createClosings(reader: Reader): Closings {
   };
 }
 
-function record(report: AuditReport, { model, date, sessionId, status }: AuditedSession, day: AuditedDay): void {
+function record(
+  report: AuditReport,
+  { model, date, sessionId, status }: AuditedSession,
+  day: AuditedDay,
+): void {
   report.positions += day.positions;
   report[status === 'active' ? 'modelDays' : 'supersededModelDays'] += 1;
   const modelDay = { model, date, sessionId, status };
   if (day.problems.length > 0) addTo(report.problems, { ...modelDay, sentences: day.problems });
-  if (day.unverifiable.length > 0) addTo(report.unverifiable, { ...modelDay, sentences: day.unverifiable });
+  if (day.unverifiable.length > 0)
+    addTo(report.unverifiable, { ...modelDay, sentences: day.unverifiable });
 }
 
 /** Adds to a list, of which only the first items are kept. */

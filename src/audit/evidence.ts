@@ -18,8 +18,9 @@ import {
 import { LOST, type Note } from './notes.ts';
 
 /**
- * A price is stamped when it is prepared, but others see it only when its transaction commits, which may take a while (an
- * import writes thousands of bars in one). For this long its predecessor may still be read.
+ * A price is stamped when it is prepared, but others see it only when its transaction commits,
+ * which may take a while (an import writes thousands of bars in one). For this long its predecessor
+ * may still be read.
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
 /** Symbols whose prices, splits or dividends are compared without a pause. */
@@ -33,18 +34,22 @@ interface Used {
 }
 
 /**
- * Compares a session's evidence with the prices, splits and dividends as they were when it read them. `held` are the symbols that it
- * held in the morning.
+ * Compares a session's evidence with the prices, splits and dividends as they were when it read
+ * them. `held` are the symbols that it held in the morning.
  */
 export function* checkEvidence(
   day: History,
   { openedAt, startedAt, completedAt, pastDate, paysDividends }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
 ): Steps<void> {
-  const since = (start: string): TimeSpan => spanOf(day, { from: justBefore(start), to: completedAt });
+  const since = (start: string): TimeSpan =>
+    spanOf(day, { from: justBefore(start), to: completedAt });
   const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
   for (const [index, { symbol, open, close }] of evidence.prices.entries()) {
-    for (const [name, mark, span] of [['open', open, atOpening], ['close', close, atCommit]] as const) {
+    for (const [name, mark, span] of [
+      ['open', open, atOpening],
+      ['close', close, atCommit],
+    ] as const) {
       if (mark === null || fits(day, { symbol, name, mark }, span)) continue;
       noteMisfit(day, { symbol, name, mark }, { span, note });
       yield null;
@@ -54,24 +59,49 @@ export function* checkEvidence(
   if (pastDate === null) return;
   // Splits and dividends are read at the start, or later by a process that resumed the session.
   const read = { after: pastDate, span: since(startedAt) };
-  const splits = yield* mapInSteps(held, (symbol) => splitsWithin(day, symbol, read), SYMBOLS_PER_STEP);
-  checkSplits(evidence.splits, inPlaces(splits, ({ date }) => date), note);
+  const splits = yield* mapInSteps(
+    held,
+    (symbol) => splitsWithin(day, symbol, read),
+    SYMBOLS_PER_STEP,
+  );
+  checkSplits(
+    evidence.splits,
+    inPlaces(splits, ({ date }) => date),
+    note,
+  );
   const paying = paysDividends ? held : [];
-  const dividends = yield* mapInSteps(paying, (symbol) => dividendsWithin(day, symbol, read), SYMBOLS_PER_STEP);
-  checkDividends(evidence.dividends, inPlaces(dividends, ({ exDate }) => exDate), note);
+  const dividends = yield* mapInSteps(
+    paying,
+    (symbol) => dividendsWithin(day, symbol, read),
+    SYMBOLS_PER_STEP,
+  );
+  checkDividends(
+    evidence.dividends,
+    inPlaces(dividends, ({ exDate }) => exDate),
+    note,
+  );
 }
 
-/** The open or the close of a bar in dollars; where no close is known, holdings are marked at the open. */
+/**
+ * The open or the close of a bar in dollars; where no close is known, holdings are marked at the
+ * open.
+ */
 function dollarsOf({ open, close }: BarVersion, name: Used['name']): number {
   return name === 'open' ? open : (close ?? open);
 }
 
 /** Reads all earlier bars of the symbol, which takes milliseconds. */
-function noteMisfit(day: History, { symbol, name, mark }: Used, { span, note }: { span: TimeSpan; note: Note }): void {
+function noteMisfit(
+  day: History,
+  { symbol, name, mark }: Used,
+  { span, note }: { span: TimeSpan; note: Note },
+): void {
   const own = day.bars(symbol);
   const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, span));
   const bar = versionAt(own, span.to);
-  const right = bar ? `should be ${formatDollars(reported(priceUnitsIn(dollarsOf(bar, name))))}` : 'and none was known at the time';
+  const right = bar
+    ? `should be ${formatDollars(reported(priceUnitsIn(dollarsOf(bar, name))))}`
+    : 'and none was known at the time';
   const said = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
   note(isComplete ? `${said}, ${right}` : `${said}; ${LOST}`, { isComplete });
 }
@@ -80,18 +110,25 @@ function noteMisfit(day: History, { symbol, name, mark }: Used, { span, note }: 
 function fits(day: History, { symbol, name, mark }: Used, span: TimeSpan): boolean {
   const own = day.bars(symbol);
   if (mark.date === day.date)
-    return possibleVersions(own, span).some((bar) => priceUnitsIn(dollarsOf(bar, name)) === mark.price);
+    return possibleVersions(own, span).some(
+      (bar) => priceUnitsIn(dollarsOf(bar, name)) === mark.price,
+    );
   if (isThereAllThrough(own, span)) return false;
   for (const versions of earlierBars(day, symbol)) {
     const known = possibleVersions(versions, span);
     if (versions[0]?.date === mark.date)
-      return known.some((bar) => isAdjusted(day, { symbol, dollars: dollarsOf(bar, 'close'), mark }, span));
-    if (isThereAllThrough(versions, span) && known.every(({ close }) => close !== null)) return false;
+      return known.some((bar) =>
+        isAdjusted(day, { symbol, dollars: dollarsOf(bar, 'close'), mark }, span),
+      );
+    if (isThereAllThrough(versions, span) && known.every(({ close }) => close !== null))
+      return false;
   }
   return false;
 }
 
-/** Whether a price is an earlier bar's, adjusted for the splits since as they may have been known. */
+/**
+ * Whether a price is an earlier bar's, adjusted for the splits since as they may have been known.
+ */
 function isAdjusted(
   day: History,
   { symbol, dollars, mark }: { symbol: string; dollars: number; mark: Mark },
@@ -100,25 +137,37 @@ function isAdjusted(
   const ratios = splitsWithin(day, symbol, { after: mark.date, span }).reduce(
     (products, { choices }) =>
       products.flatMap((ratio) =>
-        choices.map((split) => (split === null ? ratio : ratio * (split.numerator / split.denominator))),
+        choices.map((split) =>
+          split === null ? ratio : ratio * (split.numerator / split.denominator),
+        ),
       ),
     [1],
   );
   return ratios.some((ratio) => priceUnitsIn(dollars / ratio) === mark.price);
 }
 
-function checkSplits(known: readonly KnownSplit[], possible: readonly PossibleSplit[], note: Note): void {
+function checkSplits(
+  known: readonly KnownSplit[],
+  possible: readonly PossibleSplit[],
+  note: Note,
+): void {
   const unexpected = new Map(known.map((used) => [placeOf(used), used]));
   for (const { choices, isComplete, ...split } of possible) {
     const place = placeOf(split);
     const used = unexpected.get(place);
     unexpected.delete(place);
     if (used?.numerator === null) continue; // its record has the ratio
-    if (choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))) continue;
+    if (
+      choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))
+    )
+      continue;
     const said = `it used ${used ? `${nameOf(used)} as the split` : 'no split'} of ${place}`;
-    note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, { isComplete });
+    note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, {
+      isComplete,
+    });
   }
-  for (const [place, used] of unexpected) note(`it used ${nameOf(used)} as the split of ${place}, and none was known at the time`);
+  for (const [place, used] of unexpected)
+    note(`it used ${nameOf(used)} as the split of ${place}, and none was known at the time`);
 }
 
 function placeOf({ symbol, date }: Pick<KnownSplit, 'symbol' | 'date'>): string {
@@ -135,7 +184,10 @@ export function nameOf({ numerator, denominator }: Ratio): string {
   return `${numerator}:${denominator}`;
 }
 
-/** A time stamp moved back by the longest delay of a commit; an unreadable one is returned unchanged. */
+/**
+ * A time stamp moved back by the longest delay of a commit; an unreadable one is returned
+ * unchanged.
+ */
 export function justBefore(timestamp: string): string {
   const instant = Date.parse(timestamp);
   return Number.isNaN(instant) ? timestamp : new Date(instant - MAX_COMMIT_DELAY_MS).toISOString();

@@ -7,7 +7,10 @@ import { percent } from '../trading/positions.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import type { Note } from './notes.ts';
 
-/** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
+/**
+ * Records with the portfolios they may have, as `replay` returns them, and the values that the day
+ * may have started from.
+ */
 export interface Figures {
   records: readonly PositionRow[];
   portfolios: readonly (readonly Portfolio[])[];
@@ -15,8 +18,9 @@ export interface Figures {
 }
 
 /**
- * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit against the value that the day
- * started from. Returns what each record should be worth; null where a price is missing.
+ * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit
+ * against the value that the day started from. Returns what each record should be worth; null where
+ * a price is missing.
  */
 export function* checkFigures(
   { records, portfolios, startValues }: Figures,
@@ -40,10 +44,15 @@ function checkRecord(
     worths,
     startValues,
     note,
-  }: { worths: readonly (Money | null)[]; startValues: readonly Money[]; note: (sentence: string) => void },
+  }: {
+    worths: readonly (Money | null)[];
+    startValues: readonly Money[];
+    note: (sentence: string) => void;
+  },
 ): void {
   const [worth] = worths;
-  if (worth === null || worth === undefined) return note('portfolio_value cannot be recomputed: a price is missing');
+  if (worth === null || worth === undefined)
+    return note('portfolio_value cannot be recomputed: a price is missing');
   if (!worths.includes(portfolioValue))
     note(`portfolio_value is ${formatDollars(portfolioValue)}, should be ${formatDollars(worth)}`);
   // Compared with the right value and the stored one, so that one wrong figure is reported once.
@@ -52,14 +61,19 @@ function checkRecord(
   );
   const fitting = profits.filter(({ profit }) => profit === dailyProfit);
   if (fitting.length === 0)
-    note(`daily_profit is ${formatDollars(dailyProfit)}, should be ${formatDollars(profits[0]?.profit ?? worth)}`);
+    note(
+      `daily_profit is ${formatDollars(dailyProfit)}, should be ${formatDollars(profits[0]?.profit ?? worth)}`,
+    );
   const returns = (fitting.length === 0 ? profits : fitting).map(({ start, profit }) =>
     start === 0 ? null : percent(profit / start),
   );
-  if (!returns.includes(dailyReturnPct)) note(`daily_return_pct is ${dailyReturnPct}, should be ${returns[0]}`);
+  if (!returns.includes(dailyReturnPct))
+    note(`daily_return_pct is ${dailyReturnPct}, should be ${returns[0]}`);
 }
 
 /** The value of a portfolio; null when a mark is missing. */
 function valueAt(portfolio: Portfolio, marks: ReadonlyMap<string, Money>): Money | null {
-  return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol)) ? valueOf(portfolio, marks) : null;
+  return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol))
+    ? valueOf(portfolio, marks)
+    : null;
 }

@@ -72,7 +72,10 @@ export function spanOf({ setBacks }: Pick<History, 'setBacks'>, { from, to }: Ti
 }
 
 /** The versions of a symbol's earlier bars, the latest dates first. */
-export function* earlierBars({ reader, date }: History, symbol: string): Generator<Versions<BarVersion>> {
+export function* earlierBars(
+  { reader, date }: History,
+  symbol: string,
+): Generator<Versions<BarVersion>> {
   let versions: BarVersion[] = [];
   for (const bar of earlierBarVersions(reader, symbol, date)) {
     if (versions[0] !== undefined && versions[0].date !== bar.date) {
@@ -94,7 +97,10 @@ export interface PossibleSplit {
   isComplete: boolean;
 }
 
-/** The splits of a symbol after a date up to that of the history, in order, as they may have been read within a span. */
+/**
+ * The splits of a symbol after a date up to that of the history, in order, as they may have been
+ * read within a span.
+ */
 export function splitsWithin(
   { reader, date: upTo, splits }: History,
   symbol: string,
@@ -105,24 +111,42 @@ export function splitsWithin(
     const adjusted = [span.from, span.to].map((instant) => wasAdjusted(reader, symbol, instant));
     const isCertain = isThereAllThrough(versions, span) && !adjusted.includes(true);
     const known = adjusted.includes(false) ? possibleVersions(versions, span) : [];
-    return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, span) };
+    return {
+      symbol,
+      date,
+      choices: isCertain ? [...known] : [...known, null],
+      isComplete: !isLost(versions, span),
+    };
   });
 }
 
 /** What there is of each symbol in one list, by date and symbol. */
-export function inPlaces<Item extends { symbol: string }>(bySymbol: readonly Item[][], dateOf: (item: Item) => CalendarDate): Item[] {
+export function inPlaces<Item extends { symbol: string }>(
+  bySymbol: readonly Item[][],
+  dateOf: (item: Item) => CalendarDate,
+): Item[] {
   const placeOf = (item: Item) => `${dateOf(item)} ${item.symbol}`;
   return bySymbol.flat().sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 }
 
 /** The version at an instant, according to the time stamps. */
-export function versionAt<Version extends Lifetime>(all: Versions<Version>, at: string): Version | undefined {
-  return all.find(({ recordedAt, replacedAt }) => recordedAt <= at && (replacedAt === null || replacedAt > at));
+export function versionAt<Version extends Lifetime>(
+  all: Versions<Version>,
+  at: string,
+): Version | undefined {
+  return all.find(
+    ({ recordedAt, replacedAt }) => recordedAt <= at && (replacedAt === null || replacedAt > at),
+  );
 }
 
 /** The first known version of something whose state at the end of a span is unknown. */
-function laterVersion<Version extends Lifetime>(all: Versions<Version>, { to }: TimeSpan): Version | undefined {
-  return versionAt(all, to) === undefined ? all.findLast(({ recordedAt }) => recordedAt > to) : undefined;
+function laterVersion<Version extends Lifetime>(
+  all: Versions<Version>,
+  { to }: TimeSpan,
+): Version | undefined {
+  return versionAt(all, to) === undefined
+    ? all.findLast(({ recordedAt }) => recordedAt > to)
+    : undefined;
 }
 
 /** Whether an earlier version may have been lost: some tools replace rows without a trace. */
@@ -130,15 +154,24 @@ export function isLost(all: Versions<Lifetime>, span: TimeSpan): boolean {
   return laterVersion(all, span) !== undefined;
 }
 
-/** Every version that may have been read within a span; where that was lost, also the first known later one. */
-export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, span: TimeSpan): Versions<Version> {
+/**
+ * Every version that may have been read within a span; where that was lost, also the first known
+ * later one.
+ */
+export function possibleVersions<Version extends Lifetime>(
+  all: Versions<Version>,
+  span: TimeSpan,
+): Versions<Version> {
   if (all.length === 1 && all[0]?.replacedAt === null) return all; // nearly always
   const later = laterVersion(all, span);
   return [...versionsWithin(all, span), ...(later ? [later] : [])];
 }
 
 /** Every version that was there at some time within a span. */
-export function versionsWithin<Version extends Lifetime>(all: Versions<Version>, { from, to }: TimeSpan): Version[] {
+export function versionsWithin<Version extends Lifetime>(
+  all: Versions<Version>,
+  { from, to }: TimeSpan,
+): Version[] {
   return all.filter(({ recordedAt, replacedAt }) => {
     // Two changes within one millisecond, or a clock that was set back.
     const hasNoLife = replacedAt !== null && replacedAt <= recordedAt;

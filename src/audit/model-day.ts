@@ -29,8 +29,9 @@ export interface AuditedDay extends Notes {
 }
 
 /**
- * Recomputes one model-day from its actions and its evidence, and compares the evidence with the prices at the time.
- * `startsOf` gives the closing state of the day it started from: as stored and, where that is wrong, also as it should be.
+ * Recomputes one model-day from its actions and its evidence, and compares the evidence with the
+ * prices at the time. `startsOf` gives the closing state of the day it started from: as stored and,
+ * where that is wrong, also as it should be.
  */
 export function* auditModelDay(
   history: History,
@@ -45,7 +46,11 @@ export function* auditModelDay(
     checkOrders(session, records, note);
     checkNote(history.reader, session, note);
     checkTerms(session, note);
-    corrected = yield* recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
+    corrected = yield* recompute(history, session, {
+      records,
+      starts: startOf(session, { startsOf, note }),
+      note,
+    });
   } catch (error) {
     const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
     if (!isInTheData) throw error;
@@ -57,7 +62,11 @@ export function* auditModelDay(
 function* recompute(
   history: History,
   session: AuditedSession,
-  { records, starts, note }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
+  {
+    records,
+    starts,
+    note,
+  }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
 ): Steps<ClosingState | null> {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
@@ -68,7 +77,8 @@ function* recompute(
   });
   const portfolios = yield* replay(records, starts, { date: session.date, evidence, costs, note });
   const startValues = starts.map(({ portfolioValue }) => portfolioValue);
-  const portfolioValue = (yield* checkFigures({ records, portfolios, startValues }, { evidence, note })).at(-1) ?? null;
+  const portfolioValue =
+    (yield* checkFigures({ records, portfolios, startValues }, { evidence, note })).at(-1) ?? null;
   const held = [...new Set(starts.flatMap(({ holdings }) => [...holdings.keys()]))];
   yield* checkEvidence(history, session, { evidence, held, note });
   const [right] = portfolios.at(-1) ?? [];
@@ -81,7 +91,10 @@ function* recompute(
 /** Statuses of sessions from whose close a day can start. */
 const CLOSED = new Set(['active', 'superseded', 'opening']);
 
-/** What the day started with: one state, or two where the records of the day before are wrong. Empty when unknown. */
+/**
+ * What the day started with: one state, or two where the records of the day before are wrong. Empty
+ * when unknown.
+ */
 function startOf(
   session: AuditedSession,
   { startsOf, note }: { startsOf: (session: AuditedSession) => ClosingState[]; note: Note },
@@ -90,7 +103,10 @@ function startOf(
   if (startedFrom === null) {
     const configured = configuredCash === null ? initialCash : fromDollars(configuredCash);
     const isAsConfigured = configured === initialCash;
-    if (!isAsConfigured) note(`initial cash is ${formatDollars(initialCash)}, the job's is ${formatDollars(configured)}`);
+    if (!isAsConfigured)
+      note(
+        `initial cash is ${formatDollars(initialCash)}, the job's is ${formatDollars(configured)}`,
+      );
     const amounts = isAsConfigured ? [initialCash] : [initialCash, configured];
     return amounts.map((amount) => ({ cash: amount, holdings: new Map(), portfolioValue: amount }));
   }
@@ -100,7 +116,8 @@ function startOf(
     return [];
   }
   if (past.pastModel !== model) note(`${from} is another model's`);
-  else if (past.pastDate === null || past.pastDate >= date) note(`${from} is not of an earlier date`);
+  else if (past.pastDate === null || past.pastDate >= date)
+    note(`${from} is not of an earlier date`);
   else if (!CLOSED.has(String(past.pastStatus))) note(`${from} is ${past.pastStatus}`);
   else if (startedFrom >= sessionId) note(`${from} ended after it began`); // by number, not by time: clocks are set back
   const starts = startsOf(session);
@@ -108,15 +125,29 @@ function startOf(
   return starts;
 }
 
-/** Checks that the model's note is the one that its last call wrote, or else that of the day it started from. */
+/**
+ * Checks that the model's note is the one that its last call wrote, or else that of the day it
+ * started from.
+ */
 function checkNote(reader: Reader, session: AuditedSession, note: Note): void {
   const { sessionId, note: stored, pastNote, notesWritten } = session;
-  const written = notesWritten > 0 ? asObject(tryParse(lastNoteWritten(reader, sessionId) ?? ''))?.['text'] : undefined;
+  const written =
+    notesWritten > 0
+      ? asObject(tryParse(lastNoteWritten(reader, sessionId) ?? ''))?.['text']
+      : undefined;
   const right = notesWritten > 0 ? asWritten(written) : pastNote;
-  if (stored !== right) note(notesWritten > 0 ? 'its note is not what it wrote last' : 'its note is not that of the day it started from');
+  if (stored !== right)
+    note(
+      notesWritten > 0
+        ? 'its note is not what it wrote last'
+        : 'its note is not that of the day it started from',
+    );
 }
 
-/** As it is stored: empty text removes the note. Undefined for what is not text, which no note equals. */
+/**
+ * As it is stored: empty text removes the note. Undefined for what is not text, which no note
+ * equals.
+ */
 function asWritten(text: unknown): string | null | undefined {
   return typeof text === 'string' ? text.toWellFormed() || null : undefined;
 }
@@ -124,13 +155,25 @@ function asWritten(text: unknown): string | null | undefined {
 /** Checks that the session pays dividends where its job does. */
 function checkTerms({ paysDividends, configuredDividends }: AuditedSession, note: Note): void {
   if (configuredDividends === null || configuredDividends === paysDividends) return;
-  note(paysDividends ? 'it pays dividends, and its job does not' : 'it pays no dividends, and its job does');
+  note(
+    paysDividends
+      ? 'it pays dividends, and its job does not'
+      : 'it pays no dividends, and its job does',
+  );
 }
 
-/** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */
-function checkOrders({ buys, sells }: AuditedSession, records: readonly PositionRow[], note: Note): void {
+/**
+ * Checks that every executed order left a record, by the counts in the tool usage, which was
+ * committed with them.
+ */
+function checkOrders(
+  { buys, sells }: AuditedSession,
+  records: readonly PositionRow[],
+  note: Note,
+): void {
   for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {
     const count = records.filter((record) => record.actionType === actionType).length;
-    if (count !== executed) note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);
+    if (count !== executed)
+      note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);
   }
 }

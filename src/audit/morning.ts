@@ -25,8 +25,9 @@ export function isOfMorning({ actionType }: PositionRow): boolean {
 }
 
 /**
- * Applies the splits and pays the dividends since the day that a session started from again, and compares them with its first
- * records. Returns for each of these the portfolios it may have left, as `replay` does for all records.
+ * Applies the splits and pays the dividends since the day that a session started from again, and
+ * compares them with its first records. Returns for each of these the portfolios it may have left,
+ * as `replay` does for all records.
  */
 export function* replayMorning(
   records: readonly PositionRow[],
@@ -38,14 +39,17 @@ export function* replayMorning(
   let next = 0;
   const skipTo = (index: number) => {
     for (const event of events.slice(next, index))
-      if (before.every((portfolio) => quantityOf(portfolio, symbolOf(event)) > 0)) note(`${describe(event)} has no record`);
+      if (before.every((portfolio) => quantityOf(portfolio, symbolOf(event)) > 0))
+        note(`${describe(event)} has no record`);
     next = index + 1;
   };
   const apply = (record: PositionRow) => {
     const noteHere = atAction(record, note);
     const index = events.findIndex((event, place) => place >= next && isRecordOf(record, event));
     if (index !== -1) skipTo(index);
-    const later = events.slice(index + 1).flatMap(({ split }) => (split?.symbol === record.symbol ? [split] : []));
+    const later = events
+      .slice(index + 1)
+      .flatMap(({ split }) => (split?.symbol === record.symbol ? [split] : []));
     const act = actOf(record, { event: events[index], later, markOf }, noteHere);
     before = afterRecord(record, before.map(act), noteHere);
     return before;
@@ -60,17 +64,24 @@ function symbolOf({ split, dividend }: Event): string {
 }
 
 function isRecordOf({ actionType, symbol }: PositionRow, event: Event): boolean {
-  return symbol === symbolOf(event) && actionType === (event.split === undefined ? 'dividend' : 'split');
+  return (
+    symbol === symbolOf(event) && actionType === (event.split === undefined ? 'dividend' : 'split')
+  );
 }
 
 function describe({ split, dividend }: Event): string {
-  if (split !== undefined) return `the split of ${split.symbol} on ${split.date} (${nameOf(split)})`;
+  if (split !== undefined)
+    return `the split of ${split.symbol} on ${split.date} (${nameOf(split)})`;
   return `the dividend of ${dividend.symbol} on ${dividend.exDate} (${nameOfDividend(dividend)})`;
 }
 
 function actOf(
   record: PositionRow,
-  { event, later, markOf }: Pick<MorningEvidence, 'markOf'> & { event: Event | undefined; later: readonly KnownSplit[] },
+  {
+    event,
+    later,
+    markOf,
+  }: Pick<MorningEvidence, 'markOf'> & { event: Event | undefined; later: readonly KnownSplit[] },
   note: Note,
 ): Act {
   if (event === undefined) return refuse(`no ${record.actionType} of ${record.symbol} was known`);
@@ -79,22 +90,34 @@ function actOf(
     : splitAct(record, { split: event.split, later, markOf }, note);
 }
 
-function dividendAct(record: PositionRow, { symbol, paid: perShare }: KnownDividend, note: Note): Act {
+function dividendAct(
+  record: PositionRow,
+  { symbol, paid: perShare }: KnownDividend,
+  note: Note,
+): Act {
   checkPrice(record, dividendOn(1, perShare), note);
   return (before) => {
     const { portfolio, shares } = payDividend(before, { symbol, perShare });
-    return shares === record.amount ? portfolio : `amount of ${symbol} is ${record.amount}, the dividend is paid on ${shares}`;
+    return shares === record.amount
+      ? portfolio
+      : `amount of ${symbol} is ${record.amount}, the dividend is paid on ${shares}`;
   };
 }
 
 function splitAct(
   record: PositionRow,
-  { split, later, markOf }: Pick<MorningEvidence, 'markOf'> & { split: KnownSplit; later: readonly KnownSplit[] },
+  {
+    split,
+    later,
+    markOf,
+  }: Pick<MorningEvidence, 'markOf'> & { split: KnownSplit; later: readonly KnownSplit[] },
   note: Note,
 ): Act {
   const { symbol, numerator, denominator } = split;
   if (numerator === null || denominator === null) {
-    note(`the ratio of the split of ${symbol} on ${split.date} is no longer known`, { isComplete: false });
+    note(`the ratio of the split of ${symbol} on ${split.date} is no longer known`, {
+      isComplete: false,
+    });
     return () => record;
   }
   const price = checkPrice(record, inShares(markOf(symbol), later), note);
@@ -106,7 +129,10 @@ function splitAct(
   };
 }
 
-/** Fractions are paid at the morning's mark, converted back to the shares of this split where others follow it. */
+/**
+ * Fractions are paid at the morning's mark, converted back to the shares of this split where others
+ * follow it.
+ */
 function inShares(mark: RightPrice, later: readonly KnownSplit[]): RightPrice {
   if (mark === null || mark === 'unknown') return mark;
   let ratio = 1;

@@ -18,9 +18,10 @@ interface Conditions {
 }
 
 /**
- * Replays a day's actions in order, with the prices that it used. Returns for each record the portfolio that its action makes
- * of the one before. Where a record differs from its action, this is noted once and replay continues with both: the portfolio
- * as it should be, then the record's own. So one wrong figure is reported in one sentence.
+ * Replays a day's actions in order, with the prices that it used. Returns for each record the
+ * portfolio that its action makes of the one before. Where a record differs from its action, this
+ * is noted once and replay continues with both: the portfolio as it should be, then the record's
+ * own. So one wrong figure is reported in one sentence.
  */
 export function* replay(
   records: readonly PositionRow[],
@@ -37,7 +38,12 @@ export function* replay(
   const count = firstTrade === -1 ? records.length : firstTrade;
   const { splits, dividends } = evidence;
   const markOf = (symbol: string) => openOf(symbol, false);
-  const afterMorning = yield* replayMorning(records.slice(0, count), starts, { splits, dividends, markOf, note });
+  const afterMorning = yield* replayMorning(records.slice(0, count), starts, {
+    splits,
+    dividends,
+    markOf,
+    note,
+  });
   let before: readonly Portfolio[] = afterMorning.at(-1) ?? starts;
   const trade = (record: PositionRow) => {
     const noteHere = atAction(record, note);
@@ -53,13 +59,23 @@ export function* replay(
 
 function actOf(
   record: PositionRow,
-  { openOf, costs, note }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
+  {
+    openOf,
+    costs,
+    note,
+  }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
 ): Act {
   const { actionType, symbol, amount } = record;
-  if (actionType === 'split' || actionType === 'dividend') return refuse(`a ${actionType} is recorded after the trades of the day`);
-  if (actionType === 'no_trade' || symbol === null || amount === null) return (portfolio) => portfolio; // a constraint ensures it
+  if (actionType === 'split' || actionType === 'dividend')
+    return refuse(`a ${actionType} is recorded after the trades of the day`);
+  if (actionType === 'no_trade' || symbol === null || amount === null)
+    return (portfolio) => portfolio; // a constraint ensures it
   const open = openOf(symbol);
-  const price = checkPrice(record, typeof open === 'number' ? fillPrice(open, actionType, costs) : open, note);
+  const price = checkPrice(
+    record,
+    typeof open === 'number' ? fillPrice(open, actionType, costs) : open,
+    note,
+  );
   if (price === null) return refuse('it has no price');
   const trade = actionType === 'buy' ? buy : sell;
   return (before) => {
@@ -68,7 +84,10 @@ function actOf(
   };
 }
 
-/** `action_id` counts from 1. A day without trades has one `no_trade` record, its last; a day with trades has none. */
+/**
+ * `action_id` counts from 1. A day without trades has one `no_trade` record, its last; a day with
+ * trades has none.
+ */
 function checkOrder(records: readonly PositionRow[], note: Note): void {
   const missing = records.findIndex(({ actionId }, index) => actionId !== index + 1);
   if (missing !== -1) note(`action ${missing + 1} is missing`);

@@ -46,7 +46,11 @@ function start(): void {
     main.focus();
   });
   const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
-  const nav = h('nav', { 'aria-label': 'Pages' }, ...navigation.map(([path, name]) => link(path, name)));
+  const nav = h(
+    'nav',
+    { 'aria-label': 'Pages' },
+    ...navigation.map(([path, name]) => link(path, name)),
+  );
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();
   showMode();
@@ -57,7 +61,8 @@ function start(): void {
 
 /** A notice over every page while the server does not respond. */
 function lostNotice(): HTMLElement {
-  const words = 'The server is not responding. This page may be out of date; it will try again in a moment.';
+  const words =
+    'The server is not responding. This page may be out of date; it will try again in a moment.';
   const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true }, words);
   document.addEventListener(SERVER_LOST, () => (notice.hidden = false));
   document.addEventListener(SERVER_RESPONDS, () => (notice.hidden = true));
@@ -81,7 +86,9 @@ function showMode(): void {
 function showView(): void {
   const file = viewedFile();
   if (file === null) return;
-  document.querySelector('header.top')?.after(h('p.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));
+  document
+    .querySelector('header.top')
+    ?.after(h('p.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));
 }
 
 start();

@@ -31,7 +31,8 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
       replace(main, ...missingPage(location.pathname));
       return complete();
     }
-    // Other filters replace what is shown, where the focus may be; another page arrives part by part.
+    // Other filters replace what is shown, where the focus may be; another page arrives part by
+    // part.
     setAttributes(main, { 'aria-busy': 'true', 'data-arriving': location.pathname !== shownPath });
     shownPath = location.pathname;
     pages[match.page](main, match.params, signal)
@@ -63,14 +64,19 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
 /** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
   const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
-  return [heading('Page not found'), ...missing(`This server has no page at ${path}.`, ...reference)];
+  return [
+    heading('Page not found'),
+    ...missing(`This server has no page at ${path}.`, ...reference),
+  ];
 }
 
 /** The link to one of our pages that was plainly clicked; the browser itself follows all others. */
 function linkToPage(event: MouseEvent): HTMLAnchorElement | null {
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return null;
   const clicked = event.target instanceof Element ? event.target.closest('a') : null;
-  const isOurs = clicked?.origin === location.origin && clicked.hash === '' && clicked.target === '';
+  const isOurs =
+    clicked?.origin === location.origin && clicked.hash === '' && clicked.target === '';
   return isOurs && matchPage(clicked.pathname) !== null ? clicked : null;
 }
 
@@ -82,5 +88,8 @@ function markCurrentLink(): void {
 }
 
 function failurePage(error: unknown): HTMLElement[] {
-  return [...failure(error), h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.')];
+  return [
+    ...failure(error),
+    h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'),
+  ];
 }

@@ -8,17 +8,24 @@ import { writeStoppably } from './stoppable.ts';
 import { describeCopy } from './words.ts';
 
 /**
- * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the service runs. 0 when the copy was
- * made, otherwise 1.
+ * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the
+ * service runs. 0 when the copy was made, otherwise 1.
  */
-export async function backup(file: string | undefined, { job: jobId }: { job: string | undefined }): Promise<number> {
+export async function backup(
+  file: string | undefined,
+  { job: jobId }: { job: string | undefined },
+): Promise<number> {
   const settings = readSettings(process.env);
   const path = ownDatabase(settings);
   const target = file ?? defaultTarget(settings);
   return writeStoppably(target, async (watched) => {
-    if (jobId === undefined) return describeCopy(target, await backupDatabase(path, target, watched));
+    if (jobId === undefined)
+      return describeCopy(target, await backupDatabase(path, target, watched));
     const { packageJob } = await import('../packaging/package.ts');
-    return describeCopy(target, await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched));
+    return describeCopy(
+      target,
+      await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched),
+    );
   });
 }
 

@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { ServiceError, messageOf } from '../domain.ts';
-import { type HttpResponse, type HttpFailure, type HttpStream, httpRequest, httpStream } from '../http-client.ts';
+import {
+  type HttpResponse,
+  type HttpFailure,
+  type HttpStream,
+  httpRequest,
+  httpStream,
+} from '../http-client.ts';
 import { asObject, asText, tryParse } from '../json.ts';
 import { cleanText, quote } from '../text.ts';
 
@@ -11,11 +17,17 @@ const PASSING_STATUSES = new Set([429, 502, 503, 504]);
 /** How much of the service's words an error repeats: a refusal may name several fields. */
 const MAX_QUOTED_LENGTH = 500;
 
-/** Talks to a running service as any client would. Its errors are one line that a terminal can show. */
+/**
+ * Talks to a running service as any client would. Its errors are one line that a terminal can show.
+ */
 export interface Client {
   /** The JSON of the response, checked. */
   get<Schema extends v.GenericSchema>(path: string, schema: Schema): Promise<v.InferOutput<Schema>>;
-  post<Schema extends v.GenericSchema>(path: string, body: unknown, schema: Schema): Promise<v.InferOutput<Schema>>;
+  post<Schema extends v.GenericSchema>(
+    path: string,
+    body: unknown,
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>>;
   /** The text of the response as it arrives. */
   stream(path: string): Promise<AsyncIterable<string>>;
 }
@@ -39,21 +51,41 @@ export class Refused extends ServiceError {
   }
 }
 
-/** Throws error responses with the service's own words. `token` is null when the service needs none. */
+/**
+ * Throws error responses with the service's own words. `token` is null when the service needs none.
+ */
 export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
-  const request = { headers: access, timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: Infinity, isDirect: true } as const;
+  const request = {
+    headers: access,
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    maxBytes: Infinity,
+    isDirect: true,
+  } as const;
   return {
     async get(path, schema) {
       const url = base + path;
-      return read(reached(url, await httpRequest(url, request)), { what: `GET ${path}`, url, schema });
+      return read(reached(url, await httpRequest(url, request)), {
+        what: `GET ${path}`,
+        url,
+        schema,
+      });
     },
     async post(path, content, schema) {
       const url = base + path;
       const headers = { ...access, 'content-type': 'application/json' };
-      const posted = { ...request, method: 'POST', headers, body: JSON.stringify(content) } as const;
-      return read(reached(url, await httpRequest(url, posted)), { what: `POST ${path}`, url, schema });
+      const posted = {
+        ...request,
+        method: 'POST',
+        headers,
+        body: JSON.stringify(content),
+      } as const;
+      return read(reached(url, await httpRequest(url, posted)), {
+        what: `POST ${path}`,
+        url,
+        schema,
+      });
     },
     async stream(path) {
       const url = base + path;
@@ -65,7 +97,10 @@ export function createClient(baseUrl: string, token: string | null): Client {
 }
 
 /** The response. Failures are thrown: the service may respond in a moment. */
-function reached<Response extends HttpResponse | HttpStream>(url: string, response: Response | HttpFailure): Response {
+function reached<Response extends HttpResponse | HttpStream>(
+  url: string,
+  response: Response | HttpFailure,
+): Response {
   if (response.failure === undefined) return response;
   const { origin } = new URL(url);
   const reason = cleanText(response.message);
@@ -83,7 +118,9 @@ function refusal(what: string, status: number, text: string): ServiceError {
   const words = quote(detail, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
-  return PASSING_STATUSES.has(status) ? new Unavailable(message) : new Refused(message, { status, detail });
+  return PASSING_STATUSES.has(status)
+    ? new Unavailable(message)
+    : new Refused(message, { status, detail });
 }
 
 function read<Schema extends v.GenericSchema>(
@@ -94,7 +131,10 @@ function read<Schema extends v.GenericSchema>(
   const body = tryParse(text);
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
-  const problem = body === undefined ? 'it is not JSON' : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
+  const problem =
+    body === undefined
+      ? 'it is not JSON'
+      : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
   throw new ServiceError(
     'service_unavailable',
     `Cannot read the response of ${url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
@@ -106,7 +146,10 @@ async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   try {
     for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
   } catch (error) {
-    throw new ServiceError('service_unavailable', `The response was cut off: ${cleanText(messageOf(error))}`);
+    throw new ServiceError(
+      'service_unavailable',
+      `The response was cut off: ${cleanText(messageOf(error))}`,
+    );
   }
   yield decoder.decode();
 }

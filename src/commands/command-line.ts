@@ -13,12 +13,15 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /**
- * Runs what a command line asks for. Resolves to the exit code, or to nothing if the process keeps running; throws what
- * `explainFailure` explains.
+ * Runs what a command line asks for. Resolves to the exit code, or to nothing if the process keeps
+ * running; throws what `explainFailure` explains.
  */
-export async function runCommandLine([first = 'serve', ...others]: readonly string[]): Promise<number | void> {
+export async function runCommandLine([first = 'serve', ...others]: readonly string[]): Promise<
+  number | void
+> {
   const general = generalOption(first);
-  if (general !== null) return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
+  if (general !== null)
+    return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
   // A leading option belongs to the default command.
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -34,7 +37,10 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
   }
 }
 
-/** Prints why a command failed; a failure that nothing foresaw is printed with its stack trace. Returns the exit code. */
+/**
+ * Prints why a command failed; a failure that nothing foresaw is printed with its stack trace.
+ * Returns the exit code.
+ */
 export function explainFailure(error: unknown): number {
   const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
   process.stderr.write(`${showLines(expected ?? `Unexpected failure: ${stackTraceOf(error)}`)}\n`);
@@ -49,13 +55,20 @@ function generalOption(argument: string): (() => string | Promise<string>) | nul
   return null;
 }
 
-/** `--help trigger` shows the page of that command; more than one argument after a general option is refused. */
+/**
+ * `--help trigger` shows the page of that command; more than one argument after a general option is
+ * refused.
+ */
 function helpOrRefuse(option: string, [name = '', ...others]: string[]): number {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const isHelp = generalOption(option) === generalHelp;
-  if (isHelp && command !== undefined && others.length === 0) return print(commandHelp(name, command));
+  if (isHelp && command !== undefined && others.length === 0)
+    return print(commandHelp(name, command));
   const surplus = [name, ...others].map((argument) => JSON.stringify(argument)).join(', ');
-  return refuse(isHelp ? `There is no help for ${surplus}.` : `${option} takes no argument ${surplus}.`, null);
+  return refuse(
+    isHelp ? `There is no help for ${surplus}.` : `${option} takes no argument ${surplus}.`,
+    null,
+  );
 }
 
 function refuse(problem: string, name: string | null): number {

@@ -6,14 +6,19 @@ import { type Client, createClient } from './client.ts';
 
 /** What the client commands share. */
 
-/** The service at `--url`, otherwise API_URL, otherwise the one on this machine. Throws a `WrongUsage` for an invalid URL. */
+/**
+ * The service at `--url`, otherwise API_URL, otherwise the one on this machine. Throws a
+ * `WrongUsage` for an invalid URL.
+ */
 export function connect(url: string | undefined): Client {
   const { apiUrl, apiPort, apiToken } = readSettings(process.env);
   const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;
   if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
   const { username, password, search, hash } = new URL(wanted);
   if (username !== '' || password !== '')
-    throw new WrongUsage('the URL must not contain a password; an access token comes from API_TOKEN');
+    throw new WrongUsage(
+      'the URL must not contain a password; an access token comes from API_TOKEN',
+    );
   if (search !== '' || hash !== '') throw new WrongUsage('the URL must end with its path');
   return createClient(wanted, apiToken);
 }

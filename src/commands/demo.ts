@@ -15,8 +15,9 @@ import { signed } from './words.ts';
 const DEMO_WEEKDAYS = 10;
 
 /**
- * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a client of its own
- * service, prints the results, and keeps serving until Ctrl-C, which shuts it down cleanly at any time (exit code 0).
+ * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a
+ * client of its own service, prints the results, and keeps serving until Ctrl-C, which shuts it
+ * down cleanly at any time (exit code 0).
  */
 export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
@@ -68,15 +69,27 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-async function summaryTable(client: Client, { job_id, models }: JobStatusResponse): Promise<string> {
+async function summaryTable(
+  client: Client,
+  { job_id, models }: JobStatusResponse,
+): Promise<string> {
   const rows = [['model', 'trades', 'refused orders', 'end value', 'return']];
-  const { models: performances } = await client.get(`/performance?job_id=${job_id}`, performanceResponse);
+  const { models: performances } = await client.get(
+    `/performance?job_id=${job_id}`,
+    performanceResponse,
+  );
   for (const model of models) {
     const performance = performances.find((one) => one.model === model);
     if (performance === undefined) continue;
     const { trading, end_value, total_return } = performance;
     const refusals = await countRefusals(client, new URLSearchParams({ job_id, model }));
-    rows.push([cleanText(model), String(trading.trades), String(refusals), dollars(end_value), percent(total_return)]);
+    rows.push([
+      cleanText(model),
+      String(trading.trades),
+      String(refusals),
+      dollars(end_value),
+      percent(total_return),
+    ]);
   }
   return ['', ...alignColumns(rows), ''].join('\n');
 }
@@ -91,14 +104,21 @@ function percent(fraction: number | null): string {
 
 /** Orders that the tools refused: simulated models make the mistakes of real ones. */
 async function countRefusals(client: Client, query: URLSearchParams): Promise<number> {
-  const { sessions } = await client.get(`/reasoning?${query}&include_full_conversation=true`, reasoningResponse);
+  const { sessions } = await client.get(
+    `/reasoning?${query}&include_full_conversation=true`,
+    reasoningResponse,
+  );
   const messages = sessions.flatMap(({ conversation }) => conversation ?? []);
   return messages.filter(
-    ({ tool_name, content }) => (tool_name === 'buy' || tool_name === 'sell') && 'error' in JSON.parse(content),
+    ({ tool_name, content }) =>
+      (tool_name === 'buy' || tool_name === 'sell') && 'error' in JSON.parse(content),
   ).length;
 }
 
-function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatusResponse; isGuarded: boolean }): string {
+function nextSteps(
+  baseUrl: string,
+  { status, isGuarded }: { status: JobStatusResponse; isGuarded: boolean },
+): string {
   const { job_id, models, date_range } = status;
   const day = new URLSearchParams({
     model: models[0] ?? '',

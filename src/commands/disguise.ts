@@ -28,7 +28,10 @@ interface Arguments {
   out: string;
 }
 
-/** The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise nothing is left. */
+/**
+ * The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise
+ * nothing is left.
+ */
 export async function disguise(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const market = readMarket(args, settings);
@@ -39,24 +42,37 @@ export async function disguise(args: Arguments): Promise<number> {
 }
 
 /** Throws a `WrongUsage` for invalid values. */
-function readMarket({ seed, weeks, universe, name = DEFAULT_NAME, from, to }: Arguments, settings: Settings): ControlMarket {
+function readMarket(
+  { seed, weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
+  settings: Settings,
+): ControlMarket {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
-  if (seed === '' || seed.length > MAX_SEED_LENGTH) throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
+  if (seed === '' || seed.length > MAX_SEED_LENGTH)
+    throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
   if (weeks !== undefined) checkWholeNumber('--weeks', weeks, MAX_WEEKS);
   const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
   if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
-  if (name === universe) throw new WrongUsage(`--name: ${name} is the universe to disguise; its control needs a name of its own`);
+  if (name === universe)
+    throw new WrongUsage(
+      `--name: ${name} is the universe to disguise; its control needs a name of its own`,
+    );
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   const symbols = universeOf(agentConfigurationFor(configuration, universe ?? null));
   const key = drawKey(seed, symbols, { weeks: weeks === undefined ? null : Number(weeks), from });
   return { key, from, to, name };
 }
 
-function describe(folder: string, { key, from, to, name }: ControlMarket, { disguises, bars, dividends, files }: Written): string {
+function describe(
+  folder: string,
+  { key, from, to, name }: ControlMarket,
+  { disguises, bars, dividends, files }: Written,
+): string {
   const shown = forTerminal(folder);
-  const without = key.disguises.filter((disguise) => !disguises.includes(disguise)).map(({ symbol }) => symbol);
+  const without = key.disguises
+    .filter((disguise) => !disguises.includes(disguise))
+    .map(({ symbol }) => symbol);
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${count(key.weeks, 'week')} earlier`;
   return [

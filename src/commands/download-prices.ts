@@ -53,15 +53,17 @@ type Download = (
 ) => Promise<Outcome>;
 
 /**
- * The command `download-prices`: supplies missing prices as a job does, without a job, or with `--dividends` missing dividends.
- * 0 when they are known for every symbol and weekday of the range afterwards, 1 when something is missing, or a symbol that was
- * named has no price on any date, as if it were misspelt. Every download is
- * stored as it arrives, so the command can be stopped and repeated.
+ * The command `download-prices`: supplies missing prices as a job does, without a job, or with
+ * `--dividends` missing dividends. 0 when they are known for every symbol and weekday of the range
+ * afterwards, 1 when something is missing, or a symbol that was named has no price on any date, as
+ * if it were misspelt. Every download is stored as it arrives, so the command can be stopped and
+ * repeated.
  */
 export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const request = readRequest(args, settings);
-  if (!hasPriceProvider(settings)) throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
+  if (!hasPriceProvider(settings))
+    throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
   const download: Download = args.dividends ? dividendsByCommand : pricesByCommand;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
@@ -120,7 +122,13 @@ async function dividendsByCommand(
   { symbols, from, to, limit }: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
-  const { report, warnings, missing } = await supplyDividends(context, { symbols, from, to, downloadsLeft: limit, ...options });
+  const { report, warnings, missing } = await supplyDividends(context, {
+    symbols,
+    from,
+    to,
+    downloadsLeft: limit,
+    ...options,
+  });
   const { downloaded, wanted } = report;
   const lines = [
     wanted === 0
@@ -131,24 +139,42 @@ async function dividendsByCommand(
       (missing.length > 0 ? `; still unknown on some of these dates: ${list(missing)}` : ''),
     '',
   ];
-  return { text: lines.join('\n'), hasStored: downloaded.length > 0, isComplete: missing.length === 0, decided: report.unknown };
+  return {
+    text: lines.join('\n'),
+    hasStored: downloaded.length > 0,
+    isComplete: missing.length === 0,
+    decided: report.unknown,
+  };
 }
 
 /** Throws a `WrongUsage` for invalid values. */
-function readRequest({ from, to, symbols, limit }: Arguments, { configurationPath, openaiApiBase }: Settings): DownloadRequest {
+function readRequest(
+  { from, to, symbols, limit }: Arguments,
+  { configurationPath, openaiApiBase }: Settings,
+): DownloadRequest {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
   if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
-  const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath, openaiApiBase).agent_config)] : [];
+  const named =
+    symbols === undefined
+      ? [...universeOf(readConfiguration(configurationPath, openaiApiBase).agent_config)]
+      : [];
   for (const text of symbols?.split(',') ?? []) {
     const symbol = normaliseSymbol(text);
-    if (symbol === null) throw new WrongUsage(`--symbols: ${JSON.stringify(text)} is not a ticker symbol`);
+    if (symbol === null)
+      throw new WrongUsage(`--symbols: ${JSON.stringify(text)} is not a ticker symbol`);
     named.push(symbol);
   }
   const dates = weekdays(from, to);
   if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
-  return { from, to, dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
+  return {
+    from,
+    to,
+    dates,
+    symbols: [...new Set(named)],
+    limit: limit === undefined ? null : Number(limit),
+  };
 }
 
 function describe({ dates, warnings, reports }: PriceSupply, { symbols }: DownloadRequest): string {
@@ -158,10 +184,15 @@ function describe({ dates, warnings, reports }: PriceSupply, { symbols }: Downlo
   return [
     ...(needed.length === 0
       ? ['Nothing to download: every price is known.']
-      : needed.map(({ downloaded, wanted, unit }) => `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`)),
+      : needed.map(
+          ({ downloaded, wanted, unit }) =>
+            `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
+        )),
     ...warnings,
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
-      (missing.size > 0 ? `; still missing on some of the others: ${list([...missing].sort())}` : ''),
+      (missing.size > 0
+        ? `; still missing on some of the others: ${list([...missing].sort())}`
+        : ''),
     '',
   ].join('\n');
 }

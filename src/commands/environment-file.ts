@@ -9,15 +9,19 @@ const QUOTED_VALUE = /=[ \t]*("[^"]*"|'[^']*'|`[^`]*`)[^\n]*/g;
 const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
 
 /**
- * Sets the variables of a `.env` file in the working directory, if there is one. Variables that are already set take
- * precedence. Throws a `ServiceError` (`cannot_start`) for an unreadable file or an invalid line.
+ * Sets the variables of a `.env` file in the working directory, if there is one. Variables that are
+ * already set take precedence. Throws a `ServiceError` (`cannot_start`) for an unreadable file or
+ * an invalid line.
  */
 export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
   const text = readText();
   if (text === null) return;
   const wrong = firstWrongLine(text);
   if (wrong !== null)
-    throw new ServiceError('cannot_start', `Cannot read ${PATH}: line ${wrong} is not NAME=VALUE with closed quotes`);
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot read ${PATH}: line ${wrong} is not NAME=VALUE with closed quotes`,
+    );
   for (const [name, value] of Object.entries(parseEnv(text))) environment[name] ??= value ?? '';
 }
 

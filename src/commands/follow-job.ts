@@ -9,14 +9,19 @@ const POLL_INTERVAL_MS = 200;
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a `ServiceError` for an
- * unknown job, and when the service cannot be reached at first or for too long. After `signal` it throws at the first failure.
- * With `isNew`, the service has just created the job, and may be unreachable at first too: it restarts.
+ * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a
+ * `ServiceError` for an unknown job, and when the service cannot be reached at first or for too
+ * long. After `signal` it throws at the first failure. With `isNew`, the service has just created
+ * the job, and may be unreachable at first too: it restarts.
  */
 export async function followJob(
   client: Client,
   jobId: string,
-  { stream, signal, isNew = false }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
+  {
+    stream,
+    signal,
+    isNew = false,
+  }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
 ): Promise<JobStatusResponse> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
@@ -54,7 +59,8 @@ async function askPatiently(
     try {
       return await client.get(path, statusResponse);
     } catch (error) {
-      if (!(error instanceof Unavailable) || performance.now() - silentSince > MAX_SILENCE_MS) throw error;
+      if (!(error instanceof Unavailable) || performance.now() - silentSince > MAX_SILENCE_MS)
+        throw error;
       if (tries === 1) onSilence(`${error.message}; trying again`);
       await sleep(POLL_INTERVAL_MS);
     }

@@ -6,12 +6,24 @@ import { forTerminal } from '../text.ts';
 /** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
-/** The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is healthy, otherwise 1. */
+/**
+ * The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is
+ * healthy, otherwise 1.
+ */
 export async function healthcheck(): Promise<number> {
   const { apiPort } = readSettings(process.env);
-  const response = await httpRequest(`http://127.0.0.1:${apiPort}/health`, { ...LIMITS, isDirect: true });
-  const report = response.failure === undefined ? asObject(tryParse(response.text)) : { status: `unreachable: ${response.message}` };
-  const state = report === undefined ? 'unreachable: the response is not a health report' : String(report['status']);
+  const response = await httpRequest(`http://127.0.0.1:${apiPort}/health`, {
+    ...LIMITS,
+    isDirect: true,
+  });
+  const report =
+    response.failure === undefined
+      ? asObject(tryParse(response.text))
+      : { status: `unreachable: ${response.message}` };
+  const state =
+    report === undefined
+      ? 'unreachable: the response is not a health report'
+      : String(report['status']);
   process.stdout.write(`${forTerminal(state)}\n`);
   return state === 'healthy' ? 0 : 1;
 }

@@ -29,7 +29,10 @@ export function generalHelp(): string {
   ].join('\n');
 }
 
-export function commandHelp(name: string, { summary, details, options, example, ...rest }: Command): string {
+export function commandHelp(
+  name: string,
+  { summary, details, options, example, ...rest }: Command,
+): string {
   const rows = Object.entries(options).map(([option, declared]) => [
     spell(option, declared),
     declared.isRequired ? `${declared.text} Required.` : declared.text,
@@ -48,12 +51,18 @@ export function commandHelp(name: string, { summary, details, options, example, 
   ].join('\n');
 }
 
-/** The line after a usage error that points to the command's help page, or for null to the general one. */
+/**
+ * The line after a usage error that points to the command's help page, or for null to the general
+ * one.
+ */
 export function helpHint(name: string | null): string {
   return `Run "${PROGRAM_NAME} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
 }
 
-function usageLine(name: string, { options, positionals }: Pick<Command, 'options' | 'positionals'>): string {
+function usageLine(
+  name: string,
+  { options, positionals }: Pick<Command, 'options' | 'positionals'>,
+): string {
   const parts = Object.entries(options).map(([option, declared]) =>
     declared.isRequired ? spell(option, declared) : `[${spell(option, declared)}]`,
   );

@@ -22,17 +22,24 @@ const MAX_PRINTED_ROWS = 20;
 const MAX_NAMED_SYMBOLS = 10;
 
 /**
- * The command `import-prices FILE...`: 0 when every file had bars or dividends to import, otherwise 1; the other files are
- * imported anyway.
+ * The command `import-prices FILE...`: 0 when every file had bars or dividends to import, otherwise
+ * 1; the other files are imported anyway.
  */
-export async function importPrices(paths: readonly string[], { as }: { as?: string | undefined }): Promise<number> {
+export async function importPrices(
+  paths: readonly string[],
+  { as }: { as?: string | undefined },
+): Promise<number> {
   const said = meanings.find((meaning) => meaning === as);
-  if (as !== undefined && said === undefined) throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
+  if (as !== undefined && said === undefined)
+    throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
   // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
   setFlagsFromString('--semi-space-growth-factor=1');
   const settings = readSettings(process.env);
   // Whatever a power cut loses can be imported again, and rows in any order touch many pages.
-  const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });
+  const database = openDatabase(settings.databasePath, {
+    durability: 'process-end',
+    cacheMb: IMPORT_CACHE_MB,
+  });
   let filesImported = 0;
   for (const path of paths) {
     try {
@@ -46,7 +53,9 @@ export async function importPrices(paths: readonly string[], { as }: { as?: stri
   database.close();
   if (filesImported > 0) {
     const { databasePath, deploymentMode } = settings;
-    process.stdout.write(`Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${resetNote(settings)}`);
+    process.stdout.write(
+      `Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${resetNote(settings)}`,
+    );
   }
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
@@ -91,7 +100,9 @@ function describe(path: string, summary: ImportSummary): string {
     `${forTerminal(path)}: ${summary.format}`,
     ...(hasImported(summary) ? describeImport(summary) : ['  nothing imported']),
     ...(summary.kind === 'prices' ? [describeTaken(summary)] : []),
-    ...[...summary.refused].map(([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`),
+    ...[...summary.refused].map(
+      ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -103,7 +114,9 @@ function describeImport(summary: ImportSummary): string[] {
     `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
       ` ex-dates ${firstDate} to ${lastDate}`,
     ...(incomplete > 0
-      ? [`  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`]
+      ? [
+          `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
+        ]
       : []),
     ...(unknown.length > 0
       ? [
@@ -115,12 +128,27 @@ function describeImport(summary: ImportSummary): string[] {
 }
 
 function describePrices(summary: PriceSummary): string[] {
-  const { symbols, changed, firstDate, lastDate, bars, dates, syntheticReplaced, dividends, splits, contradicted } = summary;
+  const {
+    symbols,
+    changed,
+    firstDate,
+    lastDate,
+    bars,
+    dates,
+    syntheticReplaced,
+    dividends,
+    splits,
+    contradicted,
+  } = summary;
   return [
     `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
       ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
-    ...(dividends + splits > 0 ? [`  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`] : []),
-    ...(syntheticReplaced > 0 ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`] : []),
+    ...(dividends + splits > 0
+      ? [`  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`]
+      : []),
+    ...(syntheticReplaced > 0
+      ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`]
+      : []),
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }
@@ -128,7 +156,9 @@ function describePrices(summary: PriceSummary): string[] {
 /** What the prices were taken for, why, and how to say otherwise. */
 function describeTaken({ taken, format }: PriceSummary): string {
   const { meaning, by, night } = taken;
-  const others = list(meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`)).replace(', ', ' or ');
+  const others = list(
+    meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
+  ).replace(', ', ' or ');
   const why = {
     said: 'as --as says',
     format: `as ${format} is`,

@@ -20,15 +20,27 @@ const MARKS: Record<ModelDayStatus, string> = {
   pending: '.',
 };
 
-/** A progress bar and a grid of models and dates with a mark for each model-day, within the given columns and rows. */
+/**
+ * A progress bar and a grid of models and dates with a mark for each model-day, within the given
+ * columns and rows.
+ */
 export function jobView(
   { job_id, status, progress, date_range: dates, models, details }: JobStatusResponse,
   { columns, rows }: { columns: number; rows: number },
 ): string[] {
   const { total_model_days: total, pending } = progress;
-  const bar = progressBar(total - pending, total, `${total - pending} of ${total} model-days, job ${status}`);
-  const statusOf = new Map(details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]));
-  const named = models.map((model) => ({ model, name: cutText(cleanText(model), MAX_NAME_LENGTH) }));
+  const bar = progressBar(
+    total - pending,
+    total,
+    `${total - pending} of ${total} model-days, job ${status}`,
+  );
+  const statusOf = new Map(
+    details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]),
+  );
+  const named = models.map((model) => ({
+    model,
+    name: cutText(cleanText(model), MAX_NAME_LENGTH),
+  }));
   const nameWidth = Math.max(...named.map(({ name }) => name.length));
   const shown = datesInView(dates, { details, width: Math.max(1, columns - nameWidth - 1) });
   const grid = named.map(({ model, name }) => {
@@ -38,7 +50,8 @@ export function jobView(
   const legend = legendOf(shown, columns);
   const room = Math.max(0, rows - 2 - legend.length);
   const hidden = grid.length - room;
-  const list = hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} more models`] : grid;
+  const list =
+    hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} more models`] : grid;
   return [`job ${job_id}`, bar, ...list, ...legend].slice(0, rows);
 }
 
@@ -58,7 +71,8 @@ function datesInView(
 ): readonly string[] {
   if (dates.length <= width) return dates;
   const firstOpen = details.find(({ completed_at }) => completed_at === null);
-  const start = (firstOpen ? dates.indexOf(firstOpen.date) : dates.length - 1) - Math.floor(width / 2);
+  const start =
+    (firstOpen ? dates.indexOf(firstOpen.date) : dates.length - 1) - Math.floor(width / 2);
   const first = Math.max(0, Math.min(start, dates.length - width));
   return dates.slice(first, first + width);
 }
@@ -69,13 +83,23 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
   return date_range.flatMap((date) => {
     const ended = byDate.get(date) ?? [];
     if (ended.some(({ completed_at }) => completed_at === null)) return [];
-    const counts = [...Map.groupBy(ended, ({ status }) => status)].map(([status, { length }]) => `${length} ${status}`);
-    return [`${date} ${ended.every(({ status }) => status === 'completed') ? 'simulated' : counts.join(', ')}`];
+    const counts = [...Map.groupBy(ended, ({ status }) => status)].map(
+      ([status, { length }]) => `${length} ${status}`,
+    );
+    return [
+      `${date} ${ended.every(({ status }) => status === 'completed') ? 'simulated' : counts.join(', ')}`,
+    ];
   });
 }
 
 /** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
-export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusResponse): string {
+export function describeEnd({
+  status,
+  total_duration_seconds,
+  error,
+  warnings,
+  details,
+}: JobStatusResponse): string {
   const failures = details
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);

@@ -4,7 +4,10 @@ import { didYouMean } from '../sentences.ts';
 import { forTerminal } from '../text.ts';
 import { type Client, Refused } from './client.ts';
 
-/** Names that a person has typed: an unknown one is an error, because nothing would be shown, and not why. */
+/**
+ * Names that a person has typed: an unknown one is an error, because nothing would be shown, and
+ * not why.
+ */
 
 /** The most that a list of jobs has. */
 const JOBS = 200;
@@ -15,7 +18,10 @@ const models = v.object({ models: v.array(v.object({ signature: v.string() })) }
 const jobs = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 const decisions = v.object({ decisions: v.array(v.unknown()) });
 
-/** Throws a `ServiceError` for a model that neither the configuration of the service nor one of its jobs names. */
+/**
+ * Throws a `ServiceError` for a model that neither the configuration of the service nor one of its
+ * jobs names.
+ */
 export async function checkModel(client: Client, model: string): Promise<void> {
   const known = (await client.get('/models', models)).models.map(({ signature }) => signature);
   if (!known.includes(model)) throw unknown('model', model, { known, list: '/models' });
@@ -24,11 +30,20 @@ export async function checkModel(client: Client, model: string): Promise<void> {
 /** Throws a `ServiceError` for a job that the service does not have. */
 export async function checkJob(client: Client, jobId: string): Promise<void> {
   // The shortest response that tells.
-  await orUnknownJob(client, jobId, () => client.get(`/decisions?${new URLSearchParams({ job_id: jobId, limit: '1' })}`, decisions));
+  await orUnknownJob(client, jobId, () =>
+    client.get(`/decisions?${new URLSearchParams({ job_id: jobId, limit: '1' })}`, decisions),
+  );
 }
 
-/** As the work, but where the service does not find the job, the error names the job that was probably meant. */
-export async function orUnknownJob<Result>(client: Client, jobId: string, work: () => Promise<Result>): Promise<Result> {
+/**
+ * As the work, but where the service does not find the job, the error names the job that was
+ * probably meant.
+ */
+export async function orUnknownJob<Result>(
+  client: Client,
+  jobId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -38,7 +53,14 @@ export async function orUnknownJob<Result>(client: Client, jobId: string, work: 
   }
 }
 
-function unknown(kind: 'model' | 'job', name: string, { known, list }: { known: readonly string[]; list: string }): ServiceError {
+function unknown(
+  kind: 'model' | 'job',
+  name: string,
+  { known, list }: { known: readonly string[]; list: string },
+): ServiceError {
   const sentence = `There is no ${kind} "${name}"; ${didYouMean(name, known, `GET ${list} lists them`)}`;
-  return new ServiceError(kind === 'job' ? 'job_not_found' : 'invalid_filter', forTerminal(sentence));
+  return new ServiceError(
+    kind === 'job' ? 'job_not_found' : 'invalid_filter',
+    forTerminal(sentence),
+  );
 }

@@ -27,8 +27,9 @@ export interface LastSession {
 }
 
 /**
- * The last weekday that is over in New York by the service's clock; before it, while the service knows that there was no
- * trading. The command line works this out from `/health` and `/prices/coverage`: a trigger takes only dates.
+ * The last weekday that is over in New York by the service's clock; before it, while the service
+ * knows that there was no trading. The command line works this out from `/health` and
+ * `/prices/coverage`: a trigger takes only dates.
  */
 export async function findLastSession(client: Client): Promise<LastSession> {
   const { timestamp } = await client.get('/health', health);
@@ -42,13 +43,17 @@ export async function findLastSession(client: Client): Promise<LastSession> {
 }
 
 /**
- * Whether a date is covered and has no bar. The symbols that count are those with the newest bar of all: the coverage of
- * others may have ended long ago, or be that of another exchange.
+ * Whether a date is covered and has no bar. The symbols that count are those with the newest bar of
+ * all: the coverage of others may have ended long ago, or be that of another exchange.
  */
 export async function hadNoTrading(client: Client, date: CalendarDate): Promise<boolean> {
-  if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0) return false;
+  if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0)
+    return false;
   const { symbols } = await client.get('/prices/coverage', coverage);
-  const newestBar = symbols.flatMap(({ last_bar }) => last_bar ?? []).sort().at(-1);
+  const newestBar = symbols
+    .flatMap(({ last_bar }) => last_bar ?? [])
+    .sort()
+    .at(-1);
   if (newestBar === undefined) return false;
   const isCovered = ({ spans }: (typeof symbols)[number]) =>
     spans.some(({ start_date, end_date }) => start_date <= date && date <= end_date);

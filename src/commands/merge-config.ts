@@ -1,4 +1,14 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { assertUsableName } from '../database/storage/new-file.ts';
@@ -16,22 +26,28 @@ interface Merge extends Pick<Settings, 'databasePath'> {
 }
 
 /**
- * The command `merge-config`: writes the default configuration merged with the user's (RFC 7396: objects are merged key by
- * key, anything else replaces, null removes) to `target`, never beside the database under a name of SQLite's. `userFile` is null for the
- * usual place; without a file there, writes the default. Throws a `ServiceError` when either is broken, and writes nothing then.
+ * The command `merge-config`: writes the default configuration merged with the user's (RFC 7396:
+ * objects are merged key by key, anything else replaces, null removes) to `target`, never beside
+ * the database under a name of SQLite's. `userFile` is null for the usual place; without a file
+ * there, writes the default. Throws a `ServiceError` when either is broken, and writes nothing
+ * then.
  */
 export async function mergeConfig({ userFile, target, databasePath }: Merge): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
   const isGiven = userFile !== null || existsSync(userPath);
-  const merged = isGiven ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null })) : base;
+  const merged = isGiven
+    ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null }))
+    : base;
   parseConfiguration(
     merged,
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
   );
   const sources = isGiven ? [DEFAULT_CONFIGURATION_PATH, userPath] : [DEFAULT_CONFIGURATION_PATH];
-  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`, () => assertReplaceable(target, { sources, databasePath }));
+  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`, () =>
+    assertReplaceable(target, { sources, databasePath }),
+  );
   const done = isGiven
     ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`
     : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
@@ -39,14 +55,19 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
   return 0;
 }
 
-/** A configuration whose prompt files have absolute paths, because they are relative to a file that is merged into another. */
+/**
+ * A configuration whose prompt files have absolute paths, because they are relative to a file that
+ * is merged into another.
+ */
 function readFrom(path: string, options = {}): unknown {
   const content = readJsonFile(path, options);
   const models = asArray(asObject(content)?.['models']);
   if (models === undefined) return content;
   const absolute = models.map((entry) => {
     const file = asText(asObject(entry)?.['prompt_file']);
-    return file === undefined ? entry : { ...asObject(entry), prompt_file: resolve(dirname(path), file) };
+    return file === undefined
+      ? entry
+      : { ...asObject(entry), prompt_file: resolve(dirname(path), file) };
   });
   return { ...asObject(content), models: absolute };
 }
@@ -64,8 +85,8 @@ function mergePatch(base: unknown, patch: unknown): unknown {
 }
 
 /**
- * The file may hold keys: only its owner can read it, and it appears only once complete. Its first name is random, so that no link
- * can lie there.
+ * The file may hold keys: only its owner can read it, and it appears only once complete. Its first
+ * name is random, so that no link can lie there.
  */
 function writeAtomically(path: string, text: string, check: () => void): void {
   const unfinished = `${path}.${crypto.randomUUID()}.new`;
@@ -75,18 +96,27 @@ function writeAtomically(path: string, text: string, check: () => void): void {
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw new ServiceError('cannot_start', `Cannot write the merged configuration ${path}: ${messageOf(error)}`);
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot write the merged configuration ${path}: ${messageOf(error)}`,
+    );
   }
 }
 
-/** Throws unless the name is free, or that of an earlier configuration: the file at it is replaced. */
-function assertReplaceable(path: string, { sources, databasePath }: { sources: string[]; databasePath: string }): void {
+/**
+ * Throws unless the name is free, or that of an earlier configuration: the file at it is replaced.
+ */
+function assertReplaceable(
+  path: string,
+  { sources, databasePath }: { sources: string[]; databasePath: string },
+): void {
   assertUsableName(path, databasePath);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isSymbolicLink()) throw new Error('it is a symbolic link');
   if (!found.isFile()) throw new Error('it is not a file');
-  if (sources.some((source) => realpathSync(source) === realpathSync(path))) throw new Error('it is one of the files that are merged');
+  if (sources.some((source) => realpathSync(source) === realpathSync(path)))
+    throw new Error('it is one of the files that are merged');
   if (isDatabase(path)) throw new Error('it is a database');
 }
 

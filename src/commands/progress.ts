@@ -21,15 +21,25 @@ export interface LiveBlock {
   clear(): void;
 }
 
-/** The size that fits a terminal without wrapping or scrolling; some report 0 when they do not know theirs. */
-export function sizeOf({ columns, rows }: { columns?: number; rows?: number }): { columns: number; rows: number } {
-  return { columns: (columns || DEFAULT_COLUMNS) - 1, rows: Math.max(1, (rows || DEFAULT_ROWS) - 1) };
+/**
+ * The size that fits a terminal without wrapping or scrolling; some report 0 when they do not know
+ * theirs.
+ */
+export function sizeOf({ columns, rows }: { columns?: number; rows?: number }): {
+  columns: number;
+  rows: number;
+} {
+  return {
+    columns: (columns || DEFAULT_COLUMNS) - 1,
+    rows: Math.max(1, (rows || DEFAULT_ROWS) - 1),
+  };
 }
 
 export function createLiveBlock(stream: Screen): LiveBlock {
   let drawn: readonly string[] = [];
   const write = (lines: readonly string[]) => {
-    const isSame = lines.length === drawn.length && lines.every((line, index) => line === drawn[index]);
+    const isSame =
+      lines.length === drawn.length && lines.every((line, index) => line === drawn[index]);
     if (stream.isTTY && !isSame) {
       const up = drawn.length > 1 ? `\u001b[${drawn.length - 1}A` : '';
       // Wrapping is off meanwhile: characters may be wider than their count.

@@ -10,18 +10,27 @@ import { resetNote } from './reset-note.ts';
 import { writeStoppably } from './stoppable.ts';
 import { describeCopy } from './words.ts';
 
-/** The command `restore FILE`: puts a copy of a backup in the place of the service's own database. 0 when it is there, otherwise 1. */
+/**
+ * The command `restore FILE`: puts a copy of a backup in the place of the service's own database. 0
+ * when it is there, otherwise 1.
+ */
 export async function restore(file: string): Promise<number> {
   const settings = readSettings(process.env);
   const { databasePath: path, agentDataPath: folder, deploymentMode } = settings;
   if (!existsSync(file)) throw new ServiceError('storage_fault', `There is no database ${file}`);
   return writeStoppably(path, async (watched) => {
-    const ownership = claimOwnership(path, { folder, startedAt: timestamp(new Date()), purpose: `restore ${path}` });
+    const ownership = claimOwnership(path, {
+      folder,
+      startedAt: timestamp(new Date()),
+      purpose: `restore ${path}`,
+    });
     try {
       const earlier = finishRestore(path);
       const { aside, ...summary } = await restoreDatabase(path, file, watched);
       return [
-        ...(earlier === undefined ? [] : [`Finished a restore that was interrupted; ${whereIs(earlier)}\n`]),
+        ...(earlier === undefined
+          ? []
+          : [`Finished a restore that was interrupted; ${whereIs(earlier)}\n`]),
         describeCopy(path, summary),
         `  restored from ${forTerminal(file)} (DEPLOYMENT_MODE=${deploymentMode}); ${whereIs(aside)}\n`,
         resetNote(settings),
@@ -33,5 +42,7 @@ export async function restore(file: string): Promise<number> {
 }
 
 function whereIs(aside: string | null): string {
-  return aside === null ? 'there was no database before' : `the database before is ${forTerminal(aside)}`;
+  return aside === null
+    ? 'there was no database before'
+    : `the database before is ${forTerminal(aside)}`;
 }

@@ -9,7 +9,18 @@ import { isReaderLost } from './lost-reader.ts';
 import { alignColumns } from './text-table.ts';
 import { signed } from './words.ts';
 
-const HEADER = ['date', 'model', 'action', 'symbol', 'amount', 'price', 'cash', 'value', 'day profit', 'day return'];
+const HEADER = [
+  'date',
+  'model',
+  'action',
+  'symbol',
+  'amount',
+  'price',
+  'cash',
+  'value',
+  'day profit',
+  'day return',
+];
 const TEXT_COLUMNS = 4;
 
 type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
@@ -22,28 +33,44 @@ interface Arguments {
   url: string | undefined;
 }
 
-/** The command `results`: prints the records of a running service as a table, or as its own CSV. 1 for an unknown model or job. */
+/**
+ * The command `results`: prints the records of a running service as a table, or as its own CSV. 1
+ * for an unknown model or job.
+ */
 export async function results({ job, model, date, csv, url }: Arguments): Promise<number> {
   checkDates({ date });
   const client = connect(url);
   if (model !== undefined) await checkModel(client, model);
   if (job !== undefined) await checkJob(client, job);
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ job_id: job, model, date })) if (value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries({ job_id: job, model, date }))
+    if (value !== undefined) query.set(name, value);
   if (csv) {
     query.set('format', 'csv');
     return print(await client.stream(`/results?${query}`));
   }
   const { results: records } = await client.get(`/results?${query}`, resultsResponse);
   if (records.length > 0)
-    return print(alignColumns([HEADER, ...records.map(cellsOf)], TEXT_COLUMNS).map((line) => `${line}\n`));
+    return print(
+      alignColumns([HEADER, ...records.map(cellsOf)], TEXT_COLUMNS).map((line) => `${line}\n`),
+    );
   process.stderr.write('No records match.\n');
   return 0;
 }
 
 function cellsOf(record: ResultsRecord): string[] {
-  const { date, model, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct } =
-    record;
+  const {
+    date,
+    model,
+    action_type,
+    symbol,
+    amount,
+    price,
+    cash,
+    portfolio_value,
+    daily_profit,
+    daily_return_pct,
+  } = record;
   const dollars = (amountInDollars: number | null) =>
     amountInDollars === null ? '' : formatDollars(reported(unitsIn(amountInDollars)));
   return [

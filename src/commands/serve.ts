@@ -17,7 +17,10 @@ import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
 
-/** The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before anything else asks for it. */
+/**
+ * The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before
+ * anything else asks for it.
+ */
 export async function serve(): Promise<Service> {
   const clock = () => new Date();
   const settings = readSettings(process.env);
@@ -45,17 +48,29 @@ export async function serve(): Promise<Service> {
     await service.stop();
     ownership.release();
   }, log);
-  const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
+  const {
+    deploymentMode: mode,
+    databasePath: database,
+    configurationPath: configuration,
+  } = settings;
   const access = { accessTokens: accessTokens.length };
-  log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });
+  log.info('listening', {
+    version: VERSION,
+    port: service.port,
+    mode,
+    database,
+    configuration,
+    ...access,
+  });
   for (const warning of capacityWarnings(settings)) log.warning(warning);
   keepMemoryFlat();
   return service;
 }
 
 /**
- * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another user of the machine may have put
- * there. What else may be wrong with it is said at each trigger, because it can be mended meanwhile.
+ * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another
+ * user of the machine may have put there. What else may be wrong with it is said at each trigger,
+ * because it can be mended meanwhile.
  */
 function lookAtConfiguration({ configurationPath, openaiApiBase }: Settings, log: Log): void {
   try {
@@ -68,16 +83,29 @@ function lookAtConfiguration({ configurationPath, openaiApiBase }: Settings, log
 
 let unpacked: string | undefined;
 
-/** The child's program as text, unpacked by the first model-day: a start has no need of it, nor of `node:zlib`. */
+/**
+ * The child's program as text, unpacked by the first model-day: a start has no need of it, nor of
+ * `node:zlib`.
+ */
 function agentProgram(): string {
   const { brotliDecompressSync } = process.getBuiltinModule('node:zlib');
   return (unpacked ??= brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString());
 }
 
-/** DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated. Removes what killed backups left. */
-function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings, log: Log): void {
+/**
+ * DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated.
+ * Removes what killed backups left.
+ */
+function prepareDatabase(
+  { databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings,
+  log: Log,
+): void {
   const aside = finishRestore(databasePath);
-  if (aside !== undefined) log.warning('Finished a restore that was interrupted', { database: databasePath, before: aside });
+  if (aside !== undefined)
+    log.warning('Finished a restore that was interrupted', {
+      database: databasePath,
+      before: aside,
+    });
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
   openDatabase(databasePath).close();
   removeAbandonedPartials(agentDataPath);

@@ -21,8 +21,8 @@ export function builtPages(): BuiltPages {
 }
 
 /**
- * Node starts all its threads when the first is needed, and aborts the process if the system allows no more. Before there are
- * children this either succeeds or fails with nothing lost.
+ * Node starts all its threads when the first is needed, and aborts the process if the system allows
+ * no more. Before there are children this either succeeds or fails with nothing lost.
  */
 export function makeThreads(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
@@ -30,9 +30,10 @@ export function makeThreads(): Promise<void> {
 }
 
 /**
- * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that holds 10. It also lets the old
- * generation grow to four times what was alive at the last collection, and keeps those pages too: in a response of minutes 45 MB more
- * than with two and a half times. Neither limit has a measurable cost.
+ * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that
+ * holds 10. It also lets the old generation grow to four times what was alive at the last
+ * collection, and keeps those pages too: in a response of minutes 45 MB more than with two and a
+ * half times. Neither limit has a measurable cost.
  */
 export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
 

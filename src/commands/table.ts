@@ -1,6 +1,8 @@
 import type { Options, Positionals, Values } from './arguments.ts';
 
-/** THE COMMAND LINE ON ONE SCREEN: each command's options, its help and the function that runs it. */
+/**
+ * THE COMMAND LINE ON ONE SCREEN: each command's options, its help and the function that runs it.
+ */
 
 export interface Command {
   /** What it does, as a sentence. */
@@ -11,8 +13,14 @@ export interface Command {
   positionals?: Positionals;
   /** A complete command line, without the program. */
   example: string;
-  /** Resolves to the exit code, or to nothing if the process keeps running. Throws a `WrongUsage` for an invalid value. */
-  run(given: { values: Record<string, string | boolean | undefined>; rest: string[] }): Promise<number | void>;
+  /**
+   * Resolves to the exit code, or to nothing if the process keeps running. Throws a `WrongUsage`
+   * for an invalid value.
+   */
+  run(given: {
+    values: Record<string, string | boolean | undefined>;
+    rest: string[];
+  }): Promise<number | void>;
 }
 
 const url = {
@@ -24,7 +32,8 @@ const CLIENT = 'Sends API_TOKEN as the access token when it is set.';
 /** Each command loads its own modules, so help and healthcheck never open a database. */
 export const commands: Record<string, Command> = {
   serve: command({
-    summary: 'Serves the HTTP interface and the pages until SIGTERM or Ctrl-C; the default command.',
+    summary:
+      'Serves the HTTP interface and the pages until SIGTERM or Ctrl-C; the default command.',
     details: 'Listens on API_PORT. A second signal ends it immediately.',
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
@@ -35,7 +44,8 @@ export const commands: Record<string, Command> = {
     },
   }),
   demo: command({
-    summary: 'Serves in DEV mode, simulates the last ten weekdays, prints a table, and keeps serving until Ctrl-C.',
+    summary:
+      'Serves in DEV mode, simulates the last ten weekdays, prints a table, and keeps serving until Ctrl-C.',
     details: 'Needs no key and costs nothing. Uses any free port if API_PORT is taken.',
     options: {},
     example: 'demo',
@@ -49,10 +59,16 @@ export const commands: Record<string, Command> = {
       'Dividends: CSV with symbol,ex_date,amount, and Alpha Vantage JSON. A file may be compressed by gzip or zstd. Bad rows',
       'are reported and skipped. Exit code 0 if every file had something to import, otherwise 1.',
     ),
-    options: { as: { value: 'MEANING', text: 'What the prices are: raw, split-adjusted or total-return. Default: what the files tell.' } },
+    options: {
+      as: {
+        value: 'MEANING',
+        text: 'What the prices are: raw, split-adjusted or total-return. Default: what the files tell.',
+      },
+    },
     positionals: { name: 'FILE', least: 1, most: Infinity },
     example: 'import-prices --as raw prices.jsonl more.csv.gz dividends.csv',
-    run: async ({ rest, values }) => (await import('./import-prices.ts')).importPrices(rest, values),
+    run: async ({ rest, values }) =>
+      (await import('./import-prices.ts')).importPrices(rest, values),
   }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
@@ -64,26 +80,40 @@ export const commands: Record<string, Command> = {
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
-      symbols: { value: 'A,B,...', text: 'Symbols to download. Default: the universe of the configuration.' },
-      limit: { value: 'N', text: 'At most N downloads (days or symbols, by provider), chosen to complete the most dates.' },
+      symbols: {
+        value: 'A,B,...',
+        text: 'Symbols to download. Default: the universe of the configuration.',
+      },
+      limit: {
+        value: 'N',
+        text: 'At most N downloads (days or symbols, by provider), chosen to complete the most dates.',
+      },
       dividends: { text: 'Download dividends instead, a request per symbol, from Alpha Vantage.' },
     },
     example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
     run: async ({ values }) => (await import('./download-prices.ts')).downloadPrices(values),
   }),
   disguise: command({
-    summary: 'Writes stored prices in disguise: a control market, which shows what a model remembers.',
+    summary:
+      'Writes stored prices in disguise: a control market, which shows what a model remembers.',
     details: lines(
       'FOLDER must be new or empty. It gets prices.csv, dividends.csv, universe.json and key.csv: see docs/control-markets.md.',
       'Exit code 0, or 1 with nothing left behind.',
     ),
     options: {
-      seed: { value: 'S', text: 'Any text. It makes the key, so keep both away from models.', isRequired: true },
+      seed: {
+        value: 'S',
+        text: 'Any text. It makes the key, so keep both away from models.',
+        isRequired: true,
+      },
       from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
       out: { value: 'FOLDER', text: 'Where to write.', isRequired: true },
       weeks: { value: 'N', text: 'How far to shift dates back. Default: drawn from the seed.' },
-      universe: { value: 'NAME', text: 'A universe of the configuration. Default: the default one.' },
+      universe: {
+        value: 'NAME',
+        text: 'A universe of the configuration. Default: the default one.',
+      },
       name: { value: 'CONTROL', text: 'The name of the new universe. Default: control.' },
     },
     example: 'disguise --seed river --from 2025-06-02 --to 2025-10-23 --out control-market',
@@ -98,10 +128,19 @@ export const commands: Record<string, Command> = {
       'service knows. Then 0 also if nothing is left to do, or (with --watch) if the prices are not out yet: see docs/live.md.',
     ),
     options: {
-      start: { value: 'DATE', text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.' },
+      start: {
+        value: 'DATE',
+        text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.',
+      },
       end: { value: 'DATE', text: 'Last date, or last-session.', isRequired: true },
-      models: { value: 'A,B,...', text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.' },
-      universe: { value: 'NAME', text: 'What they may buy: a universe of the configuration. Default: the default one.' },
+      models: {
+        value: 'A,B,...',
+        text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.',
+      },
+      universe: {
+        value: 'NAME',
+        text: 'What they may buy: a universe of the configuration. Default: the default one.',
+      },
       replace: { text: 'Run completed model-days again.' },
       watch: { text: 'Follow the job to its end, as watch does.' },
       url,
@@ -111,7 +150,10 @@ export const commands: Record<string, Command> = {
   }),
   watch: command({
     summary: 'Follows a job of a running service to its end; by default the newest job.',
-    details: lines(CLIENT, 'Exit code 0 if the job completed, 1 if some or all of it failed or it was cancelled.'),
+    details: lines(
+      CLIENT,
+      'Exit code 0 if the job completed, 1 if some or all of it failed or it was cancelled.',
+    ),
     options: { url },
     positionals: { name: 'JOB-ID', least: 0, most: 1 },
     example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
@@ -119,7 +161,10 @@ export const commands: Record<string, Command> = {
   }),
   results: command({
     summary: 'Prints the results of a running service as a table.',
-    details: lines(CLIENT, 'Exit code 0, also where nothing matches; 1 for a model or a job that the service does not know.'),
+    details: lines(
+      CLIENT,
+      'Exit code 0, also where nothing matches; 1 for a model or a job that the service does not know.',
+    ),
     options: {
       job: { value: 'JOB-ID', text: 'Only results of this job.' },
       model: { value: 'SIGNATURE', text: 'Only results of this model.' },
@@ -131,13 +176,17 @@ export const commands: Record<string, Command> = {
     run: async ({ values }) => (await import('./results.ts')).results(values),
   }),
   backup: command({
-    summary: 'Makes a consistent copy of the database, or of one job, whether or not the service runs.',
+    summary:
+      'Makes a consistent copy of the database, or of one job, whether or not the service runs.',
     details: lines(
       'Without FILE the copy is written to data/agent_data/ and named after the time. No file is overwritten.',
       'Exit code 0, or 1 with nothing left behind.',
     ),
     options: {
-      job: { value: 'JOB-ID', text: 'Only this job, with everything needed to verify its results: see docs/verify.md.' },
+      job: {
+        value: 'JOB-ID',
+        text: 'Only this job, with everything needed to verify its results: see docs/verify.md.',
+      },
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'backup before-upgrade.db',
@@ -161,13 +210,19 @@ export const commands: Record<string, Command> = {
       "Without FILE it checks the service's own database, whether or not the service runs.",
       'Exit code 0 if everything adds up and, with --replay, nothing differs; otherwise 1.',
     ),
-    options: { replay: { text: 'Also play every model-day again from its recorded answers and the prices at the time.' } },
+    options: {
+      replay: {
+        text: 'Also play every model-day again from its recorded answers and the prices at the time.',
+      },
+    },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'check --replay before-upgrade.db',
-    run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),
+    run: async ({ values, rest }) =>
+      (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),
   }),
   view: command({
-    summary: 'Serves the pages and GET endpoints of a database file; runs no jobs, changes nothing.',
+    summary:
+      'Serves the pages and GET endpoints of a database file; runs no jobs, changes nothing.',
     details: lines(
       'Listens on API_PORT, with the access tokens of the settings. FILE is a package of backup --job, a backup, or the database',
       'of a service, which may be running: what it commits appears. FILE and the files beside it stay as they are; a request that',

@@ -18,11 +18,20 @@ interface Arguments {
 }
 
 /**
- * The command `trigger`: creates a job on a running service and prints its id; with `--watch` follows it and prints its
- * result. 0 when it was created (with `--watch`: completed), 1 when it was refused. Up to the last session, it is also 0 when
- * nothing is left to do, and with `--watch` when the prices are not out yet.
+ * The command `trigger`: creates a job on a running service and prints its id; with `--watch`
+ * follows it and prints its result. 0 when it was created (with `--watch`: completed), 1 when it
+ * was refused. Up to the last session, it is also 0 when nothing is left to do, and with `--watch`
+ * when the prices are not out yet.
  */
-export async function trigger({ start, end, models, universe, replace, watch, url }: Arguments): Promise<number> {
+export async function trigger({
+  start,
+  end,
+  models,
+  universe,
+  replace,
+  watch,
+  url,
+}: Arguments): Promise<number> {
   const isLive = end === LAST_SESSION;
   checkDates({ start, ...(!isLive && { end }) });
   const client = connect(url);
@@ -53,7 +62,10 @@ async function createJob(
   try {
     return await client.post('/simulate/trigger', request, triggerResponse);
   } catch (error) {
-    const isDone = error instanceof Refused && error.status === 400 && error.detail.startsWith(NOTHING_TO_RESUME);
+    const isDone =
+      error instanceof Refused &&
+      error.status === 400 &&
+      error.detail.startsWith(NOTHING_TO_RESUME);
     if (!mayHaveNothingToDo || !isDone) throw error;
     say(error.detail);
     return null;

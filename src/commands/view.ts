@@ -9,9 +9,16 @@ import { VERSION } from '../version.ts';
 import { startView } from '../view.ts';
 import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving.ts';
 
-const MODES = { DEV: 'made in DEV mode, with simulated models', PROD: 'made in PROD mode', UNKNOWN: 'made in an unknown mode' };
+const MODES = {
+  DEV: 'made in DEV mode, with simulated models',
+  PROD: 'made in PROD mode',
+  UNKNOWN: 'made in an unknown mode',
+};
 
-/** The command `view FILE`: shows a file until SIGTERM or SIGINT; a migrated copy of one with the schema of an earlier program. */
+/**
+ * The command `view FILE`: shows a file until SIGTERM or SIGINT; a migrated copy of one with the
+ * schema of an earlier program.
+ */
 export async function view(path: string): Promise<void> {
   await makeThreads();
   try {
@@ -19,20 +26,44 @@ export async function view(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof OlderSchema)) throw error;
     await withNewestSchema(path, async (copy, older) => {
-      await show(path, { copy, isCopy: true, note: `, schema version ${older?.version}, shown as a migrated copy` });
+      await show(path, {
+        copy,
+        isCopy: true,
+        note: `, schema version ${older?.version}, shown as a migrated copy`,
+      });
       await new Promise(() => {}); // the copy is removed at the end of the process
     });
   }
 }
 
-async function show(path: string, { copy, isCopy, note } = { copy: path, isCopy: false, note: '' }): Promise<void> {
+async function show(
+  path: string,
+  { copy, isCopy, note } = { copy: path, isCopy: false, note: '' },
+): Promise<void> {
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
   const [name, clock, pages] = [basename(path), () => new Date(), builtPages()] as const;
-  const { port, mode, stop } = await startView({ path: copy, name, isCopy, settings, log, clock, accessTokens, pages });
+  const { port, mode, stop } = await startView({
+    path: copy,
+    name,
+    isCopy,
+    settings,
+    log,
+    clock,
+    accessTokens,
+    pages,
+  });
   stopOnSignal(stop, log);
-  log.info('listening', { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length });
-  process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}${note}: http://localhost:${port}/ (Ctrl-C ends it)\n`);
+  log.info('listening', {
+    version: VERSION,
+    port,
+    mode,
+    view: path,
+    accessTokens: accessTokens.length,
+  });
+  process.stdout.write(
+    `${forTerminal(path)}, ${MODES[mode]}${note}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
+  );
   keepMemoryFlat();
 }

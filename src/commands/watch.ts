@@ -15,18 +15,22 @@ const NOT_COMPLETED = 1;
 const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 
 /**
- * The command `watch`: follows a job of a running service, by default the newest (only that one can be unfinished). 0 when it
- * completed, 1 when it was cancelled or failed in part or whole.
+ * The command `watch`: follows a job of a running service, by default the newest (only that one can
+ * be unfinished). 0 when it completed, 1 when it was cancelled or failed in part or whole.
  */
-export async function watch(jobId: string | undefined, { url }: { url: string | undefined }): Promise<number> {
+export async function watch(
+  jobId: string | undefined,
+  { url }: { url: string | undefined },
+): Promise<number> {
   const client = connect(url);
   const watched = jobId ?? (await newestJobId(client));
   return orUnknownJob(client, watched, () => watchJob(client, watched));
 }
 
 /**
- * Follows a job to its end and prints its result; resolves to the exit code. With `waitsForPrices`, a job whose only trouble
- * is that the prices of its dates are not out yet does not count as failed: a holiday looks like that until the next session.
+ * Follows a job to its end and prints its result; resolves to the exit code. With `waitsForPrices`,
+ * a job whose only trouble is that the prices of its dates are not out yet does not count as
+ * failed: a holiday looks like that until the next session.
  */
 export async function watchJob(
   client: Client,
@@ -37,7 +41,9 @@ export async function watchJob(
   const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
   if (missing !== null) {
     const warnings = status.warnings?.map((warning) => `${cleanText(warning)}\n`) ?? [];
-    const lines = [`Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.\n`];
+    const lines = [
+      `Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.\n`,
+    ];
     process.stdout.write([...lines, ...warnings].join(''));
     return 0;
   }
@@ -46,14 +52,22 @@ export async function watchJob(
 }
 
 /**
- * The dates of a job that failed only because the provider has no prices of them yet, apart from days without trading; null
- * for any other job.
+ * The dates of a job that failed only because the provider has no prices of them yet, apart from
+ * days without trading; null for any other job.
  */
-async function datesNotOutYet(client: Client, { error, details, warnings }: JobStatusResponse): Promise<string[] | null> {
+async function datesNotOutYet(
+  client: Client,
+  { error, details, warnings }: JobStatusResponse,
+): Promise<string[] | null> {
   const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET));
   if (error !== NO_DATES || notOut === undefined) return null;
-  const unpriced = [...new Set(details.filter((day) => day.error === skipReasons.noPriceData).map(({ date }) => date))];
-  for (const date of unpriced) if (!notOut.includes(date) && !(await hadNoTrading(client, date))) return null;
+  const unpriced = [
+    ...new Set(
+      details.filter((day) => day.error === skipReasons.noPriceData).map(({ date }) => date),
+    ),
+  ];
+  for (const date of unpriced)
+    if (!notOut.includes(date) && !(await hadNoTrading(client, date))) return null;
   return unpriced.filter((date) => notOut.includes(date));
 }
 

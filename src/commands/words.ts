@@ -22,13 +22,19 @@ export function size(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A change as text with a plus sign for a gain, as on the pages; none where the text shows only zeros. */
+/**
+ * A change as text with a plus sign for a gain, as on the pages; none where the text shows only
+ * zeros.
+ */
 export function signed(change: number | null, text: string): string {
   return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
 /** A copied database, and what is in it. */
-export function describeCopy(path: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
+export function describeCopy(
+  path: string,
+  { bytes, jobs, modelDays, positions, bars }: BackupSummary,
+): string {
   return (
     `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
     `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`

@@ -30,10 +30,12 @@ export interface Comparison<OfDay extends Day> {
 const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
 
 /**
- * Compares models over the days that all their runs share, step by step. The result depends neither on the order of the
- * models nor on models without figures, and is the same every time.
+ * Compares models over the days that all their runs share, step by step. The result depends neither
+ * on the order of the models nor on models without figures, and is the same every time.
  */
-export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>): Steps<Comparison<OfDay>> {
+export function* compareModels<OfDay extends Day>(
+  input: ComparisonInput<OfDay>,
+): Steps<Comparison<OfDay>> {
   check(input);
   const numbers: DayNumbers<OfDay> = new Map();
   const records = yield* readRecords(input.models, numbers);
@@ -42,8 +44,16 @@ export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>)
   const participants = yield* findParticipants(records, calendar);
   const period = { days: participants.days.length, confidence: input.confidence };
   const pairs = yield* measurePairs(participants.series);
-  const models = yield* reportModels({ records, participants, pairs, period, seed: seedOf(participants.series, input) });
-  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, participants, { pairs, curves: input.curves }));
+  const models = yield* reportModels({
+    records,
+    participants,
+    pairs,
+    period,
+    seed: seedOf(participants.series, input),
+  });
+  const chosen = choosePairs(models, input.against).map((pair) =>
+    measuredOf(pair, participants, { pairs, curves: input.curves }),
+  );
   return {
     days: namesOf(participants.days, calendar),
     leftOut: yield* leftOutDays(participants.records, calendar),
@@ -53,7 +63,10 @@ export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>)
   };
 }
 
-function namesOf<OfDay extends Day>(numbers: readonly number[], calendar: Calendar<OfDay>): OfDay[] {
+function namesOf<OfDay extends Day>(
+  numbers: readonly number[],
+  calendar: Calendar<OfDay>,
+): OfDay[] {
   const chosen = new Set(numbers);
   return calendar.flatMap(([day, number]) => (chosen.has(number) ? [day] : []));
 }
@@ -61,12 +74,24 @@ function namesOf<OfDay extends Day>(numbers: readonly number[], calendar: Calend
 function check<OfDay extends Day>({ models, against, confidence }: ComparisonInput<OfDay>): void {
   const names = new Set(models.map(({ model }) => model));
   assert(names.size === models.length, 'Cannot compare a model with itself: a name is repeated');
-  assert(models.every(({ runs }) => runs.length > 0), 'Cannot compare a model without a run');
-  assert(against === null || names.has(against), `Cannot compare against ${against}: it is not among the models`);
-  assert(confidence > 0 && confidence < 1, `Cannot compare at a confidence of ${confidence}: it must be between 0 and 1`);
+  assert(
+    models.every(({ runs }) => runs.length > 0),
+    'Cannot compare a model without a run',
+  );
+  assert(
+    against === null || names.has(against),
+    `Cannot compare against ${against}: it is not among the models`,
+  );
+  assert(
+    confidence > 0 && confidence < 1,
+    `Cannot compare at a confidence of ${confidence}: it must be between 0 and 1`,
+  );
 }
 
-function seedOf<OfDay extends Day>(series: readonly Series[], { window }: ComparisonInput<OfDay>): string {
+function seedOf<OfDay extends Day>(
+  series: readonly Series[],
+  { window }: ComparisonInput<OfDay>,
+): string {
   return JSON.stringify([series.map(({ record }) => record.model), window.start, window.end]);
 }
 
@@ -79,13 +104,24 @@ interface ReportOptions {
   seed: string;
 }
 
-function* reportModels({ records, participants, pairs, period, seed }: ReportOptions): Steps<ModelReport[]> {
+function* reportModels({
+  records,
+  participants,
+  pairs,
+  period,
+  seed,
+}: ReportOptions): Steps<ModelReport[]> {
   const { series, reasons } = participants;
   const probabilities: Figure[] =
-    series.length < 2 ? series.map(() => NOTHING_TO_COMPARE) : yield* probabilitiesOfBest(series, pairs, { seed });
+    series.length < 2
+      ? series.map(() => NOTHING_TO_COMPARE)
+      : yield* probabilitiesOfBest(series, pairs, { seed });
   const order = series
     .map((own, index) => ({ own, probability: probabilities[index] ?? NOTHING_TO_COMPARE }))
-    .sort((one, other) => valueOf(other.probability) - valueOf(one.probability) || other.own.mean - one.own.mean);
+    .sort(
+      (one, other) =>
+        valueOf(other.probability) - valueOf(one.probability) || other.own.mean - one.own.mean,
+    );
   const compared: ModelReport[] = [];
   for (const { own, probability } of order) {
     compared.push(reportModel(own, probability, period));
@@ -102,10 +138,16 @@ function valueOf(figure: Figure): number {
   return typeof figure === 'number' ? figure : 0;
 }
 
-/** All pairs of the models in their order; with `against`, each of the others paired with that one. */
-function choosePairs(models: readonly ModelReport[], against: string | null): [ModelReport, ModelReport][] {
+/**
+ * All pairs of the models in their order; with `against`, each of the others paired with that one.
+ */
+function choosePairs(
+  models: readonly ModelReport[],
+  against: string | null,
+): [ModelReport, ModelReport][] {
   const second = models.find(({ model }) => model === against);
-  if (second !== undefined) return models.filter((model) => model !== second).map((model) => [model, second]);
+  if (second !== undefined)
+    return models.filter((model) => model !== second).map((model) => [model, second]);
   return models.flatMap((model, index) =>
     models.slice(index + 1).map((other): [ModelReport, ModelReport] => [model, other]),
   );
@@ -120,13 +162,17 @@ function measuredOf(
   const without = [one.model, other.model].sort().find((model) => reasons.has(model));
   const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
   const measured =
-    without === undefined ? pairs(one.model, other.model) : { reason: `No figures for ${without}: ${reasons.get(without)}` };
+    without === undefined
+      ? pairs(one.model, other.model)
+      : { reason: `No figures for ${without}: ${reasons.get(without)}` };
   const curve = curves ? curveOf([one.model, other.model], series) : null;
   return { model: one.model, against: other.model, measured, curve, singleRuns };
 }
 
 /** The curve of the difference of two models; empty where one of them has no figures. */
 function curveOf(models: readonly [string, string], series: readonly Series[]): Figure[] {
-  const [first, second] = models.map((model) => series.find(({ record }) => record.model === model));
+  const [first, second] = models.map((model) =>
+    series.find(({ record }) => record.model === model),
+  );
   return first === undefined || second === undefined ? [] : differenceCurve(first, second);
 }

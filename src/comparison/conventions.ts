@@ -1,7 +1,9 @@
 import { MIN_DAYS } from './input.ts';
 import { DETECTION } from './planning.ts';
 
-/** How the figures of a comparison are made, with their sources. docs/figures.md has the formulas. */
+/**
+ * How the figures of a comparison are made, with their sources. docs/figures.md has the formulas.
+ */
 export const conventions = {
   returns:
     'Fractions over the days compared: exp(D · mean) − 1, the mean that of the daily log returns, ln(1 + daily return). A model is ' +
@@ -16,7 +18,8 @@ export const conventions = {
   clean:
     'With days=clean, only days after clean_after, the latest knowledge cutoff of the models compared. A model without a cutoff ' +
     'counts as clean',
-  days_before_cutoff: 'Days compared that are on or before the knowledge cutoff, which the model may remember',
+  days_before_cutoff:
+    'Days compared that are on or before the knowledge cutoff, which the model may remember',
   asked_in_two_ways:
     'A model has no figures when two of its model-days in the window were asked differently: base model, parameters of the request ' +
     '(except the seed), prompt, notes, tools, steps, trading costs, dividends, universe. A run without a stored entry counts as ' +
@@ -27,11 +30,13 @@ export const conventions = {
   single_runs:
     'With one run, V_runs is 0 and the interval is a lower bound (interval_is_lower_bound): one run tells nothing about a model’s own ' +
     'chance. Baselines whose runs would all be the same need only one',
-  p_value_holm: 'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
+  p_value_holm:
+    'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
   smallest_difference: `What these days and runs can show at 5 %, two-sided, with 80 % power (z = ${DETECTION}), at any confidence`,
   days_needed: 'Days with which these runs would show this difference, at the same level and power',
   variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
-  correlation: 'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
+  correlation:
+    'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
   difference_curve:
     'With curves=true, exp(Σ d) − 1 after each day compared, d the daily differences of log returns: by how much more the first ' +
     'model has grown than the second up to that day. The last one is difference',

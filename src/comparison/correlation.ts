@@ -3,9 +3,10 @@ import { mean } from '../statistics/moments.ts';
 import { LEAST_DEVIATION, type Series } from './series.ts';
 
 /**
- * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means: 1 when the days of both
- * rise and fall together, 0 when one tells nothing about the other (Pearson, Regression, Heredity, and Panmixia,
- * Philosophical Transactions of the Royal Society A 187, 1896).
+ * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
+ * 1 when the days of both rise and fall together, 0 when one tells nothing about the other
+ * (Pearson, Regression, Heredity, and Panmixia, Philosophical Transactions of the Royal Society A
+ * 187, 1896).
  */
 export function correlationOf(one: Series, other: Series): Figure {
   const [first, second] = [deviations(one), deviations(other)];

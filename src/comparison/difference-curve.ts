@@ -7,8 +7,9 @@ export const MIN_CURVE_MODELS = 2;
 export const MAX_CURVE_MODELS = 4;
 
 /**
- * exp(Σ d) − 1 after each of the days, d the daily differences of log returns up to that day: by how much more the first model
- * has grown than the second. The last one is the difference over the whole period.
+ * exp(Σ d) − 1 after each of the days, d the daily differences of log returns up to that day: by
+ * how much more the first model has grown than the second. The last one is the difference over the
+ * whole period.
  */
 export function differenceCurve(one: Series, other: Series): Figure[] {
   let sum = 0;

@@ -16,13 +16,18 @@ export interface Period {
 
 const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
-/** exp(D·x) − 1: a mean daily log return, or a difference of two, as a return over the whole period. */
+/**
+ * exp(D·x) − 1: a mean daily log return, or a difference of two, as a return over the whole period.
+ */
 export function overPeriod(dailyLogReturn: number, days: number): Figure {
   const growth = Math.expm1(days * dailyLogReturn);
   return Number.isFinite(growth) ? growth : TOO_LARGE;
 }
 
-/** mean ± t·√V, as returns over the period; t from Student's distribution, with both tails together 1 − confidence. */
+/**
+ * mean ± t·√V, as returns over the period; t from Student's distribution, with both tails together
+ * 1 − confidence.
+ */
 export function intervalOf(
   mean: number,
   uncertainty: Uncertainty,
@@ -35,7 +40,10 @@ export function intervalOf(
   return typeof low === 'number' && typeof high === 'number' ? { low, high } : TOO_LARGE;
 }
 
-/** The probability of a difference of at least this size, in either direction, if only chance were at work. */
+/**
+ * The probability of a difference of at least this size, in either direction, if only chance were
+ * at work.
+ */
 export function twoSidedP(mean: number, { total, degreesOfFreedom }: Uncertainty): number {
   return 2 * studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom);
 }

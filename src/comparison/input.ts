@@ -1,6 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
 
-/** A date, or the number of a date in a chain's own market; one comparison uses only one of the two. */
+/**
+ * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
+ */
 export type Day = CalendarDate | number;
 
 /** Fewer days do not show how much days differ. */
@@ -9,7 +11,10 @@ export const MIN_DAYS = 20;
 /** One run of a configured model. */
 export interface Run<OfDay extends Day> {
   run: string;
-  /** Daily returns as fractions, each day once and in any order: a Map, or any iterable of pairs. Read once. */
+  /**
+   * Daily returns as fractions, each day once and in any order: a Map, or any iterable of pairs.
+   * Read once.
+   */
   returns: Iterable<readonly [OfDay, number]>;
 }
 
@@ -19,7 +24,10 @@ export interface ComparedModel<OfDay extends Day> {
   runs: readonly Run<OfDay>[];
   /** Whether all its runs would be identical, as with most baselines, so that one run is enough. */
   isDeterministic: boolean;
-  /** Why it has no figures regardless of its returns: a stale chain, or requests that differ between its runs. */
+  /**
+   * Why it has no figures regardless of its returns: a stale chain, or requests that differ between
+   * its runs.
+   */
   unusable: string | null;
 }
 
@@ -34,6 +42,8 @@ export interface ComparisonInput<OfDay extends Day> {
   confidence: number;
   /** Whether each pair has the curve of its difference. */
   curves: boolean;
-  /** How many models have active model-days in the window, compared or not: the number of trials. */
+  /**
+   * How many models have active model-days in the window, compared or not: the number of trials.
+   */
   trials: number;
 }

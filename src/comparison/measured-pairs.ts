@@ -33,13 +33,16 @@ export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
     const pair = measured.get(model)?.get(against);
     if (pair !== undefined) return pair;
     const opposite = measured.get(against)?.get(model);
-    if (opposite === undefined) throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
+    if (opposite === undefined)
+      throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
     return { ...opposite, mean: 0 - opposite.mean };
   };
 }
 
 function measurePair(one: Series, other: Series): MeasuredPair {
-  const differences = one.logReturns.map((logReturn, day) => logReturn - (other.logReturns[day] ?? NaN));
+  const differences = one.logReturns.map(
+    (logReturn, day) => logReturn - (other.logReturns[day] ?? NaN),
+  );
   return {
     mean: mean(differences),
     uncertainty: measureUncertainty(differences, [one.spread, other.spread]),

@@ -3,7 +3,10 @@ import { type Interval, type Period, intervalOf, overPeriod } from './difference
 import type { Series } from './series.ts';
 import type { TrackRecord } from './track-record.ts';
 
-/** One model of the comparison; a missing figure has its reason. All returns cover only the days compared. */
+/**
+ * One model of the comparison; a missing figure has its reason. All returns cover only the days
+ * compared.
+ */
 export interface ModelReport {
   model: string;
   runs: string[];
@@ -17,7 +20,10 @@ export interface ModelReport {
   degreesOfFreedom: Figure;
   varianceShareOfRuns: Figure;
   probabilityBest: Figure;
-  /** Whether the interval is a lower bound, because one run does not show how much the model itself varies. */
+  /**
+   * Whether the interval is a lower bound, because one run does not show how much the model itself
+   * varies.
+   */
   isSingleRun: boolean;
 }
 

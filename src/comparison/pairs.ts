@@ -20,7 +20,10 @@ export interface ChosenPair {
   singleRuns: string[];
 }
 
-/** One pair of the comparison; a missing figure has its reason. Returns and differences are over the period. */
+/**
+ * One pair of the comparison; a missing figure has its reason. Returns and differences are over the
+ * period.
+ */
 export interface PairReport {
   model: string;
   against: string;
@@ -37,11 +40,19 @@ export interface PairReport {
   smallestDifference: Figure;
   daysNeeded: Figure;
   varianceShareOfRuns: Figure;
-  /** Of both models' daily log returns, from −1 to 1; known also where the difference does not vary. */
+  /**
+   * Of both models' daily log returns, from −1 to 1; known also where the difference does not vary.
+   */
   correlation: Figure;
-  /** The difference after each of the days, in order; empty where there are no figures, null when the curves are not wanted. */
+  /**
+   * The difference after each of the days, in order; empty where there are no figures, null when
+   * the curves are not wanted.
+   */
   curve: Figure[] | null;
-  /** Those of the two for which the interval is a lower bound, because one run does not show how much a model itself varies. */
+  /**
+   * Those of the two for which the interval is a lower bound, because one run does not show how
+   * much a model itself varies.
+   */
   singleRuns: string[];
   sentence: string;
 }
@@ -69,7 +80,9 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
     differences.push(differenceOf(measured));
     yield null;
   }
-  const pValues = differences.flatMap((difference) => ('pValue' in difference ? [difference.pValue] : []));
+  const pValues = differences.flatMap((difference) =>
+    'pValue' in difference ? [difference.pValue] : [],
+  );
   const adjusted = holm(pValues).values();
   const reports: PairReport[] = [];
   for (const [index, pair] of chosen.entries()) {
@@ -78,7 +91,9 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
     else {
       const { value: pValueHolm } = adjusted.next();
       assert(pValueHolm !== undefined, 'each p-value has been adjusted');
-      reports.push(reportPair({ ...pair, ...difference, pValueHolm, pairs: pValues.length }, period));
+      reports.push(
+        reportPair({ ...pair, ...difference, pValueHolm, pairs: pValues.length }, period),
+      );
     }
     yield null;
   }
@@ -92,7 +107,18 @@ function differenceOf(measured: ChosenPair['measured']): Difference | { reason: 
 }
 
 function reportPair(basis: PairBasis, period: Period): PairReport {
-  const { model, against, measured, curve, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = basis;
+  const {
+    model,
+    against,
+    measured,
+    curve,
+    mean,
+    uncertainty,
+    pValue,
+    pValueHolm,
+    pairs,
+    singleRuns,
+  } = basis;
   const shared = {
     model,
     against,
@@ -113,7 +139,12 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
     varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
     correlation: correlationIn(measured),
     curve,
-    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAsOnlyPair: pValue < 1 - period.confidence }),
+    sentence: sentenceOf({
+      ...shared,
+      days: period.days,
+      pairs,
+      isShownAsOnlyPair: pValue < 1 - period.confidence,
+    }),
   };
 }
 
@@ -121,7 +152,10 @@ function correlationIn(measured: ChosenPair['measured']): Figure {
   return 'reason' in measured ? measured : measured.correlation;
 }
 
-function withoutFigures({ model, against, measured, curve, singleRuns }: ChosenPair, reason: string): PairReport {
+function withoutFigures(
+  { model, against, measured, curve, singleRuns }: ChosenPair,
+  reason: string,
+): PairReport {
   const none = { reason };
   return {
     model,

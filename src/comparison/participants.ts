@@ -20,11 +20,15 @@ export interface Participants {
 const FLAT = 'Its daily returns do not vary';
 
 /**
- * Decides which models are compared. A model without figures must not cost the others any days, so each model is first
- * checked over its own days. Then the models that do not vary over the common days are dropped and the common days
- * recomputed, until all vary. Where none is left, the days are those that all models share.
+ * Decides which models are compared. A model without figures must not cost the others any days, so
+ * each model is first checked over its own days. Then the models that do not vary over the common
+ * days are dropped and the common days recomputed, until all vary. Where none is left, the days are
+ * those that all models share.
  */
-export function* findParticipants(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<Participants> {
+export function* findParticipants(
+  all: readonly TrackRecord[],
+  calendar: Calendar<Day>,
+): Steps<Participants> {
   const reasons = new Map<string, string>();
   for (const record of all) {
     const reason = yield* whyNotByItself(record, calendar);
@@ -32,7 +36,8 @@ export function* findParticipants(all: readonly TrackRecord[], calendar: Calenda
   }
   for (;;) {
     const records = all.filter(({ model }) => !reasons.has(model));
-    if (records.length === 0) return { days: commonDays(all, calendar), records: [...all], series: [], reasons };
+    if (records.length === 0)
+      return { days: commonDays(all, calendar), records: [...all], series: [], reasons };
     const days = commonDays(records, calendar);
     if (days.length < MIN_DAYS) {
       for (const { model } of records) reasons.set(model, tooFewInCommon(days.length));
@@ -48,8 +53,13 @@ export function* findParticipants(all: readonly TrackRecord[], calendar: Calenda
   }
 }
 
-/** Why a model has no figures even over its own days, regardless of what it is compared with; null when it has some. */
-export function* whyWithoutFigures<OfDay extends Day>(model: ComparedModel<OfDay>): Steps<string | null> {
+/**
+ * Why a model has no figures even over its own days, regardless of what it is compared with; null
+ * when it has some.
+ */
+export function* whyWithoutFigures<OfDay extends Day>(
+  model: ComparedModel<OfDay>,
+): Steps<string | null> {
   const numbers = new Map<OfDay, number>();
   const record = yield* readRecord(model, numbers);
   return yield* whyNotByItself(record, calendarOf(numbers));

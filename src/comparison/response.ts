@@ -22,12 +22,17 @@ function figuresOf<Name extends string>(figures: Record<Name, Figure>): Reported
 }
 
 /** An interval, null when it has a reason; and the reason by its name in the response. */
-function reportInterval(value: Interval | { reason: string }): [interval: Interval | null, reasons: Record<string, string>] {
+function reportInterval(
+  value: Interval | { reason: string },
+): [interval: Interval | null, reasons: Record<string, string>] {
   if ('reason' in value) return [null, { interval: value.reason }];
   return [{ low: toDigits(value.low), high: toDigits(value.high) }, {}];
 }
 
-/** What a model may remember: its knowledge cutoff, and how many of the days compared are on or before it. */
+/**
+ * What a model may remember: its knowledge cutoff, and how many of the days compared are on or
+ * before it.
+ */
 export interface Cutoff {
   knowledgeCutoff: CalendarDate | null;
   daysBefore: number;
@@ -81,13 +86,22 @@ export function pairOf(report: PairReport, days: readonly Day[]) {
     interval_is_lower_bound: report.singleRuns.length > 0,
     shown: report.isShown,
     sentence: report.sentence,
-    ...(report.curve !== null && { curve: report.curve.map((difference, index) => pointOf(difference, at(days, index))) }),
-    unavailable: { ...reasons, ...rangeReasons, ...(missing !== undefined && { curve: missing.reason }) },
+    ...(report.curve !== null && {
+      curve: report.curve.map((difference, index) => pointOf(difference, at(days, index))),
+    }),
+    unavailable: {
+      ...reasons,
+      ...rangeReasons,
+      ...(missing !== undefined && { curve: missing.reason }),
+    },
   };
 }
 
 function pointOf(difference: Figure, day: Day) {
-  return { ...dayOf(day), difference: typeof difference === 'number' ? toDigits(difference) : null };
+  return {
+    ...dayOf(day),
+    difference: typeof difference === 'number' ? toDigits(difference) : null,
+  };
 }
 
 export function leaderOf(report: LeaderReport) {

@@ -19,11 +19,14 @@ export interface PairFacts {
 }
 
 /**
- * What a pair shows, in a sentence: the model with the higher return first, such as "gpt-5 ahead of claude by 1.0 % over 20
- * days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; this would need about 1,180."
+ * What a pair shows, in a sentence: the model with the higher return first, such as "gpt-5 ahead of
+ * claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more;
+ * this would need about 1,180."
  */
 export function sentenceOf(facts: PairFacts): string {
-  return [claim(facts), whyNotAmongMany(facts), whatItTakes(facts), lowerBound(facts)].filter(Boolean).join(' ');
+  return [claim(facts), whyNotAmongMany(facts), whatItTakes(facts), lowerBound(facts)]
+    .filter(Boolean)
+    .join(' ');
 }
 
 function claim(facts: PairFacts): string {
@@ -31,17 +34,24 @@ function claim(facts: PairFacts): string {
   const isBehind = typeof difference === 'number' && difference < 0;
   const [first, second] = isBehind ? [against, model] : [model, against];
   const ends = 'low' in interval ? (isBehind ? turned(interval) : interval) : null;
-  const range = ends === null || ends.high === Infinity ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
+  const range =
+    ends === null || ends.high === Infinity ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
   return `${first} ${lead(difference, second)} over ${days} days${range}: ${isShown ? 'shown' : 'not shown'}.`;
 }
 
 function lead(difference: Figure, second: string): string {
   if (difference === 0) return `level with ${second}`;
-  const ahead = typeof difference === 'number' && difference < 0 ? opposite(difference) : difference;
-  return typeof ahead === 'number' && ahead < Infinity ? `ahead of ${second} by ${percent(ahead)}` : `far ahead of ${second}`;
+  const ahead =
+    typeof difference === 'number' && difference < 0 ? opposite(difference) : difference;
+  return typeof ahead === 'number' && ahead < Infinity
+    ? `ahead of ${second} by ${percent(ahead)}`
+    : `far ahead of ${second}`;
 }
 
-/** The second model's growth over the first one's, minus 1; infinite when that is too large for a number. */
+/**
+ * The second model's growth over the first one's, minus 1; infinite when that is too large for a
+ * number.
+ */
 function opposite(difference: number): number {
   return -difference / (1 + difference);
 }
@@ -55,7 +65,13 @@ function whyNotAmongMany({ isShown, isShownAsOnlyPair, pairs }: PairFacts): stri
   return `As the only pair it would be shown; the best of ${grouped(pairs)} pairs can look like this by chance.`;
 }
 
-function whatItTakes({ days, difference, isShown, smallestDifference, daysNeeded }: PairFacts): string {
+function whatItTakes({
+  days,
+  difference,
+  isShown,
+  smallestDifference,
+  daysNeeded,
+}: PairFacts): string {
   if (typeof smallestDifference !== 'number') return '';
   const can = `These ${days} days can show ${percent(smallestDifference)} or more`;
   if (isShown || difference === 0) return `${can}.`;
@@ -63,11 +79,15 @@ function whatItTakes({ days, difference, isShown, smallestDifference, daysNeeded
   return daysNeeded > days ? `${can}; this would need ${inWords(daysNeeded)}.` : `${can}.`;
 }
 
-/** Longer than any experiment: a larger number of days would only look exact. `days_needed` has it all the same. */
+/**
+ * Longer than any experiment: a larger number of days would only look exact. `days_needed` has it
+ * all the same.
+ */
 const MAX_COUNTED_YEARS = 100;
 
 function inWords(days: number): string {
-  if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR) return `more than ${MAX_COUNTED_YEARS} years of trading days`;
+  if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
+    return `more than ${MAX_COUNTED_YEARS} years of trading days`;
   return `about ${grouped(Number(days.toPrecision(3)))}`;
 }
 
@@ -82,7 +102,10 @@ const LEAST_FOR_ONE_PLACE = 0.001;
 
 let known: ReturnType<typeof createFormats> | undefined;
 
-/** Created at their first use: the first Intl format of a process takes 15 ms, which would delay the service's start. */
+/**
+ * Created at their first use: the first Intl format of a process takes 15 ms, which would delay the
+ * service's start.
+ */
 function formats() {
   return (known ??= createFormats());
 }
@@ -90,7 +113,10 @@ function formats() {
 function createFormats() {
   return {
     whole: new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }),
-    onePlace: new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    onePlace: new Intl.NumberFormat('en-US', {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    }),
     twoDigits: new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }),
   };
 }

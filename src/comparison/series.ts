@@ -31,7 +31,9 @@ export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<S
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
   const uncertainty = measureUncertainty(logReturns, [spread]);
-  return uncertainty && { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
+  return (
+    uncertainty && { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty }
+  );
 }
 
 /** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */

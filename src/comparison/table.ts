@@ -58,7 +58,12 @@ export function pairRow(report: PairReport): Row {
 function modelCells(report: ModelReport, cutoff: Cutoff) {
   const model = modelOf(report, cutoff);
   const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
-  return { ...model, runs: model.runs.length, run_returns: returns.join(' '), ...commonCells(model) };
+  return {
+    ...model,
+    runs: model.runs.length,
+    run_returns: returns.join(' '),
+    ...commonCells(model),
+  };
 }
 
 /** Correlation and curve are not in the table, so neither are their reasons. */
@@ -68,7 +73,17 @@ function pairCells(report: PairReport) {
   return { ...pair, ...commonCells({ ...pair, unavailable }) };
 }
 
-function commonCells({ interval, unavailable }: { interval: Interval | null; unavailable: Record<string, string | undefined> }) {
+function commonCells({
+  interval,
+  unavailable,
+}: {
+  interval: Interval | null;
+  unavailable: Record<string, string | undefined>;
+}) {
   const reasons = [...new Set(Object.values(unavailable))].join('; ');
-  return { interval_low: interval?.low ?? null, interval_high: interval?.high ?? null, unavailable: reasons || null };
+  return {
+    interval_low: interval?.low ?? null,
+    interval_high: interval?.high ?? null,
+    unavailable: reasons || null,
+  };
 }

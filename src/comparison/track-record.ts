@@ -4,7 +4,10 @@ import type { ComparedModel, Day, Run } from './input.ts';
 /** All days on which any run has a return, numbered in the order in which they were first read. */
 export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
 
-/** A run's ln(1 + daily return) by day number; NaN where it has none; days beyond its end have none either. */
+/**
+ * A run's ln(1 + daily return) by day number; NaN where it has none; days beyond its end have none
+ * either.
+ */
 export interface RunRecord {
   run: string;
   logReturns: Float64Array;
@@ -21,7 +24,10 @@ export interface TrackRecord {
   unusable: string | null;
 }
 
-/** Reads the returns of all models in the order of their names, so that the order in which they came does not matter. */
+/**
+ * Reads the returns of all models in the order of their names, so that the order in which they came
+ * does not matter.
+ */
 export function* readRecords<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   days: DayNumbers<OfDay>,
@@ -42,7 +48,8 @@ export function* readRecord<OfDay extends Day>(
   for (const run of runs) {
     const { record, ruin } = readRun(run, days);
     read.push(record);
-    reason ??= ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
+    reason ??=
+      ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
     yield null;
   }
   const presence = new Uint16Array(days.size);

@@ -27,9 +27,10 @@ export interface DisguisedDividend {
 }
 
 /**
- * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates, adjusted for splits and
- * multiplied by the factor like its prices. Rows with an amount of 0 mark both ends of the span in which they are known; none
- * do where there is a gap in it. Throws a `ServiceError` (`no_prices`) for a dividend that would no longer be one.
+ * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates,
+ * adjusted for splits and multiplied by the factor like its prices. Rows with an amount of 0 mark
+ * both ends of the span in which they are known; none do where there is a gap in it. Throws a
+ * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
  */
 export function disguisedDividends(
   reader: Reader,
@@ -41,22 +42,36 @@ export function disguisedDividends(
     cash,
   });
   // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(reader, [symbol], { after: span.from, upTo: span.to }).map((dividend) => {
-    const { exDate } = dividend;
-    // On one day the dividend comes before the split.
-    const later = splits.filter(({ date }) => date >= exDate);
-    const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
-    if (cash > MAX_CASH)
-      throw new ServiceError('no_prices', `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`);
-    return rowOf(exDate, cash);
-  });
+  const dividends = dividendsBetween(reader, [symbol], { after: span.from, upTo: span.to }).map(
+    (dividend) => {
+      const { exDate } = dividend;
+      // On one day the dividend comes before the split.
+      const later = splits.filter(({ date }) => date >= exDate);
+      const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
+      if (cash > MAX_CASH)
+        throw new ServiceError(
+          'no_prices',
+          `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`,
+        );
+      return rowOf(exDate, cash);
+    },
+  );
   const [start, end] = knownSpan(reader, symbol, span) ?? [];
-  const ends = start === undefined || end === undefined ? [] : [rowOf(start, 0), ...(end > start ? [rowOf(end, 0)] : [])];
+  const ends =
+    start === undefined || end === undefined
+      ? []
+      : [rowOf(start, 0), ...(end > start ? [rowOf(end, 0)] : [])];
   return [...ends, ...dividends];
 }
 
-/** The part of a span in which a symbol's dividends are known; null where it is none, or several. */
-function knownSpan(reader: Reader, symbol: string, { from, to }: Span): [start: CalendarDate, end: CalendarDate] | null {
+/**
+ * The part of a span in which a symbol's dividends are known; null where it is none, or several.
+ */
+function knownSpan(
+  reader: Reader,
+  symbol: string,
+  { from, to }: Span,
+): [start: CalendarDate, end: CalendarDate] | null {
   if (paysNothing(reader, symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
     startDate: startDate > from ? startDate : from,
@@ -64,6 +79,9 @@ function knownSpan(reader: Reader, symbol: string, { from, to }: Span): [start: 
   }));
   const [first] = spans;
   if (first === undefined || gapsBetween(spans).length > 0) return null;
-  const end = spans.reduce((latest, { endDate }) => (endDate > latest ? endDate : latest), first.endDate);
+  const end = spans.reduce(
+    (latest, { endDate }) => (endDate > latest ? endDate : latest),
+    first.endDate,
+  );
   return [first.startDate, end];
 }

@@ -3,7 +3,10 @@ import { ServiceError } from '../domain.ts';
 import { createUniforms } from '../statistics/random.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** No ticker of an American exchange is this long, so a code never reminds a model of another company. */
+/**
+ * No ticker of an American exchange is this long, so a code never reminds a model of another
+ * company.
+ */
 const CODE_LENGTH = 6;
 /** Weeks are drawn from one year to twenty, unless they are given. */
 const [LEAST_DRAWN_WEEKS, MOST_DRAWN_WEEKS] = [52, 1_040];
@@ -25,8 +28,9 @@ export interface Key {
 }
 
 /**
- * Draws the key of a control market: the same for the same seed and symbols, whatever is stored of them. Throws a
- * `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before `EARLIEST_DATE`.
+ * Draws the key of a control market: the same for the same seed and symbols, whatever is stored of
+ * them. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
+ * `EARLIEST_DATE`.
  */
 export function drawKey(
   seed: string,
@@ -34,7 +38,8 @@ export function drawKey(
   { weeks, from }: { weeks: number | null; from: CalendarDate },
 ): Key {
   const uniform = createUniforms(`disguise ${seed}`);
-  const drawnWeeks = LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
+  const drawnWeeks =
+    LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
   const key = { disguises: drawDisguises(symbols, uniform), weeks: weeks ?? drawnWeeks };
   if (shiftBack(from, key) < EARLIEST_DATE) {
     const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
@@ -60,5 +65,8 @@ function drawDisguises(symbols: readonly string[], uniform: () => number): Disgu
 }
 
 function drawCode(uniform: () => number): string {
-  return Array.from({ length: CODE_LENGTH }, () => LETTERS[Math.floor(uniform() * LETTERS.length)]).join('');
+  return Array.from(
+    { length: CODE_LENGTH },
+    () => LETTERS[Math.floor(uniform() * LETTERS.length)],
+  ).join('');
 }

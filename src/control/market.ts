@@ -35,29 +35,43 @@ export interface Written {
 }
 
 /**
- * Writes a control market: the stored bars and dividends of some symbols under other names, dates and prices. The folder must
- * be new or empty; it gets `prices.csv`, `universe.json`, `key.csv` and, where anything is known of dividends,
- * `dividends.csv`, or nothing. Reads the database as it is at one moment and changes nothing in it. Throws a `ServiceError`
- * that says why there is no control market, or the signal's reason.
+ * Writes a control market: the stored bars and dividends of some symbols under other names, dates
+ * and prices. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
+ * and, where anything is known of dividends, `dividends.csv`, or nothing. Reads the database as it
+ * is at one moment and changes nothing in it. Throws a `ServiceError` that says why there is no
+ * control market, or the signal's reason.
  */
 export function writeControlMarket(
   databasePath: string,
   folder: string,
-  { signal, onProgress = () => {}, ...market }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
+  {
+    signal,
+    onProgress = () => {},
+    ...market
+  }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
 ): Promise<Written> {
   return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
       const written: Written = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
       const rows = pricesCsv(reader, market, { written, onProgress });
-      await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), { signal });
+      await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
+        signal,
+      });
       if (written.bars === 0) {
         const problem = `no price of the universe is stored from ${market.from} to ${market.to}`;
         throw new ServiceError('no_prices', `Cannot disguise the prices: ${problem}`);
       }
       writeDividends(reader, unfinished, { market, written });
       const universes = { [market.name]: written.disguises.map(({ code }) => code) };
-      writeFileSync(join(unfinished, 'universe.json'), `${JSON.stringify({ universes }, null, 2)}\n`, { flush: true });
-      writeFileSync(join(unfinished, 'key.csv'), keyCsv(written.disguises, market.key), { mode: OWNER_ONLY, flush: true });
+      writeFileSync(
+        join(unfinished, 'universe.json'),
+        `${JSON.stringify({ universes }, null, 2)}\n`,
+        { flush: true },
+      );
+      writeFileSync(join(unfinished, 'key.csv'), keyCsv(written.disguises, market.key), {
+        mode: OWNER_ONLY,
+        flush: true,
+      });
       return written;
     }),
   );
@@ -92,12 +106,16 @@ function writeDividends(
   });
   if (dividends.length === 0) return;
   const name = 'dividends.csv';
-  writeFileSync(join(folder, name), DIVIDENDS_HEADER + dividends.map(({ row }) => row).join(''), { flush: true });
+  writeFileSync(join(folder, name), DIVIDENDS_HEADER + dividends.map(({ row }) => row).join(''), {
+    flush: true,
+  });
   written.dividends = dividends.filter(({ cash }) => cash > 0).length;
   written.files.push(name);
 }
 
 function keyCsv(disguises: readonly Disguise[], { weeks }: Key): string {
-  const rows = disguises.map(({ code, symbol, factor }) => `${code},${symbol},${factor},${weeks}\n`);
+  const rows = disguises.map(
+    ({ code, symbol, factor }) => `${code},${symbol},${factor},${weeks}\n`,
+  );
   return `code,symbol,factor,weeks\n${rows.join('')}`;
 }

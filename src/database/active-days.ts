@@ -11,22 +11,39 @@ const closingOf = (session: string) =>
     `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
        note
      FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
-    { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
+    {
+      sessionId: integer,
+      date: text,
+      positionId: integer,
+      cash: amount,
+      portfolioValue: amount,
+      note: orNull(text),
+    },
   );
 const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
 const CLOSING = closingOf('?');
 
-const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
-  symbol: text,
-  quantity: integer,
-});
+const HOLDINGS = query(
+  'SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol',
+  {
+    symbol: text,
+    quantity: integer,
+  },
+);
 
 /** The end of a model's active day, or of an opening, from which its next day starts. */
 export type ClosingState = RowOf<typeof LATEST_CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
 
-/** A model's latest active day, or opening, strictly before a date, whichever job ran it; null when there is none. */
-export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
+/**
+ * A model's latest active day, or opening, strictly before a date, whichever job ran it; null when
+ * there is none.
+ */
+export function latestActiveDayBefore(
+  database: Database,
+  model: string,
+  date: CalendarDate,
+): ClosingState | null {
   return withHoldings(database, LATEST_CLOSING.get(database, model, date));
 }
 
@@ -35,24 +52,41 @@ export function closingStateOf(reader: Reader, sessionId: number): ClosingState 
   return withHoldings(reader, CLOSING.get(reader, sessionId));
 }
 
-function withHoldings(reader: Reader, closing: RowOf<typeof LATEST_CLOSING> | undefined): ClosingState | null {
-  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(reader, closing.positionId) };
+function withHoldings(
+  reader: Reader,
+  closing: RowOf<typeof LATEST_CLOSING> | undefined,
+): ClosingState | null {
+  return closing === undefined
+    ? null
+    : { ...closing, holdings: HOLDINGS.all(reader, closing.positionId) };
 }
 
 /** Models whose holdings are read without a pause: a millisecond or two. */
 const MODELS_PER_STEP = 50;
 
-/** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */
+/**
+ * What some models hold when a date begins; `since` is the earliest of the days that they last
+ * closed, or that date without any.
+ */
 export function* heldBefore(
   database: Database,
   models: readonly string[],
   date: CalendarDate,
 ): Steps<{ symbols: string[]; since: CalendarDate }> {
-  const closing = yield* mapInSteps(models, (model) => latestActiveDayBefore(database, model, date), MODELS_PER_STEP);
+  const closing = yield* mapInSteps(
+    models,
+    (model) => latestActiveDayBefore(database, model, date),
+    MODELS_PER_STEP,
+  );
   const states = closing.filter((state) => state !== null);
   return {
-    symbols: [...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol)))].sort(),
-    since: states.reduce((earliest, state) => (state.date < earliest ? state.date : earliest), date),
+    symbols: [
+      ...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol))),
+    ].sort(),
+    since: states.reduce(
+      (earliest, state) => (state.date < earliest ? state.date : earliest),
+      date,
+    ),
   };
 }
 
@@ -64,8 +98,14 @@ const SPANS = query(
   { model: text, firstDate: orNull(text), lastDate: orNull(text) },
 );
 
-/** The first and the last active day of each of some models, null for one that has none: two look-ups each, in one statement. */
-export function activeSpans(database: Database, models: readonly string[]): Map<string, RowOf<typeof SPANS>> {
+/**
+ * The first and the last active day of each of some models, null for one that has none: two
+ * look-ups each, in one statement.
+ */
+export function activeSpans(
+  database: Database,
+  models: readonly string[],
+): Map<string, RowOf<typeof SPANS>> {
   return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
 }
 

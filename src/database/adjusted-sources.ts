@@ -1,16 +1,32 @@
-/** What the prices of a series are: as they traded, without the jumps of splits, or without those and with dividends in them. */
+/**
+ * What the prices of a series are: as they traded, without the jumps of splits, or without those
+ * and with dividends in them.
+ */
 export const meanings = ['raw', 'split-adjusted', 'total-return'] as const;
 export type Meaning = (typeof meanings)[number];
 
-/** Series that are free of split jumps. A new one needs a migration, because the table's definition names them. */
-const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic', 'disguise', 'file-split-adjusted', 'file-total-return'];
+/**
+ * Series that are free of split jumps. A new one needs a migration, because the table's definition
+ * names them.
+ */
+const adjustedSources: readonly string[] = [
+  'yahoo',
+  'stooq',
+  'synthetic',
+  'disguise',
+  'file-split-adjusted',
+  'file-total-return',
+];
 export const adjustedSourcesInSql = inSql(adjustedSources);
 
 /** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
 const sourcesWithDividends = ['stooq', 'file-total-return', 'synthetic'];
 export const sourcesWithDividendsInSql = inSql(sourcesWithDividends);
 
-/** Series for which no provider is asked for splits and dividends: a control market's codes, and prices that contain both. */
+/**
+ * Series for which no provider is asked for splits and dividends: a control market's codes, and
+ * prices that contain both.
+ */
 const closedSources = ['disguise', 'stooq', 'file-total-return'];
 export const closedSourcesInSql = inSql(closedSources);
 

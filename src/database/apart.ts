@@ -4,22 +4,28 @@ import { ownNode } from '../own-node.ts';
 import type { RowOf } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The first rows of one query and how many it has, or none and why it could not be read to the end. */
+/**
+ * The first rows of one query and how many it has, or none and why it could not be read to the end.
+ */
 export interface Result<Row> extends Listed<Row> {
   error: string | null;
 }
 
 type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
 
-/** Rows of one query that cross between the processes: bounds how long reading them takes, and memory in both. */
+/**
+ * Rows of one query that cross between the processes: bounds how long reading them takes, and
+ * memory in both.
+ */
 const MAX_ROWS = 1_000;
 const NICENESS = 10;
 const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Plain JavaScript, because it is passed to Node as text: the program is one file. SQLite's integrity check skips CHECK
- * constraints in a file opened read-only, so the file is opened for writing where possible, with writes forbidden. The
- * caller's snapshot keeps a connection open meanwhile, so closing this one writes nothing.
+ * Plain JavaScript, because it is passed to Node as text: the program is one file. SQLite's
+ * integrity check skips CHECK constraints in a file opened read-only, so the file is opened for
+ * writing where possible, with writes forbidden. The caller's snapshot keeps a connection open
+ * meanwhile, so closing this one writes nothing.
  */
 const PROGRAM = `
   const { readFileSync, writeFileSync } = require('node:fs');
@@ -55,9 +61,10 @@ const PROGRAM = `
 `;
 
 /**
- * Runs queries that read whole tables in a separate process, so that only the caller waits for them; a thread would delay the
- * exit of this process. Without a path it opens the URL, for reading only. Resolves to a result for each query; rejects when the
- * file cannot be opened at all, or when the signal ended the process.
+ * Runs queries that read whole tables in a separate process, so that only the caller waits for
+ * them; a thread would delay the exit of this process. Without a path it opens the URL, for reading
+ * only. Resolves to a result for each query; rejects when the file cannot be opened at all, or when
+ * the signal ended the process.
  */
 export async function queryApart<const Queries extends readonly { readonly sql: string }[]>(
   { path, url }: Pick<Snapshot, 'url'> & { path: string | null },

@@ -5,10 +5,24 @@ import { countActiveDays, modelsWithSessions } from './chosen.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import { dividendBases } from './dividends.ts';
-import { type RowOf, amount, distinctValues, flag, integer, oneOf, orNull, query, real, text } from './rows.ts';
+import {
+  type RowOf,
+  amount,
+  distinctValues,
+  flag,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  real,
+  text,
+} from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 
-/** What the audit reads. A model-day is read with everything it was computed from; no query here reads current prices or settings. */
+/**
+ * What the audit reads. A model-day is read with everything it was computed from; no query here
+ * reads current prices or settings.
+ */
 
 /** The number of active model-days of each model, one at a time. */
 export function* activeModelDaysByModel(reader: Reader): Generator<number> {
@@ -36,15 +50,17 @@ const STARTS = query(
 );
 
 /**
- * The superseded sessions that active ones depend on: those they started from, and those these started from in turn. Reads
- * from the newest session to the oldest, in steps, because a session always starts from an older one.
+ * The superseded sessions that active ones depend on: those they started from, and those these
+ * started from in turn. Reads from the newest session to the oldest, in steps, because a session
+ * always starts from an older one.
  */
 export function* supersededStarts(reader: Reader): Steps<Set<number>> {
   const needed = new Set<number>();
-  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const rows = STARTS.all(reader, before);
     for (const { id, status, pastId, pastStatus } of rows)
-      if (pastId !== null && pastStatus === 'superseded' && (status === 'active' || needed.has(id))) needed.add(pastId);
+      if (pastId !== null && pastStatus === 'superseded' && (status === 'active' || needed.has(id)))
+        needed.add(pastId);
     const last = rows.at(-1);
     if (last === undefined) return needed;
     before = last.id;
@@ -72,9 +88,10 @@ export interface TimeSpan {
 }
 
 /**
- * The spans through which the clock ran more than once, because it was set back: stamps within one of them tell no order. A session
- * begins after those with lower numbers, and after the end of the one that it started from. What was written between the change of
- * the clock and the next session is counted too: a span begins at the last stamp before that session.
+ * The spans through which the clock ran more than once, because it was set back: stamps within one
+ * of them tell no order. A session begins after those with lower numbers, and after the end of the
+ * one that it started from. What was written between the change of the clock and the next session
+ * is counted too: a span begins at the last stamp before that session.
  */
 export function* clockSetBacks(reader: Reader): Steps<TimeSpan[]> {
   const spans: TimeSpan[] = [];
@@ -94,7 +111,10 @@ export function* clockSetBacks(reader: Reader): Steps<TimeSpan[]> {
   }
 }
 
-/** The FROM clause of queries that audit or replay sessions: each with its job, and when its job first opened the market of date ?1. */
+/**
+ * The FROM clause of queries that audit or replay sessions: each with its job, and when its job
+ * first opened the market of date ?1.
+ */
 export const COMMITTED_SESSIONS = `FROM trading_sessions AS own
      JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
        ON market.job_id = own.job_id
@@ -153,12 +173,20 @@ function executed(tool: ActionType | 'write_note'): string {
 /** A session that has positions, with its record of the day it started from. */
 export type AuditedSession = RowOf<typeof SESSIONS>;
 
-/** The sessions of a date that have positions, active and superseded, by model; read one at a time. */
-export function auditedSessions(reader: Reader, date: CalendarDate): IterableIterator<AuditedSession> {
+/**
+ * The sessions of a date that have positions, active and superseded, by model; read one at a time.
+ */
+export function auditedSessions(
+  reader: Reader,
+  date: CalendarDate,
+): IterableIterator<AuditedSession> {
   return SESSIONS.iterate(reader, date);
 }
 
-/** Records that one statement reads, and that are checked without a pause. Each lists everything held, up to thousands of symbols. */
+/**
+ * Records that one statement reads, and that are checked without a pause. Each lists everything
+ * held, up to thousands of symbols.
+ */
 export const RECORDS_PER_STEP = 25;
 
 const records = (rows: string) =>
@@ -210,13 +238,22 @@ const LAST_NOTE = query(
   { input: orNull(text) },
 );
 
-/** The arguments, as JSON, of a session's last call that wrote a note; undefined when there is none. */
+/**
+ * The arguments, as JSON, of a session's last call that wrote a note; undefined when there is none.
+ */
 export function lastNoteWritten(reader: Reader, sessionId: number): string | null | undefined {
   return LAST_NOTE.get(reader, sessionId)?.input;
 }
 
-/** SQL: every version of the rows of a table, each stored from `recordedAt` until `replacedAt`; null for the present one. */
-const versions = (columns: string, [table, revisions]: [string, string], { where, order }: { where: string; order: string }) => `
+/**
+ * SQL: every version of the rows of a table, each stored from `recordedAt` until `replacedAt`; null
+ * for the present one.
+ */
+const versions = (
+  columns: string,
+  [table, revisions]: [string, string],
+  { where, order }: { where: string; order: string },
+) => `
   SELECT ${columns}, recorded_at AS recordedAt, NULL AS replacedAt FROM ${table} WHERE ${where}
   UNION ALL
   SELECT ${columns}, recorded_at AS recordedAt, replaced_at AS replacedAt FROM ${revisions} WHERE ${where}
@@ -226,7 +263,10 @@ const lifetime = { recordedAt: text, replacedAt: orNull(text) };
 
 const bars = (dates: string) =>
   query(
-    versions('date, open, close', ['price_data', 'price_revisions'], { where: `symbol = ?1 AND ${dates}`, order: 'date DESC' }),
+    versions('date, open, close', ['price_data', 'price_revisions'], {
+      where: `symbol = ?1 AND ${dates}`,
+      order: 'date DESC',
+    }),
     { date: text, open: real, close: orNull(real), ...lifetime },
   );
 const BARS = bars('date = ?2');
@@ -241,12 +281,19 @@ export function barVersions(reader: Reader, symbol: string, date: CalendarDate):
 }
 
 /** Every version of a symbol's bars before a date, the latest dates first. */
-export function earlierBarVersions(reader: Reader, symbol: string, date: CalendarDate): IterableIterator<BarVersion> {
+export function earlierBarVersions(
+  reader: Reader,
+  symbol: string,
+  date: CalendarDate,
+): IterableIterator<BarVersion> {
   return EARLIER_BARS.iterate(reader, symbol, date);
 }
 
 const SPLITS = query(
-  versions('symbol, date, numerator, denominator', ['stock_splits', 'stock_split_revisions'], { where: 'symbol = ?1', order: 'date' }),
+  versions('symbol, date, numerator, denominator', ['stock_splits', 'stock_split_revisions'], {
+    where: 'symbol = ?1',
+    order: 'date',
+  }),
   { symbol: text, date: text, numerator: integer, denominator: integer, ...lifetime },
 );
 
@@ -259,10 +306,14 @@ export function splitVersions(reader: Reader, symbol: string): SplitVersion[] {
 }
 
 const DIVIDENDS = query(
-  versions('symbol, ex_date AS exDate, cash_e6 AS cash, basis', ['dividends', 'dividend_revisions'], {
-    where: 'symbol = ?1',
-    order: 'exDate',
-  }),
+  versions(
+    'symbol, ex_date AS exDate, cash_e6 AS cash, basis',
+    ['dividends', 'dividend_revisions'],
+    {
+      where: 'symbol = ?1',
+      order: 'exDate',
+    },
+  ),
   { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases), ...lifetime },
 );
 
@@ -285,12 +336,17 @@ const hadSource = (sources: string) =>
 const IS_ADJUSTED = hadSource(adjustedSourcesInSql);
 const HAS_DIVIDENDS = hadSource(sourcesWithDividendsInSql);
 
-/** Whether a symbol had bars free of split jumps at an instant; splits were not applied to it then. */
+/**
+ * Whether a symbol had bars free of split jumps at an instant; splits were not applied to it then.
+ */
 export function wasAdjusted(reader: Reader, symbol: string, at: string): boolean {
   return IS_ADJUSTED.one(reader, symbol, at)[0] === 1;
 }
 
-/** Whether a symbol had bars whose prices contain dividends at an instant; none were paid on it then. */
+/**
+ * Whether a symbol had bars whose prices contain dividends at an instant; none were paid on it
+ * then.
+ */
 export function hadDividendsInPrices(reader: Reader, symbol: string, at: string): boolean {
   return HAS_DIVIDENDS.one(reader, symbol, at)[0] === 1;
 }

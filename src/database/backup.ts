@@ -22,17 +22,26 @@ export interface Watched {
 }
 
 /**
- * Copies the current state of a database into a new file while others may write. The copy is written under a temporary name,
- * checked and flushed to disk before it gets its final name, so `target` is either complete or missing. An existing file is
- * never overwritten. Unfinished copies of killed backups in that folder are removed first. Throws a `ServiceError`
- * (`cannot_start`) that says why there is no copy, or the signal's reason; either way nothing of the copy is left.
+ * Copies the current state of a database into a new file while others may write. The copy is
+ * written under a temporary name, checked and flushed to disk before it gets its final name, so
+ * `target` is either complete or missing. An existing file is never overwritten. Unfinished copies
+ * of killed backups in that folder are removed first. Throws a `ServiceError` (`cannot_start`) that
+ * says why there is no copy, or the signal's reason; either way nothing of the copy is left.
  */
-export async function backupDatabase(path: string, target: string, watched: Watched = {}): Promise<BackupSummary> {
-  const fill = (snapshot: Snapshot, partial: string) => snapshot.copyTo(partial, stoppable(watched));
+export async function backupDatabase(
+  path: string,
+  target: string,
+  watched: Watched = {},
+): Promise<BackupSummary> {
+  const fill = (snapshot: Snapshot, partial: string) =>
+    snapshot.copyTo(partial, stoppable(watched));
   return writeCopy({ path, target, fill }, watched);
 }
 
-/** Reports progress, and throws the signal's reason between two steps, when nothing is being written. */
+/**
+ * Reports progress, and throws the signal's reason between two steps, when nothing is being
+ * written.
+ */
 export function stoppable({ onProgress = () => {}, signal }: Watched): (share: number) => void {
   return (share) => {
     signal?.throwIfAborted();
@@ -42,7 +51,11 @@ export function stoppable({ onProgress = () => {}, signal }: Watched): (share: n
 
 /** As `backupDatabase`, with a copy that `fill` writes from a snapshot of the database. */
 export async function writeCopy(
-  { path, target, fill }: { path: string; target: string; fill: (snapshot: Snapshot, partial: string) => Promise<void> },
+  {
+    path,
+    target,
+    fill,
+  }: { path: string; target: string; fill: (snapshot: Snapshot, partial: string) => Promise<void> },
   { signal }: Watched,
 ): Promise<BackupSummary> {
   let partial: Partial | undefined;
@@ -75,12 +88,15 @@ export function seal(partial: string): BackupSummary {
     const [row] = copy.prepare('PRAGMA integrity_check(1)').all();
     if (row?.['integrity_check'] !== 'ok')
       throw new Error(`the database is damaged: ${row?.['integrity_check']}`);
-    const count = (rows: string) => Number(copy.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
+    const count = (rows: string) =>
+      Number(copy.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
     return {
       bytes: statSync(partial).size,
       jobs: count('jobs'),
       modelDays: count(`trading_sessions WHERE status = 'active'`),
-      positions: count(`positions JOIN trading_sessions USING (session_id) WHERE status <> 'opening'`),
+      positions: count(
+        `positions JOIN trading_sessions USING (session_id) WHERE status <> 'opening'`,
+      ),
       bars: count('price_data'),
     };
   } finally {

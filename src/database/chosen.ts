@@ -22,26 +22,34 @@ export interface SessionFilters extends JobWindow {
 const LAST_DATE = '~';
 
 /** The ends of a window as texts to compare dates with. */
-export function boundsOf({ startDate = '', endDate = LAST_DATE }: Window): [start: string, end: string] {
+export function boundsOf({
+  startDate = '',
+  endDate = LAST_DATE,
+}: Window): [start: string, end: string] {
   return [startDate, endDate];
 }
 
-/** Index entries that one statement reads: bounds its result, and how long other requests wait for it. */
+/**
+ * Index entries that one statement reads: bounds its result, and how long other requests wait for
+ * it.
+ */
 export const SESSIONS_PER_STEP = 200;
 
 const CHANGE = query('SELECT number FROM last_change', [integer]);
 
 /**
- * The state of the ledger as a number, which every commit and every replacement of a model-day increases. The sessions active
- * at a given number can be found later, so a response that is read step by step shows one consistent state.
+ * The state of the ledger as a number, which every commit and every replacement of a model-day
+ * increases. The sessions active at a given number can be found later, so a response that is read
+ * step by step shows one consistent state.
  */
 export function lastChange(database: Reader): number {
   return CHANGE.one(database)[0];
 }
 
 /**
- * The sessions between two dates in the order of the response, step by step. Each step continues after the last row of the
- * one before, so nothing is kept in between. An index has this order, so a step reads no more rows than it may return.
+ * The sessions between two dates in the order of the response, step by step. Each step continues
+ * after the last row of the one before, so nothing is kept in between. An index has this order, so
+ * a step reads no more rows than it may return.
  */
 const sessionSteps = (index: string, condition: string) =>
   query(
@@ -67,13 +75,23 @@ export interface ChosenSession {
   model: string;
 }
 
-/** All sessions of jobs that match the filters, whatever their status; in batches, some of them empty. */
+/**
+ * All sessions of jobs that match the filters, whatever their status; in batches, some of them
+ * empty.
+ */
 function* filteredSessions(
   database: Reader,
   { jobId, model, ...window }: SessionFilters,
 ): Generator<NumberedSession[]> {
   const [startDate, endDate] = boundsOf(window);
-  const steps = model === undefined ? (jobId === undefined ? ALL : OF_JOB) : jobId === undefined ? OF_MODEL : OF_MODEL_IN_JOB;
+  const steps =
+    model === undefined
+      ? jobId === undefined
+        ? ALL
+        : OF_JOB
+      : jobId === undefined
+        ? OF_MODEL
+        : OF_MODEL_IN_JOB;
   const values = [model, jobId].filter((value) => value !== undefined);
   let last: ReturnType<typeof placeOf> | null = [startDate, '', 0];
   while (last !== null) {
@@ -84,7 +102,11 @@ function* filteredSessions(
   }
 }
 
-function placeOf([sessionId, , date, model]: NumberedSession): [date: string, model: string, sessionId: number] {
+function placeOf([sessionId, , date, model]: NumberedSession): [
+  date: string,
+  model: string,
+  sessionId: number,
+] {
   return [date, model, sessionId];
 }
 
@@ -94,12 +116,16 @@ export function* committedSessions(
   filters: SessionFilters,
   at: number,
 ): Generator<ChosenSession[]> {
-  for (const sessions of filteredSessions(database, filters)) yield sessions.filter((session) => countedAt(session, at)).map(chosen);
+  for (const sessions of filteredSessions(database, filters))
+    yield sessions.filter((session) => countedAt(session, at)).map(chosen);
 }
 
 const NEWEST = query('SELECT coalesce(max(session_id), 0) FROM trading_sessions', [integer]);
 
-/** The sessions at one moment: those up to `newest`, of which those count that were active at a change. */
+/**
+ * The sessions at one moment: those up to `newest`, of which those count that were active at a
+ * change.
+ */
 export interface SessionsThen {
   at: number;
   newest: number;
@@ -111,8 +137,8 @@ export function sessionsNow(reader: Reader): SessionsThen {
 }
 
 /**
- * As `committedSessions`, plus the sessions of model-days that had no active one at that change: the running and the failed.
- * These include sessions that have been committed since.
+ * As `committedSessions`, plus the sessions of model-days that had no active one at that change:
+ * the running and the failed. These include sessions that have been committed since.
  */
 export function* visibleSessions(
   database: Reader,
@@ -122,9 +148,14 @@ export function* visibleSessions(
   const isVisible = (session: NumberedSession) => {
     const [sessionId, , date, model, , activeTo] = session;
     if (countedAt(session, at)) return true;
-    return (activeTo === null || activeTo > at) && sessionId <= newest && !COMPLETED.has(database, model, date, at);
+    return (
+      (activeTo === null || activeTo > at) &&
+      sessionId <= newest &&
+      !COMPLETED.has(database, model, date, at)
+    );
   };
-  for (const sessions of filteredSessions(database, filters)) yield sessions.filter(isVisible).map(chosen);
+  for (const sessions of filteredSessions(database, filters))
+    yield sessions.filter(isVisible).map(chosen);
 }
 
 const RUNNING = query(
@@ -135,7 +166,10 @@ const RUNNING = query(
 );
 
 /** The sessions that match the filters and run now: at most one for each child process. */
-export function runningSessions(reader: Reader, { jobId, model, ...window }: SessionFilters): { sessionId: number }[] {
+export function runningSessions(
+  reader: Reader,
+  { jobId, model, ...window }: SessionFilters,
+): { sessionId: number }[] {
   const found = RUNNING.all(reader, ...boundsOf(window), model ?? null, jobId ?? null);
   return found.map(([sessionId]) => ({ sessionId }));
 }
@@ -172,7 +206,11 @@ const ACTIVE_DAYS_OF_JOB = query(
 );
 
 /** How many active model-days a model has in a window. */
-export function countActiveDays(reader: Reader, model: string, { jobId, ...window }: JobWindow = {}): number {
+export function countActiveDays(
+  reader: Reader,
+  model: string,
+  { jobId, ...window }: JobWindow = {},
+): number {
   if (jobId === undefined) return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
   return ACTIVE_DAYS_OF_JOB.one(reader, model, ...boundsOf(window), jobId)[0];
 }

@@ -17,8 +17,8 @@ import { newestVersion } from './schema.ts';
 export { type Database, type Reader, prepareOnce };
 
 /**
- * How long a write waits for another process's write lock. Importers hold it for a tenth of a second at a time, so the limit only
- * matters when something has gone wrong.
+ * How long a write waits for another process's write lock. Importers hold it for a tenth of a
+ * second at a time, so the limit only matters when something has gone wrong.
  */
 export const BUSY_TIMEOUT_MS = 5_000;
 /** The longest pause between two attempts to get the write lock. */
@@ -26,31 +26,35 @@ export const MAX_PAUSE_MS = 50;
 /** Pages that SQLite caches in memory. */
 const DEFAULT_CACHE_MB = 8;
 /**
- * A service moves its log into the database after so much of it. To move 8 MB at a time held up other requests for 20 to 40 ms, now and
- * then, and jobs were no faster.
+ * A service moves its log into the database after so much of it. To move 8 MB at a time held up
+ * other requests for 20 to 40 ms each time, and jobs were no faster.
  */
 const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
 
-/** The connection of a command, which serves no requests and so may block while it waits for the write lock. */
+/**
+ * The connection of a command, which serves no requests and so may block while it waits for the
+ * write lock.
+ */
 export interface CommandDatabase extends Database {
   /** As `write`, but synchronous. */
   transaction<Result>(work: () => Result): Result;
 }
 
 /**
- * What a commit survives. `power-loss`: everything, for results that cost money. `process-end`: the end of this process in
- * any way, though a power cut may lose the last commits; several times faster, for DEV.
+ * What a commit survives. `power-loss`: everything, for results that cost money. `process-end`: the
+ * end of this process in any way, though a power cut may lose the last commits; several times
+ * faster, for DEV.
  */
 export type Durability = 'power-loss' | 'process-end';
 
 /**
- * Opens a database; creates folder, file and schema where missing and migrates an older schema. Opening it again changes
- * nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not this service's, or comes from a
- * newer version, and leaves the file untouched. With `isServing`, the open connection never blocks the event loop to wait for
- * a lock.
+ * Opens a database; creates folder, file and schema where missing and migrates an older schema.
+ * Opening it again changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot
+ * be opened, is not this service's, or comes from a newer version, and leaves the file untouched.
+ * With `isServing`, the open connection never blocks the event loop to wait for a lock.
  */
 export function openDatabase(
   path: string,
@@ -71,9 +75,13 @@ export function openDatabase(
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);
     const synchronous = durability === 'power-loss' ? 'FULL' : 'NORMAL';
-    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
+    connection.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
+    );
     const logMb = isServing ? SERVING_LOG_MB : cacheMb;
-    connection.exec(`PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * logMb}`);
+    connection.exec(
+      `PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * logMb}`,
+    );
     migrate(connection);
     forgetManifest(connection);
     // From here on a service never blocks its event loop: in WAL mode, reads wait for no lock.
@@ -81,21 +89,27 @@ export function openDatabase(
   } catch (error) {
     connection?.close();
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError('cannot_start', `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot open the database ${path}: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
   return wrap(connection, path, onRepair);
 }
 
-/** A package that is opened for writing changes from now on, and may become another job's database. */
+/**
+ * A package that is opened for writing changes from now on, and may become another job's database.
+ */
 function forgetManifest(connection: DatabaseSync): void {
   const found = connection.prepare('SELECT 1 FROM package_manifest LIMIT 1').get();
   if (found !== undefined) connection.exec('DELETE FROM package_manifest');
 }
 
 /**
- * Removes a database and its side files, following symbolic links. Only DEV's database is ever removed, before anything opens
- * it. A file that is not this service's, or that has another name than the link to it, is kept, and a `ServiceError`
- * (`cannot_start`) is thrown.
+ * Removes a database and its side files, following symbolic links. Only DEV's database is ever
+ * removed, before anything opens it. A file that is not this service's, or that has another name
+ * than the link to it, is kept, and a `ServiceError` (`cannot_start`) is thrown.
  */
 export function removeDatabase(path: string): void {
   const file = realPathOf(path);
@@ -106,7 +120,8 @@ export function removeDatabase(path: string): void {
 function assertOurs(path: string, file: string): void {
   let connection: DatabaseSync | undefined;
   try {
-    if (basename(file) !== basename(path)) throw new Error(`it is a link to ${file}, which may be another database`);
+    if (basename(file) !== basename(path))
+      throw new Error(`it is a link to ${file}, which may be another database`);
     assertOneName(path);
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
@@ -118,13 +133,12 @@ function assertOurs(path: string, file: string): void {
   }
 }
 
-function wrap(
-  connection: DatabaseSync,
-  path: string,
-  onRepair: OnRepair,
-): CommandDatabase {
+function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): CommandDatabase {
   const pool = createReadingPool(path, () => path !== IN_MEMORY && guard.isWholeNow());
-  const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
+  const guard =
+    path === IN_MEMORY
+      ? noGuard
+      : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
   let fault: string | null = null;
   let wasFull = false;
   const noting = <Result>(work: () => Result): Result => {
@@ -147,7 +161,10 @@ function wrap(
     });
   const transaction = <Result>(work: () => Result): Result =>
     noting(() => (tryTransaction(work) ?? lockIsHeld()).result);
-  const write = async <Result>(work: () => Result, { signal }: { signal?: AbortSignal | undefined } = {}) => {
+  const write = async <Result>(
+    work: () => Result,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ) => {
     const startedAt = performance.now();
     for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       signal?.throwIfAborted();
@@ -185,7 +202,10 @@ function wrap(
   return database;
 }
 
-/** Takes the write lock; false when another program still holds it after the connection's own busy timeout. */
+/**
+ * Takes the write lock; false when another program still holds it after the connection's own busy
+ * timeout.
+ */
 function begin(connection: DatabaseSync): boolean {
   try {
     connection.exec('BEGIN IMMEDIATE');

@@ -2,15 +2,19 @@ import { heldOver } from './held-over.ts';
 import { SPLITS_SINCE } from './splits-since.ts';
 
 /**
- * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An amount as paid is divided by the
- * splits from its ex-date on for a series that is free of split jumps; a split-adjusted amount is multiplied by them for a raw one.
+ * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
+ * amount as paid is divided by the splits from its ex-date on for a series that is free of split
+ * jumps; a split-adjusted amount is multiplied by them for a raw one.
  */
 function isConverted(symbol: string): string {
   return `(dividends.basis = 'split_adjusted') <>
       EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = ${symbol} AND adjusted)`;
 }
 
-/** SQL: the first ex-date after a morning, of those that were written. One that was removed is in no row. */
+/**
+ * SQL: the first ex-date after a morning, of those that were written. One that was removed is in no
+ * row.
+ */
 const FIRST_EX_DATE = `coalesce((SELECT min(ex_date) FROM dividends
         WHERE dividends.symbol = new.symbol AND ex_date BETWEEN new.ex_date AND new.last_ex_date
           AND ex_date > morning.held_since), new.ex_date)`;
@@ -21,7 +25,10 @@ const HELD_OVER_EX_DATES = {
   condition: 'new.session_id IS NULL',
 };
 
-/** SQL: compares the sessions that held a symbol over the ex-date of a dividend which a split converts. */
+/**
+ * SQL: compares the sessions that held a symbol over the ex-date of a dividend which a split
+ * converts.
+ */
 function dividendsBefore(split: 'new' | 'old'): string {
   return `INSERT INTO written_dividends (symbol, ex_date, last_ex_date)
   SELECT symbol, min(ex_date), max(ex_date) FROM dividends
@@ -31,8 +38,9 @@ function dividendsBefore(split: 'new' | 'old'): string {
 }
 
 /**
- * Dividends as sources tell them, the spans for which they are known, the values that changes replaced, and which of them a
- * committed session knew. Triggers compare the last with what is stored now, as for bars and splits.
+ * Dividends as sources tell them, the spans for which they are known, the values that changes
+ * replaced, and which of them a committed session knew. Triggers compare the last with what is
+ * stored now, as for bars and splits.
  */
 export const dividendTables = `
 -- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.

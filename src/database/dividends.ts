@@ -6,7 +6,10 @@ import { type RowOf, integer, oneOf, query, text } from './rows.ts';
 import { type Coverage, dividendSpans } from './spans.ts';
 import { SPLITS_SINCE } from './splits-since.ts';
 
-/** What a source means by its amounts: cash per share as it was paid then, or divided by all later splits. */
+/**
+ * What a source means by its amounts: cash per share as it was paid then, or divided by all later
+ * splits.
+ */
 export const dividendBases = ['as_paid', 'split_adjusted'] as const;
 export type DividendBasis = (typeof dividendBases)[number];
 
@@ -31,9 +34,10 @@ const UPSERT = `
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
 
 /**
- * Stores a list of dividends, one in each step, within the caller's transactions. Several payments of one ex-date add up; the list
- * replaces what was stored: within its spans, a dividend that it does not name is removed. The last step adds the spans. Returns
- * how many rows are new, changed or gone.
+ * Stores a list of dividends, one in each step, within the caller's transactions. Several payments
+ * of one ex-date add up; the list replaces what was stored: within its spans, a dividend that it
+ * does not name is removed. The last step adds the spans. Returns how many rows are new, changed or
+ * gone.
  */
 export function* storeDividends(
   database: Database,
@@ -62,7 +66,10 @@ export function* storeDividends(
   return changed;
 }
 
-const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3', [text]);
+const EX_DATES = query(
+  'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
+  [text],
+);
 
 function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage): CalendarDate[] {
   return EX_DATES.all(reader, symbol, startDate, endDate).flat();
@@ -92,7 +99,10 @@ const DIVIDENDS = query(
 /** A dividend as stored. */
 export type StoredDividend = RowOf<typeof DIVIDENDS>;
 
-/** The dividends of some symbols after one date up to another, in order, without those that prices contain. */
+/**
+ * The dividends of some symbols after one date up to another, in order, without those that prices
+ * contain.
+ */
 export function dividendsBetween(
   reader: Reader,
   symbols: readonly string[],
@@ -101,5 +111,7 @@ export function dividendsBetween(
   return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo);
 }
 
-/** The spans between two dates for which the dividends of some symbols are known, from any source. */
+/**
+ * The spans between two dates for which the dividends of some symbols are known, from any source.
+ */
 export const dividendCoverage = dividendSpans.between;

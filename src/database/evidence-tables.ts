@@ -1,9 +1,10 @@
 import { heldOver } from './held-over.ts';
 
 /**
- * What model-days were computed from, and whether it differs from what is stored now. Triggers compare the two whenever
- * either is written, by any program: they insert into a view whose own trigger does the comparing. So the comparison is
- * defined once, and each bar of a bulk import costs one index look-up.
+ * What model-days were computed from, and whether it differs from what is stored now. Triggers
+ * compare the two whenever either is written, by any program: they insert into a view whose own
+ * trigger does the comparing. So the comparison is defined once, and each bar of a bulk import
+ * costs one index look-up.
  */
 export const evidenceTables = `
 -- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date. Null
@@ -120,8 +121,15 @@ BEGIN
 END;
 `;
 
-/** Writes the old and the new place of a changed row of a table to the view that compares it, and the place of a removed one. */
-function changesOf(row: string, table: string, { columns, view }: { columns: string; view: string }): string {
+/**
+ * Writes the old and the new place of a changed row of a table to the view that compares it, and
+ * the place of a removed one.
+ */
+function changesOf(
+  row: string,
+  table: string,
+  { columns, view }: { columns: string; view: string },
+): string {
   return `
 CREATE TRIGGER ${row}_changed AFTER UPDATE OF symbol, date, ${columns} ON ${table}
 BEGIN

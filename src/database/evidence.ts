@@ -4,7 +4,10 @@ import type { Database, Reader } from './database.ts';
 import { type StoredDividend, dividendBases } from './dividends.ts';
 import { amount, integer, oneOf, orNull, query, text } from './rows.ts';
 
-/** A price used for valuation, adjusted for splits up to the session's date, and the date of its bar. */
+/**
+ * A price used for valuation, adjusted for splits up to the session's date, and the date of its
+ * bar.
+ */
 export interface Mark {
   price: Money;
   date: CalendarDate;
@@ -20,7 +23,10 @@ export interface UsedPrice {
   close: Mark | null;
 }
 
-/** A split that a session applied; its ratio may be unknown if it was applied before evidence was stored. */
+/**
+ * A split that a session applied; its ratio may be unknown if it was applied before evidence was
+ * stored.
+ */
 export interface KnownSplit {
   symbol: string;
   date: CalendarDate;
@@ -28,12 +34,18 @@ export interface KnownSplit {
   denominator: number | null;
 }
 
-/** A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000 dollar. */
+/**
+ * A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000
+ * dollar.
+ */
 export interface KnownDividend extends StoredDividend {
   paid: number;
 }
 
-/** What a model-day was computed from: the prices of everything it held or traded, its splits and its dividends in order. */
+/**
+ * What a model-day was computed from: the prices of everything it held or traded, its splits and
+ * its dividends in order.
+ */
 export interface Evidence {
   prices: readonly UsedPrice[];
   splits: readonly KnownSplit[];
@@ -46,11 +58,14 @@ export function storeEvidence(
   { sessionId, date }: { sessionId: number; date: CalendarDate },
   { prices, splits, dividends }: Evidence,
 ): void {
-  // Prices last: inserting them checks whether a split or a dividend was learned while the session ran.
+  // Prices last: inserting them checks whether a split or a dividend was learned while the session
+  // ran.
   const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
   for (const { symbol, date: splitDate, numerator, denominator } of splits)
     insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
-  const insertDividend = database.statement('INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insertDividend = database.statement(
+    'INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
   for (const { symbol, exDate, cash, basis, splits: converting, paid } of dividends)
     insertDividend.run(sessionId, symbol, exDate, cash, basis, converting, paid);
   const insertPrice = database.statement(
@@ -82,19 +97,32 @@ const SPLITS = query(
 const DIVIDENDS = query(
   `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends
    WHERE session_id = ? ORDER BY ex_date, symbol`,
-  { symbol: text, exDate: date, cash: integer, basis: oneOf(dividendBases), splits: text, paid: integer },
+  {
+    symbol: text,
+    exDate: date,
+    cash: integer,
+    basis: oneOf(dividendBases),
+    splits: text,
+    paid: integer,
+  },
 );
 
 export function evidenceOf(reader: Reader, sessionId: number): Evidence {
-  const prices = PRICES.all(reader, sessionId).map(([symbol, heldSince, open, openDate, close, closeDate]) => ({
-    symbol,
-    heldSince,
-    open: markOf(open, openDate),
-    close: markOf(close, closeDate),
-  }));
+  const prices = PRICES.all(reader, sessionId).map(
+    ([symbol, heldSince, open, openDate, close, closeDate]) => ({
+      symbol,
+      heldSince,
+      open: markOf(open, openDate),
+      close: markOf(close, closeDate),
+    }),
+  );
   const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
   if (!hasHeld) return { prices, splits: [], dividends: [] };
-  return { prices, splits: SPLITS.all(reader, sessionId), dividends: DIVIDENDS.all(reader, sessionId) };
+  return {
+    prices,
+    splits: SPLITS.all(reader, sessionId),
+    dividends: DIVIDENDS.all(reader, sessionId),
+  };
 }
 
 function markOf(price: Money | null, date: CalendarDate | null): Mark | null {
@@ -103,5 +131,7 @@ function markOf(price: Money | null, date: CalendarDate | null): Mark | null {
 
 /** The value of the holdings at the close, as far as prices are known. */
 export function marksIn({ prices }: Evidence): ReadonlyMap<string, Money> {
-  return new Map(prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])));
+  return new Map(
+    prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])),
+  );
 }

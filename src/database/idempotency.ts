@@ -1,12 +1,15 @@
 import type { Database } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
-const REMEMBERED = query('SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?', {
-  jobId: text,
-  requestHash: text,
-  /** The response, as JSON. */
-  answer: text,
-});
+const REMEMBERED = query(
+  'SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?',
+  {
+    jobId: text,
+    requestHash: text,
+    /** The response, as JSON. */
+    answer: text,
+  },
+);
 
 /** A trigger that created a job: a hash of its request, and the response. */
 export type RememberedTrigger = RowOf<typeof REMEMBERED>;
@@ -23,6 +26,8 @@ export function rememberTrigger(
   { jobId, requestHash, answer }: RememberedTrigger,
 ): void {
   database
-    .statement('INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES (?, ?, ?, ?)')
+    .statement(
+      'INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES (?, ?, ?, ?)',
+    )
     .run(key, jobId, requestHash, answer);
 }

@@ -22,8 +22,9 @@ const SERVED_IN_MESSAGES = `
   WHERE json_extract(served, '$.model') IS NOT NULL AND status IN ('active', 'superseded')`;
 
 /**
- * What no program of ours writes, and neither SQLite's check nor a digest finds: generated values that do not follow from their row,
- * because the definition of the table was changed, and infinite costs, which JSON cannot tell from unknown ones.
+ * What no program of ours writes, and neither SQLite's check nor a digest finds: generated values
+ * that do not follow from their row, because the definition of the table was changed, and infinite
+ * costs, which JSON cannot tell from unknown ones.
  */
 const IMPOSSIBLE = query(
   `SELECT 'duration_seconds of job_details is not the time between started_at and completed_at' AS finding, count(*) AS rows
@@ -62,14 +63,16 @@ const MISFITS = query(
 );
 
 export interface Examination {
-  /** Findings of SQLite's own integrity check, references to missing rows, and impossible values. */
+  /**
+   * Findings of SQLite's own integrity check, references to missing rows, and impossible values.
+   */
   damage: string[];
   misfits: RowOf<typeof MISFITS>[];
 }
 
 /**
- * Checks a database without recomputing its figures. Reads every table in full, as it is when a separate process begins to, which the
- * signal ends.
+ * Checks a database without recomputing its figures. Reads every table in full, as it is when a
+ * separate process begins to, which the signal ends.
  */
 export async function examineDatabase(
   { path, url }: Snapshot,

@@ -38,10 +38,14 @@ export function interruptedSession(
   { jobId, date, model }: ModelDay,
 ): InterruptedSession | null {
   const session = RUNNING.get(database, jobId, date, model);
-  return session === undefined ? null : { ...session, messages: MESSAGES.all(database, session.sessionId) };
+  return session === undefined
+    ? null
+    : { ...session, messages: MESSAGES.all(database, session.sessionId) };
 }
 
-/** Ends a session whose log cannot be resumed; its model-day then starts over with a new session. */
+/**
+ * Ends a session whose log cannot be resumed; its model-day then starts over with a new session.
+ */
 export function setAside(
   database: Database,
   sessionId: number,
@@ -60,6 +64,8 @@ export function setAside(
 /** Marks as running a model-day whose session is resumed. */
 export function markRunning(database: Database, { jobId, date, model }: ModelDay): void {
   database
-    .statement(`UPDATE job_details SET status = 'running' WHERE job_id = ? AND date = ? AND model = ?`)
+    .statement(
+      `UPDATE job_details SET status = 'running' WHERE job_id = ? AND date = ? AND model = ?`,
+    )
     .run(jobId, date, model);
 }

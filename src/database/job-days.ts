@@ -6,11 +6,15 @@ import { type RowOf, flag, integer, orNull, query, text } from './rows.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
 
 /**
- * The model-days of a job. There may be hundreds of thousands, so whatever is done to all of them is done for a span of dates at a
- * time, and other requests are answered in between. A job of ordinary size has one span.
+ * The model-days of a job. There may be hundreds of thousands, so whatever is done to all of them
+ * is done for a span of dates at a time, and other requests are answered in between. A job of
+ * ordinary size has one span.
  */
 
-/** Model-days that one transaction writes: some milliseconds. A date is not divided, even if it has more. */
+/**
+ * Model-days that one transaction writes: some milliseconds. A date is not divided, even if it has
+ * more.
+ */
 const MODEL_DAYS_PER_SPAN = 2_000;
 
 /** The first and the last of some consecutive dates of a job. */
@@ -19,7 +23,10 @@ export interface DateSpan {
   to: CalendarDate;
 }
 
-const DATES = query('SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value', [text]);
+const DATES = query(
+  'SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value',
+  [text],
+);
 
 /** The dates of a job, in order. */
 export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
@@ -29,7 +36,11 @@ export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
 const RUNS = query('SELECT count(*) FROM simulation_runs WHERE job_id = ?', [integer]);
 
 /** All dates of a job, in order, in spans of so many model-days. */
-export function dateSpans(reader: Reader, jobId: string, modelDays = MODEL_DAYS_PER_SPAN): DateSpan[] {
+export function dateSpans(
+  reader: Reader,
+  jobId: string,
+  modelDays = MODEL_DAYS_PER_SPAN,
+): DateSpan[] {
   const dates = datesOfJob(reader, jobId);
   const perSpan = Math.max(1, Math.floor(modelDays / RUNS.one(reader, jobId)[0]));
   return dates.flatMap((from, index) => {
@@ -39,14 +50,17 @@ export function dateSpans(reader: Reader, jobId: string, modelDays = MODEL_DAYS_
 }
 
 /**
- * Writes something to a job span by span, each in a transaction of its own, after which `onWritten` is called. If the process ends in
- * between, what was written stays.
+ * Writes something to a job span by span, each in a transaction of its own, after which `onWritten`
+ * is called. If the process ends in between, what was written stays.
  */
 export async function writeBySpans(
   database: Database,
   jobId: string,
   write: (span: DateSpan, isLast: boolean) => void,
-  { signal, onWritten = () => {} }: { signal?: AbortSignal | undefined; onWritten?: (isLast: boolean) => void } = {},
+  {
+    signal,
+    onWritten = () => {},
+  }: { signal?: AbortSignal | undefined; onWritten?: (isLast: boolean) => void } = {},
 ): Promise<void> {
   const spans = dateSpans(database, jobId);
   for (const span of spans) {
@@ -58,19 +72,27 @@ export async function writeBySpans(
 }
 
 /** Reads something of a job span by span, one in each step. */
-export function readBySpans<Result>(reader: Reader, jobId: string, read: (span: DateSpan) => Result): Steps<Result[]> {
+export function readBySpans<Result>(
+  reader: Reader,
+  jobId: string,
+  read: (span: DateSpan) => Result,
+): Steps<Result[]> {
   return mapInSteps(dateSpans(reader, jobId), read, 1);
 }
 
 const LAST_ADDED = query('SELECT max(date) FROM job_details WHERE job_id = ?', [orNull(text)]);
 
-/** Adds the model-days of a span that a job does not have yet, in the order of their dates; within the caller's transaction. */
+/**
+ * Adds the model-days of a span that a job does not have yet, in the order of their dates; within
+ * the caller's transaction.
+ */
 export function addModelDays(database: Database, jobId: string, { from, to }: DateSpan): void {
   const after = LAST_ADDED.one(database, jobId)[0] ?? '';
   if (after >= to) return;
   database
     .statement(
-      // CROSS JOIN keeps this order: the other way round, SQLite reads the JSON again for every run.
+      // CROSS JOIN keeps this order: the other way round, SQLite reads the JSON again for every
+      // run.
       `INSERT INTO job_details (job_id, date, model)
        SELECT job_id, day.value, simulation_runs.model
        FROM jobs CROSS JOIN json_each(jobs.dates) AS day CROSS JOIN simulation_runs USING (job_id)
@@ -85,7 +107,11 @@ const HAS_ALL = query(
 );
 
 /** Adds the model-days that a large job did not get when it was created. */
-export async function addMissingModelDays(database: Database, jobId: string, { signal }: { signal: AbortSignal }): Promise<void> {
+export async function addMissingModelDays(
+  database: Database,
+  jobId: string,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
   if (HAS_ALL.one(database, jobId)[0] === 1) return;
   await writeBySpans(database, jobId, (span) => addModelDays(database, jobId, span), { signal });
   await nextTurn();
@@ -98,7 +124,11 @@ const PENDING = query(
 );
 
 /** The model-days of a span that have not ended, by date, then in the order of the job's models. */
-export function pendingModelDays(reader: Reader, jobId: string, { from, to }: DateSpan): ModelDay[] {
+export function pendingModelDays(
+  reader: Reader,
+  jobId: string,
+  { from, to }: DateSpan,
+): ModelDay[] {
   return PENDING.all(reader, jobId, from, to);
 }
 
@@ -109,7 +139,11 @@ const ENDED = query(
 
 /** How many model-days of a job have ended, in any status. */
 export function* endedModelDays(reader: Reader, jobId: string): Steps<number> {
-  const ended = yield* readBySpans(reader, jobId, ({ from, to }) => ENDED.one(reader, jobId, from, to)[0]);
+  const ended = yield* readBySpans(
+    reader,
+    jobId,
+    ({ from, to }) => ENDED.one(reader, jobId, from, to)[0],
+  );
   return ended.reduce((sum, ofSpan) => sum + ofSpan, 0);
 }
 
@@ -130,14 +164,18 @@ export async function skipModelDays(
 ): Promise<void> {
   for (const some of portions(skips)) {
     const write = () => {
-      for (const [modelDay, error] of some) endModelDay(database, modelDay, { status: 'skipped', error, completedAt: at });
+      for (const [modelDay, error] of some)
+        endModelDay(database, modelDay, { status: 'skipped', error, completedAt: at });
     };
     await database.write(write, { signal });
     await nextTurn();
   }
 }
 
-/** What is skipped in one transaction: each date has reasons of its own, and a commit of its own for each could take seconds. */
+/**
+ * What is skipped in one transaction: each date has reasons of its own, and a commit of its own for
+ * each could take seconds.
+ */
 function* portions(skips: readonly Skips[]): Generator<[ModelDay, reason: string][]> {
   let portion: [ModelDay, reason: string][] = [];
   for (const { reason, modelDays } of skips)
@@ -160,23 +198,44 @@ export type SkippedOnDate = RowOf<typeof SKIPPED>;
 
 /** What was skipped of a job, by date and reason. */
 export function* skippedModelDays(reader: Reader, jobId: string): Steps<SkippedOnDate[]> {
-  return (yield* readBySpans(reader, jobId, ({ from, to }) => SKIPPED.all(reader, jobId, from, to))).flat();
+  return (yield* readBySpans(reader, jobId, ({ from, to }) =>
+    SKIPPED.all(reader, jobId, from, to),
+  )).flat();
 }
 
-/** Fails every model-day of a span that has not ended, because the job itself cannot continue; within the caller's transaction. */
-export function failModelDays(database: Database, jobId: string, end: { span: DateSpan; error: string; at: string }): void {
+/**
+ * Fails every model-day of a span that has not ended, because the job itself cannot continue;
+ * within the caller's transaction.
+ */
+export function failModelDays(
+  database: Database,
+  jobId: string,
+  end: { span: DateSpan; error: string; at: string },
+): void {
   endModelDays(database, jobId, { ...end, status: 'failed' });
 }
 
-/** Skips every model-day of a span that has not ended, because the job is cancelled. Returns how many; within the caller's transaction. */
-export function cancelModelDays(database: Database, jobId: string, end: { span: DateSpan; at: string }): number {
+/**
+ * Skips every model-day of a span that has not ended, because the job is cancelled. Returns how
+ * many; within the caller's transaction.
+ */
+export function cancelModelDays(
+  database: Database,
+  jobId: string,
+  end: { span: DateSpan; at: string },
+): number {
   return endModelDays(database, jobId, { ...end, status: 'skipped', error: skipReasons.cancelled });
 }
 
 function endModelDays(
   database: Database,
   jobId: string,
-  { span, status, error, at }: { span: DateSpan; status: 'failed' | 'skipped'; error: string; at: string },
+  {
+    span,
+    status,
+    error,
+    at,
+  }: { span: DateSpan; status: 'failed' | 'skipped'; error: string; at: string },
 ): number {
   addModelDays(database, jobId, span);
   const { changes } = database
@@ -194,9 +253,14 @@ const HAS_CANCELLED = query(
   [integer],
 );
 
-/** Whether an unfinished job was being cancelled when the process ended, or when the database could not be written. */
+/**
+ * Whether an unfinished job was being cancelled when the process ended, or when the database could
+ * not be written.
+ */
 export function* isBeingCancelled(reader: Reader, jobId: string): Steps<boolean> {
-  return (yield* readBySpans(reader, jobId, ({ from, to }) => HAS_CANCELLED.has(reader, jobId, from, to))).includes(true);
+  return (yield* readBySpans(reader, jobId, ({ from, to }) =>
+    HAS_CANCELLED.has(reader, jobId, from, to),
+  )).includes(true);
 }
 
 const COUNTS = query(
@@ -205,9 +269,14 @@ const COUNTS = query(
   { completed: integer, failed: integer },
 );
 
-/** The status of a job whose model-days have all ended: `completed` if none failed, `partial` if some completed, else `failed`. */
+/**
+ * The status of a job whose model-days have all ended: `completed` if none failed, `partial` if
+ * some completed, else `failed`.
+ */
 export function* finalStatus(reader: Reader, jobId: string): Steps<JobStatus> {
-  const counts = yield* readBySpans(reader, jobId, ({ from, to }) => COUNTS.one(reader, jobId, from, to));
+  const counts = yield* readBySpans(reader, jobId, ({ from, to }) =>
+    COUNTS.one(reader, jobId, from, to),
+  );
   if (counts.every(({ failed }) => failed === 0)) return 'completed';
   return counts.some(({ completed }) => completed > 0) ? 'partial' : 'failed';
 }
@@ -219,5 +288,10 @@ export async function returnToPending(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const update = `UPDATE job_details SET status = 'pending' WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'running'`;
-  await writeBySpans(database, jobId, ({ from, to }) => void database.statement(update).run(jobId, from, to), { signal });
+  await writeBySpans(
+    database,
+    jobId,
+    ({ from, to }) => void database.statement(update).run(jobId, from, to),
+    { signal },
+  );
 }

@@ -12,7 +12,10 @@ const RUNS = query(
   { model: text, startDate: text, family: text, entry: orNull(text), leftOut: text },
 );
 
-/** A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text (entry.ts). */
+/**
+ * A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text
+ * (entry.ts).
+ */
 export type StoredRun = RowOf<typeof RUNS>;
 
 /** A run to insert; without an entry it is its own family. */
@@ -26,7 +29,10 @@ export interface NewJob {
   runs: readonly Run[];
   replaceExisting: boolean;
   agentConfig: object;
-  /** The name of the universe that the trigger picked; its symbols are in `agentConfig`. Default: null. */
+  /**
+   * The name of the universe that the trigger picked; its symbols are in `agentConfig`. Default:
+   * null.
+   */
   universe?: string | null;
   /** The mode of the service that creates it; null when unknown. Default: null. */
   deploymentMode?: DeploymentMode | null;
@@ -45,10 +51,16 @@ export interface StoredJob {
   runs: StoredRun[];
 }
 
-/** Up to so many model-days a job gets when it is created, in a few milliseconds; a larger one gets them before it runs. */
+/**
+ * Up to so many model-days a job gets when it is created, in a few milliseconds; a larger one gets
+ * them before it runs.
+ */
 const MODEL_DAYS_WITH_JOB = 1_000;
 
-/** Inserts a job with its runs, and with its model-days unless they are many; within the caller's transaction. */
+/**
+ * Inserts a job with its runs, and with its model-days unless they are many; within the caller's
+ * transaction.
+ */
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
@@ -115,7 +127,9 @@ export function loadJob(database: Database, jobId: string): StoredJob {
   return { ...job, replaceExisting, runs: RUNS.all(database, jobId) };
 }
 
-const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [text]);
+const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [
+  text,
+]);
 
 /** The models of a job, in its order. */
 export function modelsOfJob(database: Database, jobId: string): string[] {
@@ -140,7 +154,9 @@ export function addWarnings(database: Database, jobId: string, warnings: readonl
   if (warnings.length === 0) return;
   const stored = readWarnings(WARNINGS.one(database, jobId)[0]) ?? [];
   const all = [...new Set([...stored, ...warnings])];
-  database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(JSON.stringify(all), jobId);
+  database
+    .statement('UPDATE jobs SET warnings = ? WHERE job_id = ?')
+    .run(JSON.stringify(all), jobId);
 }
 
 /** Ends an unfinished job within the caller's transaction. */
@@ -158,9 +174,18 @@ export function endJob(
   assert.equal(changes, 1, 'only an unfinished job can end');
 }
 
-/** Stores what the provider of a run has refused of what the service adds to requests, as a JSON array. */
-export function storeLeftOut(database: Database, { jobId, model }: { jobId: string; model: string }, leftOut: readonly string[]): void {
-  database.statement('UPDATE simulation_runs SET left_out = ? WHERE job_id = ? AND model = ?').run(JSON.stringify(leftOut), jobId, model);
+/**
+ * Stores what the provider of a run has refused of what the service adds to requests, as a JSON
+ * array.
+ */
+export function storeLeftOut(
+  database: Database,
+  { jobId, model }: { jobId: string; model: string },
+  leftOut: readonly string[],
+): void {
+  database
+    .statement('UPDATE simulation_runs SET left_out = ? WHERE job_id = ? AND model = ?')
+    .run(JSON.stringify(leftOut), jobId, model);
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
@@ -170,16 +195,24 @@ export function statusOfJob(database: Database, jobId: string): JobStatus | null
   return STATUS.get(database, jobId)?.[0] ?? null;
 }
 
-/** The stored warnings; null when there are none or the stored text is not a JSON array of strings. */
+/**
+ * The stored warnings; null when there are none or the stored text is not a JSON array of strings.
+ */
 export function readWarnings(stored: unknown): string[] | null {
   const warnings = typeof stored === 'string' ? tryParse(stored) : null;
-  return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string') ? warnings : null;
+  return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string')
+    ? warnings
+    : null;
 }
 
-const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [orNull(text)]);
+const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [
+  orNull(text),
+]);
 
 /** The warnings of all jobs that contain these words, which must not need escaping in JSON. */
 export function warningsWith(database: Database, words: string): string[] {
-  const stored = WARNINGS_WITH.all(database, words).flatMap(([warnings]) => readWarnings(warnings) ?? []);
+  const stored = WARNINGS_WITH.all(database, words).flatMap(
+    ([warnings]) => readWarnings(warnings) ?? [],
+  );
   return stored.filter((warning) => warning.includes(words));
 }

@@ -5,12 +5,16 @@ import type { Database, Reader } from './database.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 
 /**
- * The index of words of the reasoning logs. A message enters it in the transaction that logs the message; those from before that was
- * so, or that another program has added, enter it in steps after the service's start, from the newest to older ones. Messages never
- * change, so what is in the index stays right; which rows are is in `log_words_spans`, written in the same transactions.
+ * The index of words of the reasoning logs. A message enters it in the transaction that logs the
+ * message; those from before that was so, or that another program has added, enter it in steps
+ * after the service's start, from the newest to older ones. Messages never change, so what is in
+ * the index stays right; which rows are is in `log_words_spans`, written in the same transactions.
  */
 
-/** The opening prompt, with the prices of every symbol, is not searched: every search for a symbol would find every model-day. */
+/**
+ * The opening prompt, with the prices of every symbol, is not searched: every search for a symbol
+ * would find every model-day.
+ */
 const OPENING_MESSAGES = 2;
 /** Of longer texts only this many characters are searched. */
 const MAX_TEXT_LENGTH = 100_000;
@@ -19,8 +23,9 @@ const MESSAGES_PER_STEP = 200;
 const BYTES_PER_STEP = 96 * 1024;
 
 /**
- * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word from the newest on, it reads
- * past all that are newer than those asked for, so that a step among old messages would take as long as one through all.
+ * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word
+ * from the newest on, it reads past all that are newer than those asked for, so that a step among
+ * old messages would take as long as one through all.
  */
 const ROWS_PER_BLOCK = 16_384;
 /** Part of a word for SQLite's tokenizer, but not for ours. */
@@ -35,7 +40,10 @@ export function blockStart(row: number): number {
   return blockOf(row) * ROWS_PER_BLOCK;
 }
 
-/** What finds the phrases in the block of a row. Words consist of letters and digits, so none has a meaning in SQLite's queries. */
+/**
+ * What finds the phrases in the block of a row. Words consist of letters and digits, so none has a
+ * meaning in SQLite's queries.
+ */
 export function expressionFor(phrases: readonly Phrase[], row: number): string {
   return phrases.map((words) => `"${inBlock(words, row)}"`).join(' AND ');
 }
@@ -57,7 +65,10 @@ const SPAN = query(
   { first: integer, last: integer },
 );
 
-/** The first of the rows that are in the index without a gap down from a row; null when that row is not in it. */
+/**
+ * The first of the rows that are in the index without a gap down from a row; null when that row is
+ * not in it.
+ */
 export function firstIndexed(database: Reader, row: number): number | null {
   const span = SPAN.get(database, row);
   return span !== undefined && span.last >= row ? span.first : null;
@@ -100,7 +111,11 @@ const ROWS = query(
    WHERE rowid BETWEEN ? AND ? AND ${IS_SEARCHED} ORDER BY rowid`,
   [integer, text, orNull(text), orNull(text)],
 );
-const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE rowid = ?`, [text, orNull(text), orNull(text)]);
+const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE rowid = ?`, [
+  text,
+  orNull(text),
+  orNull(text),
+]);
 
 /** What is searched in a message: its content, its arguments, its thoughts. */
 export function searchedTexts(database: Reader, row: number): string[] {
@@ -109,10 +124,14 @@ export function searchedTexts(database: Reader, row: number): string[] {
 }
 
 /**
- * Indexes messages from a row that is not in the index down, one step of them, within the caller's transaction. Returns the
- * first row of the span that the row is in now.
+ * Indexes messages from a row that is not in the index down, one step of them, within the caller's
+ * transaction. Returns the first row of the span that the row is in now.
  */
-export function indexDownFrom(database: Reader, row: number, messages: number = MESSAGES_PER_STEP): number {
+export function indexDownFrom(
+  database: Reader,
+  row: number,
+  messages: number = MESSAGES_PER_STEP,
+): number {
   if (isMisplaced(database)) clearIndex(database); // joined with new rows, old ones would pass for right
   const known = firstIndexed(database, row); // the message may have been logged by then
   if (known !== null) return known;
@@ -123,9 +142,17 @@ export function indexDownFrom(database: Reader, row: number, messages: number = 
   if (last === undefined) return floor + 1; // there is no message
   const first = firstOfStep(sizes, { floor, messages });
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
-  for (const [id, ...texts] of ROWS.all(database, first, last)) insert.run(id, inBlock(texts.flatMap((one) => wordsOf(one ?? '')), id));
+  for (const [id, ...texts] of ROWS.all(database, first, last))
+    insert.run(
+      id,
+      inBlock(
+        texts.flatMap((one) => wordsOf(one ?? '')),
+        id,
+      ),
+    );
   const isJoined = below !== undefined && first === floor + 1;
-  if (isJoined) database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
+  if (isJoined)
+    database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
   return addSpan(database, isJoined ? below.first : first, last);
 }
 
@@ -142,20 +169,33 @@ export function* indexInSteps(database: Reader): Steps<void> {
 /** How much longer than a step the pause after it is: the index grows beside a job that runs. */
 const REST = 4;
 
-/** Indexes whatever is not in the index, in steps that are transactions of their own. Rejects when the signal is aborted. */
-export async function indexAll(database: Database, { signal }: { signal: AbortSignal }): Promise<void> {
+/**
+ * Indexes whatever is not in the index, in steps that are transactions of their own. Rejects when
+ * the signal is aborted.
+ */
+export async function indexAll(
+  database: Database,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
   if (isMisplaced(database)) await database.write(() => clearIndex(database), { signal });
   for (let place = newestRow(database) + 1; place > 1; ) {
     const row = place - 1;
     const known = firstIndexed(database, row);
     const beganAt = performance.now();
     place = known ?? (await database.write(() => indexDownFrom(database, row), { signal }));
-    if (known === null) await sleep(REST * (performance.now() - beganAt), undefined, { signal, ref: false });
+    if (known === null)
+      await sleep(REST * (performance.now() - beganAt), undefined, { signal, ref: false });
   }
 }
 
-/** The first row of a step, of rows from the newest down with their sizes; without a gap to the floor when it reaches that. */
-function firstOfStep(sizes: readonly RowOf<typeof SIZES>[], { floor, messages }: { floor: number; messages: number }): number {
+/**
+ * The first row of a step, of rows from the newest down with their sizes; without a gap to the
+ * floor when it reaches that.
+ */
+function firstOfStep(
+  sizes: readonly RowOf<typeof SIZES>[],
+  { floor, messages }: { floor: number; messages: number },
+): number {
   let bytes = 0;
   let first = floor + 1;
   for (const [row, size] of sizes) {

@@ -1,4 +1,7 @@
-/** A sum to the last digit, as SQLite's `total` computes it: `lost` is what rounding has taken from it so far. */
+/**
+ * A sum to the last digit, as SQLite's `total` computes it: `lost` is what rounding has taken from
+ * it so far.
+ */
 export interface LongSum {
   sum: number;
   lost: number;
@@ -6,10 +9,14 @@ export interface LongSum {
 
 export const longSum = (): LongSum => ({ sum: 0, lost: 0 });
 
-/** Adds a value with what rounding takes from it (Neumaier, https://doi.org/10.1002/zamm.19740540106). */
+/**
+ * Adds a value with what rounding takes from it (Neumaier,
+ * https://doi.org/10.1002/zamm.19740540106).
+ */
 export function addTo(long: LongSum, value: number): void {
   const sum = long.sum + value;
-  long.lost += Math.abs(long.sum) > Math.abs(value) ? long.sum - sum + value : value - sum + long.sum;
+  long.lost +=
+    Math.abs(long.sum) > Math.abs(value) ? long.sum - sum + value : value - sum + long.sum;
   long.sum = sum;
 }
 

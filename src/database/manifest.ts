@@ -3,7 +3,10 @@ import type { Steps } from '../turns.ts';
 import type { Reader } from './database.ts';
 import { flag, integer, query, text } from './rows.ts';
 
-/** The manifest of a package: of each table that it holds, the number of rows and a hash of them all. */
+/**
+ * The manifest of a package: of each table that it holds, the number of rows and a hash of them
+ * all.
+ */
 
 /** What a manifest says of a table. */
 export interface TableDigest {
@@ -24,7 +27,9 @@ const TABLES = query(
   [text],
 );
 /** Without generated ones, which follow from the others. */
-const COLUMNS = query('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [text]);
+const COLUMNS = query('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [
+  text,
+]);
 const KEY = query('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', [text]);
 
 /** The tables of a database that a manifest lists, by name. */
@@ -38,8 +43,9 @@ export function storedColumns(reader: Reader, table: string): string[] {
 }
 
 /**
- * The digest of a table: each row as a JSON array of its stored columns in the order of the schema, the rows in the order of the
- * primary key (of the row number, where there is none), joined by line feeds.
+ * The digest of a table: each row as a JSON array of its stored columns in the order of the schema,
+ * the rows in the order of the primary key (of the row number, where there is none), joined by line
+ * feeds.
  */
 export function* digestTable(reader: Reader, table: string): Steps<TableDigest> {
   const key = KEY.all(reader, table).map(([name]) => name);
@@ -59,13 +65,21 @@ export function* digestTable(reader: Reader, table: string): Steps<TableDigest> 
 /** The version of the schema with which manifests came. */
 export const FIRST_WITH_MANIFEST = 19;
 
-const HAS_OPENINGS = query(`SELECT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id IS NULL)`, [flag]);
+const HAS_OPENINGS = query(`SELECT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id IS NULL)`, [
+  flag,
+]);
 
 /**
- * How many tables the manifest of a database lists: 0 for a package without one, which the first program that writes to it
- * removes; null for a database that is not known to be a package.
+ * How many tables the manifest of a database lists: 0 for a package without one, which the first
+ * program that writes to it removes; null for a database that is not known to be a package.
  */
-export function tablesInManifest({ reader, version }: { reader: Reader; version: number }): number | null {
+export function tablesInManifest({
+  reader,
+  version,
+}: {
+  reader: Reader;
+  version: number;
+}): number | null {
   if (version < FIRST_WITH_MANIFEST) return null;
   const tables = MANIFEST.all(reader).length;
   return tables > 0 || HAS_OPENINGS.one(reader)[0] === 1 ? tables : null;
@@ -76,9 +90,16 @@ export function hasManifest(reader: Reader): boolean {
   return MANIFEST.has(reader);
 }
 
-const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', { name: text, rows: integer, sha256: text });
+const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', {
+  name: text,
+  rows: integer,
+  sha256: text,
+});
 
-/** Compares a package with its manifest: a sentence for each table that differs; none for a database without a manifest. */
+/**
+ * Compares a package with its manifest: a sentence for each table that differs; none for a database
+ * without a manifest.
+ */
 export function* checkManifest(reader: Reader): Steps<string[]> {
   const listed = new Map(MANIFEST.all(reader).map((row) => [row.name, row]));
   const found: string[] = [];
@@ -88,9 +109,15 @@ export function* checkManifest(reader: Reader): Steps<string[]> {
     const stated = listed.get(name);
     listed.delete(name);
     const is = `${name} is not as the manifest states it`;
-    if (stated === undefined) found.push(...(rows === 0 ? [] : [`${is}: it is not listed, and has ${count(rows, 'row')}`]));
-    else if (stated.rows !== rows) found.push(`${is}: it has ${count(rows, 'row')}, not ${stated.rows}`);
-    else if (stated.sha256 !== sha256) found.push(`${is}: a value in its ${count(rows, 'row')} has changed`);
+    if (stated === undefined)
+      found.push(...(rows === 0 ? [] : [`${is}: it is not listed, and has ${count(rows, 'row')}`]));
+    else if (stated.rows !== rows)
+      found.push(`${is}: it has ${count(rows, 'row')}, not ${stated.rows}`);
+    else if (stated.sha256 !== sha256)
+      found.push(`${is}: a value in its ${count(rows, 'row')} has changed`);
   }
-  return [...found, ...[...listed.keys()].map((name) => `${name} is in the manifest, but not in the file`)];
+  return [
+    ...found,
+    ...[...listed.keys()].map((name) => `${name} is in the manifest, but not in the file`),
+  ];
 }

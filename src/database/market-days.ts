@@ -25,11 +25,18 @@ const EARLY_DAYS = query(
   [text],
 );
 
-/** The days between two dates that were last downloaded from a provider less than `settledAfterDays` after they were. */
+/**
+ * The days between two dates that were last downloaded from a provider less than `settledAfterDays`
+ * after they were.
+ */
 export function daysStoredEarly(
   reader: Reader,
   source: PriceSource,
-  { from, to, settledAfterDays }: { from: CalendarDate; to: CalendarDate; settledAfterDays: number },
+  {
+    from,
+    to,
+    settledAfterDays,
+  }: { from: CalendarDate; to: CalendarDate; settledAfterDays: number },
 ): CalendarDate[] {
   return EARLY_DAYS.all(reader, source, from, to, settledAfterDays).flat();
 }
@@ -40,7 +47,10 @@ const BARS_AFTER = query(
   [text],
 );
 
-/** Whether a provider returned a day after this one with bars, or some symbol has a real bar after it. */
+/**
+ * Whether a provider returned a day after this one with bars, or some symbol has a real bar after
+ * it.
+ */
 export function hasLaterBars(
   reader: Reader,
   date: CalendarDate,
@@ -55,7 +65,10 @@ const KEPT = query(
   [text],
 );
 
-/** Those of these symbols that have a whole bar of another source on a date: a provider of whole days leaves it. */
+/**
+ * Those of these symbols that have a whole bar of another source on a date: a provider of whole
+ * days leaves it.
+ */
 export function symbolsWithBarsOfOthers(
   reader: Reader,
   date: CalendarDate,
@@ -69,8 +82,15 @@ const DATES_OF_PROVIDERS = query(
   [text],
 );
 
-/** The dates on which a symbol has a whole bar from another provider: the first that supplied a day is kept. */
-export function datesOfOtherProviders(reader: Reader, symbol: string, source: PriceSource): Set<CalendarDate> {
+/**
+ * The dates on which a symbol has a whole bar from another provider: the first that supplied a day
+ * is kept.
+ */
+export function datesOfOtherProviders(
+  reader: Reader,
+  symbol: string,
+  source: PriceSource,
+): Set<CalendarDate> {
   return new Set(DATES_OF_PROVIDERS.all(reader, symbol, source).flat());
 }
 
@@ -81,7 +101,10 @@ const REVISED = query(
   [text],
 );
 
-/** The symbols whose bars of a date were given different values at `recordedAt`; filling a gap does not count. */
+/**
+ * The symbols whose bars of a date were given different values at `recordedAt`; filling a gap does
+ * not count.
+ */
 export function symbolsRevisedOn(
   reader: Reader,
   date: CalendarDate,

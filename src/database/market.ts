@@ -3,9 +3,10 @@ import type { Reader } from './database.ts';
 import { type RowOf, type RowOfShape, flag, integer, orNull, query, real, text } from './rows.ts';
 
 /**
- * Prices as a model may see them. Every query for a model takes the session date and clamps to it, whatever the caller asks
- * for: whole bars of earlier days, only the open of the session date, nothing later. Bars before EARLIEST_DATE, which other
- * programs may have stored, are never returned.
+ * Prices as a model may see them. Every query for a model takes the session date and clamps to it,
+ * whatever the caller asks for: whole bars of earlier days, only the open of the session date,
+ * nothing later. Bars before EARLIEST_DATE, which other programs may have stored, are never
+ * returned.
  */
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
@@ -21,10 +22,17 @@ const QUOTES = query(
   { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
 );
 
-/** A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last earlier bar with a close. */
+/**
+ * A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last
+ * earlier bar with a close.
+ */
 export type QuoteRow = RowOf<typeof QUOTES>;
 
-export function quotesOn(reader: Reader, sessionDate: CalendarDate, symbols: readonly string[]): QuoteRow[] {
+export function quotesOn(
+  reader: Reader,
+  sessionDate: CalendarDate,
+  symbols: readonly string[],
+): QuoteRow[] {
   return QUOTES.all(reader, JSON.stringify(symbols), sessionDate);
 }
 
@@ -50,7 +58,10 @@ const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, adjusted
 
 const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
 
-/** The bar of one day up to the session date; undefined when the symbol did not trade or its bar is unknown. */
+/**
+ * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
+ * unknown.
+ */
 export function barOn(
   reader: Reader,
   sessionDate: CalendarDate,
@@ -70,17 +81,30 @@ export function lastBars(
   return LAST_BARS.all(reader, sessionDate, symbol, count).reverse();
 }
 
-const LAST_BAR_BEFORE = query(`${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`, BAR);
+const LAST_BAR_BEFORE = query(
+  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
+  BAR,
+);
 
 /** The last bar of a symbol before a date, used when nothing newer is known. */
-export function lastBarBefore(reader: Reader, date: CalendarDate, symbol: string): MarketBar | undefined {
+export function lastBarBefore(
+  reader: Reader,
+  date: CalendarDate,
+  symbol: string,
+): MarketBar | undefined {
   return LAST_BAR_BEFORE.get(reader, symbol, date);
 }
 
 const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
 
-/** The bar of the session date with its close: for marking records in the parent, never for a model. */
-export function closingBar(reader: Reader, sessionDate: CalendarDate, symbol: string): MarketBar | undefined {
+/**
+ * The bar of the session date with its close: for marking records in the parent, never for a model.
+ */
+export function closingBar(
+  reader: Reader,
+  sessionDate: CalendarDate,
+  symbol: string,
+): MarketBar | undefined {
   return CLOSING_BAR.get(reader, symbol, sessionDate);
 }
 
@@ -94,7 +118,10 @@ const SPLITS = query(
 
 export type Split = RowOf<typeof SPLITS>;
 
-/** The splits of some symbols after one date up to another, in order, without those of series free of split jumps. */
+/**
+ * The splits of some symbols after one date up to another, in order, without those of series free
+ * of split jumps.
+ */
 export function splitsBetween(
   reader: Reader,
   symbols: readonly string[],

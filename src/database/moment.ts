@@ -8,13 +8,19 @@ export interface Reading {
   statement: Reader['statement'];
 }
 
-/** Where moments get their connections from. Null: the database has no file to open again, or that file is not in its place. */
+/**
+ * Where moments get their connections from. Null: the database has no file to open again, or that
+ * file is not in its place.
+ */
 export interface Readings {
   take(): Reading | null;
   giveBack(reading: Reading): void;
 }
 
-/** A moment that begins with its first statement. Without a connection of its own it reads from that of the database. */
+/**
+ * A moment that begins with its first statement. Without a connection of its own it reads from that
+ * of the database.
+ */
 export function momentOf(source: Database, { take, giveBack }: Readings): Moment {
   let reading: Reading | null | undefined;
   let isSettled = false;
@@ -40,7 +46,7 @@ export function momentOf(source: Database, { take, giveBack }: Readings): Moment
     close() {
       if (isOver) return;
       isOver = true;
-      if (reading && reading.connection.isOpen) giveBack(reading);
+      if (reading?.connection.isOpen) giveBack(reading);
     },
     write: () => assert.fail('a response writes nothing'),
     probe: source.probe,
@@ -49,7 +55,10 @@ export function momentOf(source: Database, { take, giveBack }: Readings): Moment
   };
 }
 
-/** Connections that are kept open for the next responses; a connection has its prepared statements and its pages. */
+/**
+ * Connections that are kept open for the next responses; a connection has its prepared statements
+ * and its pages.
+ */
 const MOST_IDLE = 4;
 
 /** The connections of a service's responses. */

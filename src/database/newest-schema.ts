@@ -17,8 +17,9 @@ export interface Older {
 }
 
 /**
- * Works on a database that has this program's schema: the file itself, or a migrated copy of a file of an older version, which
- * is in the system's folder for temporary files until the work is done. The file itself is never changed.
+ * Works on a database that has this program's schema: the file itself, or a migrated copy of a file
+ * of an older version, which is in the system's folder for temporary files until the work is done.
+ * The file itself is never changed.
  */
 export async function withNewestSchema<Result>(
   path: string,
@@ -32,7 +33,8 @@ export async function withNewestSchema<Result>(
       path,
       async (snapshot): Promise<Older | null> => {
         if (snapshot.version === newestVersion) return null;
-        const damage = snapshot.version < FIRST_WITH_MANIFEST ? [] : await bySlices(checkManifest(snapshot));
+        const damage =
+          snapshot.version < FIRST_WITH_MANIFEST ? [] : await bySlices(checkManifest(snapshot));
         folder ??= mkdtempSync(join(tmpdir(), 'tss-'));
         await snapshot.copyTo(join(folder, COPY), () => {});
         return { version: snapshot.version, damage };

@@ -2,7 +2,9 @@ import type { Money } from '../money.ts';
 import type { Reader } from './database.ts';
 import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
-/** Openings: the closes of days of other jobs from which the chains of a file with one job continue. */
+/**
+ * Openings: the closes of days of other jobs from which the chains of a file with one job continue.
+ */
 
 const LOTS = query(
   `SELECT session_id AS sessionId, symbol, bought_on AS date, quantity, cost_e4 AS cost

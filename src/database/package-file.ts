@@ -15,8 +15,9 @@ export interface PackageFile {
 }
 
 /**
- * Makes a database at `path` in one transaction: `fill` writes the rows, whose triggers do not run, so that they stay as they
- * are; the indexes are made afterwards. Then the manifest is written. Throws when a row refers to one that is missing.
+ * Makes a database at `path` in one transaction: `fill` writes the rows, whose triggers do not run,
+ * so that they stay as they are; the indexes are made afterwards. Then the manifest is written.
+ * Throws when a row refers to one that is missing.
  */
 export function* makePackage(
   path: string,
@@ -24,9 +25,13 @@ export function* makePackage(
   fill: (file: PackageFile) => Steps<void>,
 ): Steps<void> {
   const connection = new DatabaseSync(pathToFileURL(path), { enableForeignKeyConstraints: false });
-  const file = { connection, reader: { path, statement: prepareOnce(connection), close: () => connection.close() } };
+  const file = {
+    connection,
+    reader: { path, statement: prepareOnce(connection), close: () => connection.close() },
+  };
   try {
-    // Nothing is lost when this fails: the file has a temporary name until it is complete and flushed.
+    // Nothing is lost when this fails: the file has a temporary name until it is complete and
+    // flushed.
     connection.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     migrate(connection);
     connection.prepare('ATTACH ? AS source').run(`${url}${url.includes('?') ? '&' : '?'}mode=ro`);
@@ -43,7 +48,10 @@ export function* makePackage(
   }
 }
 
-/** Removes the indexes and triggers of an empty schema, and returns the statements that make them again. */
+/**
+ * Removes the indexes and triggers of an empty schema, and returns the statements that make them
+ * again.
+ */
 function dropIndexesAndTriggers(connection: DatabaseSync): string[] {
   const sql = `SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
   const found = connection.prepare(sql).all();
@@ -60,7 +68,9 @@ function* writeManifest({ connection, reader }: PackageFile): Steps<void> {
 }
 
 function checkReferences(connection: DatabaseSync): void {
-  const [row] = connection.prepare('SELECT "table" AS child, parent FROM main.pragma_foreign_key_check').all();
+  const [row] = connection
+    .prepare('SELECT "table" AS child, parent FROM main.pragma_foreign_key_check')
+    .all();
   if (row === undefined) return;
   const what = `a row of ${row['child']} refers to a row of ${row['parent']} that is missing`;
   throw new Error(`${what}; the command check names all damage`);

@@ -2,12 +2,15 @@ import type { Reader } from './database.ts';
 import { type RowOf, oneOf, query, text } from './rows.ts';
 import { jobStatuses } from '../domain.ts';
 
-const JOB = query('SELECT job_id AS jobId, status, end_date AS endDate, agent_config AS agentConfig FROM jobs WHERE job_id = ?', {
-  jobId: text,
-  status: oneOf(jobStatuses),
-  endDate: text,
-  agentConfig: text,
-});
+const JOB = query(
+  'SELECT job_id AS jobId, status, end_date AS endDate, agent_config AS agentConfig FROM jobs WHERE job_id = ?',
+  {
+    jobId: text,
+    status: oneOf(jobStatuses),
+    endDate: text,
+    agentConfig: text,
+  },
+);
 
 /** A job that a package may hold. */
 export type PackagedJob = RowOf<typeof JOB>;

@@ -8,8 +8,8 @@ import type { Opening } from './openings.ts';
 import type { PackageFile } from './package-file.ts';
 
 /**
- * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an idempotency key is its
- * client's, and a search makes the index of words anew.
+ * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an
+ * idempotency key is its client's, and a search makes the index of words anew.
  */
 
 /** Rows that name a job. */
@@ -37,7 +37,14 @@ const OF_SYMBOL = [
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = [
-  ...['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
+  ...[
+    'holdings',
+    'opening_lots',
+    'price_data',
+    'price_revisions',
+    'price_data_coverage',
+    'market_days',
+  ],
   ...['figure_settings', 'idempotency_keys'],
 ];
 
@@ -59,8 +66,15 @@ export interface JobRows {
   riskFreeRate: number;
 }
 
-/** Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is done. */
-export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: number) => void): Steps<void> {
+/**
+ * Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is
+ * done.
+ */
+export function* copyRows(
+  target: PackageFile,
+  rows: JobRows,
+  onStep: (share: number) => void,
+): Steps<void> {
   const { jobId, openings, symbols, lastDate, riskFreeRate } = rows;
   storeRiskFreeRate(target.reader, riskFreeRate);
   for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
@@ -88,7 +102,10 @@ export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: nu
 const OWN_SESSIONS = `session_id BETWEEN ? AND ? AND session_id IN (SELECT session_id FROM main.trading_sessions WHERE job_id = ?)`;
 
 /** The first and the last session of each step. */
-function sessionBatches({ connection }: PackageFile, jobId: string): [first: number, last: number][] {
+function sessionBatches(
+  { connection }: PackageFile,
+  jobId: string,
+): [first: number, last: number][] {
   const ids = connection
     .prepare('SELECT session_id FROM trading_sessions WHERE job_id = ? ORDER BY session_id')
     .all(jobId)
@@ -101,32 +118,52 @@ function sessionBatches({ connection }: PackageFile, jobId: string): [first: num
   return batches;
 }
 
-/** `replaced` gives some columns another value. A message keeps its row number, because a search continues from one. */
+/**
+ * `replaced` gives some columns another value. A message keeps its row number, because a search
+ * continues from one.
+ */
 function copy(
   { connection, reader }: PackageFile,
   table: string,
-  { where, values, replaced = {} }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
+  {
+    where,
+    values,
+    replaced = {},
+  }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
 ): void {
-  const columns = [...(table === 'reasoning_logs' ? ['rowid'] : []), ...storedColumns(reader, table)];
+  const columns = [
+    ...(table === 'reasoning_logs' ? ['rowid'] : []),
+    ...storedColumns(reader, table),
+  ];
   const chosen = columns.map((column) => replaced[column] ?? column).join(', ');
   connection
-    .prepare(`INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`)
+    .prepare(
+      `INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`,
+    )
     .run(...values);
 }
 
 function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate): void {
   for (const table of OF_SYMBOL) copy(target, table, { where: 'symbol = ?', values: [symbol] });
   const values = [symbol, lastDate];
-  copy(target, 'price_revisions', { where: `symbol = ?1 AND (date <= ?2 OR ${LATER_REVISION})`, values });
+  copy(target, 'price_revisions', {
+    where: `symbol = ?1 AND (date <= ?2 OR ${LATER_REVISION})`,
+    values,
+  });
   const replaced = { end_date: `min(end_date, '${lastDate}')` };
-  copy(target, 'price_data_coverage', { where: 'symbol = ? AND start_date <= ?', values, replaced });
+  copy(target, 'price_data_coverage', {
+    where: 'symbol = ? AND start_date <= ?',
+    values,
+    replaced,
+  });
   copy(target, 'price_data', { where: `symbol = ?1 AND (date <= ?2 OR ${LATER_BAR})`, values });
 }
 
 /**
- * Whether splits and dividends count for a series depends on the sources of all its bars at the time, and only on whether they are
- * free of split jumps or contain dividends. So for each such source the bar is copied that was there first of the later ones, and of
- * those replaced since, one for each span of time.
+ * Whether splits and dividends count for a series depends on the sources of all its bars at the
+ * time, and only on whether they are free of split jumps or contain dividends. So for each such
+ * source the bar is copied that was there first of the later ones, and of those replaced since, one
+ * for each span of time.
  */
 const LATER = `symbol = ?1 AND date > ?2 AND source IN (${adjustedSourcesInSql})`;
 const LATER_BAR = `date IN (
@@ -134,7 +171,10 @@ const LATER_BAR = `date IN (
 const LATER_REVISION = `revision_id IN (
   SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, recorded_at, replaced_at)`;
 
-/** The close of the session: its date, its note and one position, with the prices that valued it and the lots. */
+/**
+ * The close of the session: its date, its note and one position, with the prices that valued it and
+ * the lots.
+ */
 function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {
   const run = (sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).run(...values);
   const last = `SELECT position_id FROM source.positions WHERE session_id = ${sessionId} ORDER BY action_id DESC LIMIT 1`;

@@ -4,14 +4,16 @@ import type { Reader } from './database.ts';
 import { integer, query, text } from './rows.ts';
 
 /**
- * Prices, splits and dividends as they were: temporary views with the names of the tables. SQLite looks for a name among the
- * temporary ones first, so the queries with which models trade read the past without a change. The views are only seen
- * through their connection, which must write no prices meanwhile.
+ * Prices, splits and dividends as they were: temporary views with the names of the tables. SQLite
+ * looks for a name among the temporary ones first, so the queries with which models trade read the
+ * past without a change. The views are only seen through their connection, which must write no
+ * prices meanwhile.
  */
 export interface Past {
   /**
-   * Shows the tables as of an instant. A row whose version at that instant is unknown, because the first version that is
-   * known came later, is missing, unless `isLenient`: then that version is shown.
+   * Shows the tables as of an instant. A row whose version at that instant is unknown, because the
+   * first version that is known came later, is missing, unless `isLenient`: then that version is
+   * shown.
    */
   goTo(instant: string, isLenient: boolean): void;
   /** Removes the views, so that the tables are seen as they are. */
@@ -34,11 +36,22 @@ const TABLES: readonly Table[] = [
     revisions: 'price_revisions',
     date: 'date',
     columns: 'open, high, low, close, volume, source',
-    // With the type of the table's column, or SQLite would not search the view by the indexes of its two tables.
+    // With the type of the table's column, or SQLite would not search the view by the indexes of
+    // its two tables.
     computed: { name: 'adjusted', sql: `CAST(source IN (${adjustedSourcesInSql}) AS INTEGER)` },
   },
-  { name: 'stock_splits', revisions: 'stock_split_revisions', date: 'date', columns: 'numerator, denominator, source' },
-  { name: 'dividends', revisions: 'dividend_revisions', date: 'ex_date', columns: 'cash_e6, basis, source' },
+  {
+    name: 'stock_splits',
+    revisions: 'stock_split_revisions',
+    date: 'date',
+    columns: 'numerator, denominator, source',
+  },
+  {
+    name: 'dividends',
+    revisions: 'dividend_revisions',
+    date: 'ex_date',
+    columns: 'cash_e6, basis, source',
+  },
 ];
 
 const AT = '(SELECT instant FROM temp.past)';
@@ -67,7 +80,10 @@ export function openPast(reader: Reader): Past {
   return {
     goTo(instant, isLenient) {
       const place = `${instant} ${isLenient}`;
-      if (place !== now) reader.statement('UPDATE temp.past SET instant = ?, is_lenient = ?').run(instant, Number(isLenient));
+      if (place !== now)
+        reader
+          .statement('UPDATE temp.past SET instant = ?, is_lenient = ?')
+          .run(instant, Number(isLenient));
       now = place;
     },
     end() {
@@ -88,7 +104,11 @@ const MAX_CHANGES = 8;
 const NAMED = 'symbol IN (SELECT value FROM json_each(?1))';
 
 const changesOf = ({ name, revisions, date }: Table) =>
-  [[name, 'recorded_at'], [revisions, 'recorded_at'], [revisions, 'replaced_at']].map(
+  [
+    [name, 'recorded_at'],
+    [revisions, 'recorded_at'],
+    [revisions, 'replaced_at'],
+  ].map(
     ([table, stamp]) =>
       `SELECT ${stamp} AS instant FROM main.${table} WHERE ${NAMED} AND ${date} <= ?2 AND ${stamp} > ?3 AND ${stamp} <= ?4`,
   );
@@ -98,7 +118,11 @@ const CHANGES = query(
 );
 
 /** When prices, splits or dividends changed within a span, its end included: the last times. */
-export function changesWithin(reader: Reader, { symbols, upTo }: Places, { from, to }: { from: string; to: string }): string[] {
+export function changesWithin(
+  reader: Reader,
+  { symbols, upTo }: Places,
+  { from, to }: { from: string; to: string },
+): string[] {
   return CHANGES.all(reader, JSON.stringify(symbols), upTo, from, to).flat();
 }
 
@@ -113,7 +137,10 @@ const lostIn = ({ name, revisions, date }: Table) => `
         WHERE own.symbol = later.symbol AND own.${date} = later.day AND own.recorded_at <= ?3 AND own.replaced_at > ?3))`;
 const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
 
-/** Whether the first version that is known of a price, a split or a dividend came after an instant: an earlier one may be lost. */
+/**
+ * Whether the first version that is known of a price, a split or a dividend came after an instant:
+ * an earlier one may be lost.
+ */
 export function isLostAt(reader: Reader, { symbols, upTo }: Places, instant: string): boolean {
   return LOST.one(reader, JSON.stringify(symbols), upTo, instant)[0] === 1;
 }

@@ -1,8 +1,8 @@
 import { adjustedSourcesInSql } from './adjusted-sources.ts';
 
 /**
- * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans for which each is known,
- * and the values that changes replaced.
+ * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans
+ * for which each is known, and the values that changes replaced.
  */
 export const priceTables = `
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.

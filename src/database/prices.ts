@@ -1,6 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
-import { adjustedSourcesInSql, closedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
+import {
+  adjustedSourcesInSql,
+  closedSourcesInSql,
+  sourcesWithDividendsInSql,
+} from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
 import { type Coverage, priceSpans } from './spans.ts';
@@ -16,14 +20,28 @@ export interface Bar {
   volume: number | null;
 }
 
-/** Which series a bar belongs to; `meaningOf` says what its prices are. Files that do not tell are raw as `csv`. */
+/**
+ * Which series a bar belongs to; `meaningOf` says what its prices are. Files that do not tell are
+ * raw as `csv`.
+ */
 export type PriceSource =
-  | ('massive' | 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise')
+  | (
+      | 'massive'
+      | 'alpha-vantage'
+      | 'ai-trader'
+      | 'csv'
+      | 'tushare'
+      | 'yahoo'
+      | 'stooq'
+      | 'synthetic'
+      | 'disguise'
+    )
   | ('file-split-adjusted' | 'file-total-return');
 
 export type { Coverage };
 
-const differsIn = (sources: string) => `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
+const differsIn = (sources: string) =>
+  `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
 const UPSERT_BAR = `
   INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -36,9 +54,10 @@ const UPSERT_BAR = `
     OR ${differsIn(adjustedSourcesInSql)} OR ${differsIn(sourcesWithDividendsInSql)}`;
 
 /**
- * Stores bars within the caller's transaction. Fills an existing bar where it was partial and revises it where it differs, if
- * only in what its prices are (a trigger moves the old one to the revision log); a missing value never erases a known one.
- * Returns how many bars were new or changed.
+ * Stores bars within the caller's transaction. Fills an existing bar where it was partial and
+ * revises it where it differs, if only in what its prices are (a trigger moves the old one to the
+ * revision log); a missing value never erases a known one. Returns how many bars were new or
+ * changed.
  */
 export function storeBars(
   database: Database,
@@ -48,7 +67,9 @@ export function storeBars(
   const upsert = database.statement(UPSERT_BAR);
   let changed = 0;
   for (const { symbol, date, open, high, low, close, volume } of bars) {
-    changed += Number(upsert.run(symbol, date, open, high, low, close, volume, source, recordedAt).changes);
+    changed += Number(
+      upsert.run(symbol, date, open, high, low, close, volume, source, recordedAt).changes,
+    );
   }
   return changed;
 }
@@ -56,9 +77,14 @@ export function storeBars(
 /** Bars that one step removes: each is compared with the model-days that used it. */
 const REMOVED_PER_STEP = 20;
 
-/** Removes a symbol's synthetic bars and coverage to make way for real ones, in steps. Returns whether there were any bars. */
+/**
+ * Removes a symbol's synthetic bars and coverage to make way for real ones, in steps. Returns
+ * whether there were any bars.
+ */
 export function* dropSyntheticPrices(database: Database, symbol: string): Steps<boolean> {
-  database.statement(`DELETE FROM price_data_coverage WHERE symbol = ? AND source = 'synthetic'`).run(symbol);
+  database
+    .statement(`DELETE FROM price_data_coverage WHERE symbol = ? AND source = 'synthetic'`)
+    .run(symbol);
   const remove = database.statement(
     `DELETE FROM price_data WHERE symbol = ?1 AND date IN (
        SELECT date FROM price_data WHERE symbol = ?1 AND source = 'synthetic' LIMIT ${REMOVED_PER_STEP})`,
@@ -70,8 +96,8 @@ export function* dropSyntheticPrices(database: Database, symbol: string): Steps<
 }
 
 /**
- * Stores bars as `storeBars` does, one in each step, and first removes the synthetic prices of their symbols. Returns the symbols
- * that had any.
+ * Stores bars as `storeBars` does, one in each step, and first removes the synthetic prices of
+ * their symbols. Returns the symbols that had any.
  */
 export function* replaceBars(
   database: Database,
@@ -88,21 +114,29 @@ export function* replaceBars(
   return replaced;
 }
 
-const SERIES = query(`SELECT source FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text]);
+const SERIES = query(
+  `SELECT source FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`,
+  [text],
+);
 
 /** The source of a symbol's series; null when it has only synthetic bars or none. */
 export function sourceOfSeries(database: Database, symbol: string): string | null {
   return SERIES.get(database, symbol)?.[0] ?? null;
 }
 
-const REAL_DATES = query(`SELECT date FROM price_data WHERE symbol = ? AND source <> 'synthetic'`, [text]);
+const REAL_DATES = query(`SELECT date FROM price_data WHERE symbol = ? AND source <> 'synthetic'`, [
+  text,
+]);
 
 /** The dates of a symbol's series. */
 export function* realDates(database: Database, symbol: string): Generator<CalendarDate> {
   for (const [date] of REAL_DATES.iterate(database, symbol)) yield date;
 }
 
-/** Records that a source's series of a symbol is known from start to end; adjoining spans are merged. */
+/**
+ * Records that a source's series of a symbol is known from start to end; adjoining spans are
+ * merged.
+ */
 export const addCoverage = priceSpans.add;
 
 /** Whether synthetic prices count as known: only in DEV without a provider. */
@@ -121,14 +155,20 @@ const STORED_COVERAGE = query(
   { symbol: text, startDate: text, endDate: text },
 );
 
-/** The stored days (with a whole bar or only its open) and known spans of some symbols between two dates. */
+/**
+ * The stored days (with a whole bar or only its open) and known spans of some symbols between two
+ * dates.
+ */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
   { startDate, endDate, synthetic }: Trust & { startDate: CalendarDate; endDate: CalendarDate },
 ): { bars: RowOf<typeof STORED_BARS>[]; coverage: Coverage[] } {
   const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
-  return { bars: STORED_BARS.all(database, ...values), coverage: STORED_COVERAGE.all(database, ...values) };
+  return {
+    bars: STORED_BARS.all(database, ...values),
+    coverage: STORED_COVERAGE.all(database, ...values),
+  };
 }
 
 const HAS_REAL_PRICES = query(
@@ -139,12 +179,22 @@ const HAS_REAL_PRICES = query(
 );
 
 /** Those of these symbols that have a real bar or real coverage on any date. */
-export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Steps<Set<string>> {
+export function symbolsWithRealPrices(
+  database: Database,
+  symbols: readonly string[],
+): Steps<Set<string>> {
   return symbolsWhere(HAS_REAL_PRICES, database, symbols);
 }
 
-/** The symbols for which a query has a row, one in each step: it may read decades of bars to find none. */
-function* symbolsWhere({ has }: Pick<typeof HAS_REAL_PRICES, 'has'>, reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+/**
+ * The symbols for which a query has a row, one in each step: it may read decades of bars to find
+ * none.
+ */
+function* symbolsWhere(
+  { has }: Pick<typeof HAS_REAL_PRICES, 'has'>,
+  reader: Reader,
+  symbols: readonly string[],
+): Steps<Set<string>> {
   const found = new Set<string>();
   for (const symbol of symbols) {
     if (has(reader, symbol)) found.add(symbol);
@@ -160,7 +210,10 @@ const REVISIONS = query(
   [integer],
 );
 
-/** How many of a symbol's bars were given different values at `recordedAt`; filling a gap does not count. */
+/**
+ * How many of a symbol's bars were given different values at `recordedAt`; filling a gap does not
+ * count.
+ */
 export function countRevisions(
   database: Database,
   { symbol, recordedAt }: { symbol: string; recordedAt: string },
@@ -168,26 +221,46 @@ export function countRevisions(
   return REVISIONS.one(database, symbol, recordedAt)[0];
 }
 
-const HAS_ADJUSTED_PRICES = query(`SELECT 1 FROM price_data WHERE symbol = ? AND adjusted AND source <> 'synthetic'`, [integer]);
+const HAS_ADJUSTED_PRICES = query(
+  `SELECT 1 FROM price_data WHERE symbol = ? AND adjusted AND source <> 'synthetic'`,
+  [integer],
+);
 
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+export function symbolsWithAdjustedPrices(
+  reader: Reader,
+  symbols: readonly string[],
+): Steps<Set<string>> {
   return symbolsWhere(HAS_ADJUSTED_PRICES, reader, symbols);
 }
 
-const HAS_CLOSED_SOURCE = query(`SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`, [integer]);
+const HAS_CLOSED_SOURCE = query(
+  `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
+  [integer],
+);
 
 /**
- * Those of these symbols whose splits and dividends no provider is asked for. A provider does not know the codes of a control
- * market: its response would say that there are none, and replace those from the control market's file.
+ * Those of these symbols whose splits and dividends no provider is asked for. A provider does not
+ * know the codes of a control market: its response would say that there are none, and replace those
+ * from the control market's file.
  */
-export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+export function symbolsWithClosedSource(
+  reader: Reader,
+  symbols: readonly string[],
+): Steps<Set<string>> {
   return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
 }
 
 const WHOLE_BARS = query(
   'SELECT date, open, high, low, close, volume FROM price_data WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date',
-  { date: text, open: real, high: orNull(real), low: orNull(real), close: orNull(real), volume: orNull(real) },
+  {
+    date: text,
+    open: real,
+    high: orNull(real),
+    low: orNull(real),
+    close: orNull(real),
+    volume: orNull(real),
+  },
 );
 
 /** A bar of a symbol that is known. */

@@ -11,7 +11,10 @@ import { assertOwnLog } from './storage/restoring.ts';
 export type Access =
   /** A program has it open with a log beside it; the index of that log is only read. */
   | 'readonly_shm=1'
-  /** Nothing has it open, and with a log SQLite would create files beside it: the file is read as one that never changes. */
+  /**
+   * Nothing has it open, and with a log SQLite would create files beside it: the file is read as
+   * one that never changes.
+   */
   | 'immutable=1'
   /** In the usual way: it is read without a log, or SQLite may create the index of its log. */
   | '';
@@ -25,15 +28,19 @@ export interface ReadOnly {
 }
 
 export interface ReadOnlyOptions {
-  /** Whether all statements see the state that the first of them saw, until the connection is closed. */
+  /**
+   * Whether all statements see the state that the first of them saw, until the connection is
+   * closed.
+   */
   isOneState?: boolean;
   /** Whether the schema may be an earlier one. */
   anyVersion?: boolean;
 }
 
 /**
- * Opens a file for reading, as `accessTo` chooses for its real path. Throws a `ServiceError` (`storage_fault`) for a file that is
- * unreadable or not a database of this program, an `OlderSchema` for one of an earlier version unless `anyVersion`.
+ * Opens a file for reading, as `accessTo` chooses for its real path. Throws a `ServiceError`
+ * (`storage_fault`) for a file that is unreadable or not a database of this program, an
+ * `OlderSchema` for one of an earlier version unless `anyVersion`.
  */
 export function openReadOnly(
   path: string,
@@ -55,7 +62,10 @@ export function openReadOnly(
   } catch (error) {
     connection?.close();
     if (error instanceof OlderSchema) throw error;
-    const message = error instanceof ServiceError ? error.message : `Cannot read the database ${path}: ${messageOf(error)}`;
+    const message =
+      error instanceof ServiceError
+        ? error.message
+        : `Cannot read the database ${path}: ${messageOf(error)}`;
     throw new ServiceError('storage_fault', message, { cause: error });
   }
 }

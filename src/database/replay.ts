@@ -66,11 +66,14 @@ export function conversationOf(reader: Reader, sessionId: number): StoredMessage
   return MESSAGES.all(reader, sessionId);
 }
 
-const TOOL_USAGE = query('SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name', {
-  toolName: text,
-  calls: integer,
-  refused: integer,
-});
+const TOOL_USAGE = query(
+  'SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name',
+  {
+    toolName: text,
+    calls: integer,
+    refused: integer,
+  },
+);
 
 export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
 

@@ -3,7 +3,10 @@ import type { Database } from './database.ts';
 import { endedModelDays, returnToPending } from './job-days.ts';
 import { integer, query } from './rows.ts';
 
-/** More messages than running sessions have, so that the sum changes with every message and with every model-day that ends. */
+/**
+ * More messages than running sessions have, so that the sum changes with every message and with
+ * every model-day that ends.
+ */
 const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),
@@ -15,9 +18,9 @@ const NOTE_RESTART = query(
 );
 
 /**
- * Records that an unfinished job is resumed, and makes its running model-days pending again. Resolves to how many restarts in a
- * row had logged nothing and ended no model-day since the one before. A process that lived too briefly to count (see
- * `noteLife`) leaves that number unchanged.
+ * Records that an unfinished job is resumed, and makes its running model-days pending again.
+ * Resolves to how many restarts in a row had logged nothing and ended no model-day since the one
+ * before. A process that lived too briefly to count (see `noteLife`) leaves that number unchanged.
  */
 export async function noteRestart(database: Database, jobId: string): Promise<number> {
   await returnToPending(database, jobId);
@@ -25,7 +28,10 @@ export async function noteRestart(database: Database, jobId: string): Promise<nu
   return database.write(() => NOTE_RESTART.one(database, jobId, ended)[0]);
 }
 
-/** Records whether this process, if it ended now, would count as a restart without progress; within the caller's transaction. */
+/**
+ * Records whether this process, if it ended now, would count as a restart without progress; within
+ * the caller's transaction.
+ */
 export function noteLife(database: Database, jobId: string, counts: boolean): void {
   database.statement('UPDATE jobs SET life_counts = ? WHERE job_id = ?').run(counts ? 1 : 0, jobId);
 }

@@ -22,18 +22,27 @@ export interface Restored extends BackupSummary {
 }
 
 /**
- * Puts a copy of `file` in the place of a database, which is moved aside with its log. The copy is verified and on the disk before
- * anything is moved. Killed at any moment, it leaves the old database as it was, or a restore that `finishRestore` finishes. The caller
- * owns the database. Throws a `ServiceError` that says why nothing was restored, or the signal's reason; then nothing has changed.
+ * Puts a copy of `file` in the place of a database, which is moved aside with its log. The copy is
+ * verified and on the disk before anything is moved. Killed at any moment, it leaves the old
+ * database as it was, or a restore that `finishRestore` finishes. The caller owns the database.
+ * Throws a `ServiceError` that says why nothing was restored, or the signal's reason; then nothing
+ * has changed.
  */
-export async function restoreDatabase(path: string, file: string, watched: Watched = {}): Promise<Restored> {
+export async function restoreDatabase(
+  path: string,
+  file: string,
+  watched: Watched = {},
+): Promise<Restored> {
   const place = realPathOf(path);
-  if (existsSync(file) && realPathOf(file) === place) throw refusal(path, `${file} is that database itself`);
+  if (existsSync(file) && realPathOf(file) === place)
+    throw refusal(path, `${file} is that database itself`);
   makeFolder(dirname(place));
   removeAbandonedPartials(dirname(place));
   const partial = beginPartial(place);
   try {
-    await withSnapshot(file, (snapshot) => snapshot.copyTo(partial.path, stoppable(watched)), { anyVersion: true });
+    await withSnapshot(file, (snapshot) => snapshot.copyTo(partial.path, stoppable(watched)), {
+      anyVersion: true,
+    });
     const summary = seal(partial.path);
     const [damage] = await damageOf(partial.path, watched.signal);
     if (damage !== undefined) throw new Error(`${file} is damaged: ${damage}`);
@@ -49,7 +58,10 @@ export async function restoreDatabase(path: string, file: string, watched: Watch
   }
 }
 
-/** What is wrong with a file, as `check` finds it: pages, constraints, references, and the digests of a package. */
+/**
+ * What is wrong with a file, as `check` finds it: pages, constraints, references, and the digests
+ * of a package.
+ */
 async function damageOf(path: string, signal = new AbortController().signal): Promise<string[]> {
   return withNewestSchema(path, (current, older) =>
     withSnapshot(current, async (snapshot) => {
@@ -60,7 +72,9 @@ async function damageOf(path: string, signal = new AbortController().signal): Pr
   );
 }
 
-/** The copy's own time says where the old database goes, also to a process that finishes a restore. */
+/**
+ * The copy's own time says where the old database goes, also to a process that finishes a restore.
+ */
 function nameByTime(copy: string, path: string): void {
   let time = new Date(Math.floor(Date.now() / SECOND_MS) * SECOND_MS);
   while (!isFreeAside(asideName(path, time))) time = new Date(time.getTime() + SECOND_MS);

@@ -29,7 +29,10 @@ export function orNull<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, isNullable: true } as Column<Value | null>;
 }
 
-/** The columns of a query: by name, or in order where rows are arrays, which takes a third less time. */
+/**
+ * The columns of a query: by name, or in order where rows are arrays, which takes a third less
+ * time.
+ */
 export type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
 
 /** A row as JavaScript sees it. */
@@ -52,24 +55,32 @@ export interface Query<Row> {
 
 export type RowOf<Read> = Read extends Query<infer Row> ? Row : never;
 
-/** Every query of the program: a test compares their shapes with the schema and with what SQLite returns. */
+/**
+ * Every query of the program: a test compares their shapes with the schema and with what SQLite
+ * returns.
+ */
 export const queries: Query<unknown>[] = [];
 
 /**
- * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a shape must match what the
- * statement returns; the test of this file checks it.
+ * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a
+ * shape must match what the statement returns; the test of this file checks it.
  */
-export function query<const Columns extends Shape>(sql: string, shape: Columns): Query<RowOfShape<Columns>> {
+export function query<const Columns extends Shape>(
+  sql: string,
+  shape: Columns,
+): Query<RowOfShape<Columns>> {
   type Row = RowOfShape<Columns>;
   const kind = Array.isArray(shape) ? 'arrays' : 'objects';
   const statement = (reader: Reader) => reader.statement(sql, kind);
-  const get = (reader: Reader, ...values: SQLInputValue[]) => statement(reader).get(...values) as Row | undefined;
+  const get = (reader: Reader, ...values: SQLInputValue[]) =>
+    statement(reader).get(...values) as Row | undefined;
   const declared: Query<Row> = {
     sql,
     shape,
     get,
     all: (reader, ...values) => statement(reader).all(...values) as unknown[] as Row[],
-    iterate: (reader, ...values) => statement(reader).iterate(...values) as IterableIterator<unknown> as IterableIterator<Row>,
+    iterate: (reader, ...values) =>
+      statement(reader).iterate(...values) as IterableIterator<unknown> as IterableIterator<Row>,
     has: (reader, ...values) => get(reader, ...values) !== undefined,
     one(reader, ...values) {
       const row = get(reader, ...values);
@@ -82,9 +93,10 @@ export function query<const Columns extends Shape>(sql: string, shape: Columns):
 }
 
 /**
- * The distinct values of a column in order, one look-up each, however many rows share them. The query returns the first value
- * after a given one.
+ * The distinct values of a column in order, one look-up each, however many rows share them. The
+ * query returns the first value after a given one.
  */
 export function* distinctValues(reader: Reader, next: Query<[string]>): Generator<string> {
-  for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0])) yield row[0];
+  for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0]))
+    yield row[0];
 }

@@ -26,11 +26,12 @@ import { sql as whoAnswered } from './migrations/025-who-answered.ts';
 import { tables } from './tables.ts';
 
 /**
- * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a file
- * that imports nothing, so no later change of the program alters what an old database becomes. A released migration is never
- * edited; every change is a new one, including a new word in a list of domain.ts. Columns ending in `_e4` are integers of
- * 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
- * a trailing Z.
+ * The schema's history: migration N brings a database from version N to N + 1 (`user_version`).
+ * Each is literal SQL in a file that imports nothing, so no later change of the program alters what
+ * an old database becomes. A released migration is never edited; every change is a new one,
+ * including a new word in a list of domain.ts. Columns ending in `_e4` are integers of 1/10000
+ * dollar; prices in `price_data` are dollars, because other tools read and write that table.
+ * Timestamps are UTC with a trailing Z.
  */
 export const migrations: readonly string[] = [
   jobsLedgerAndPrices,
@@ -63,7 +64,10 @@ export const migrations: readonly string[] = [
 /** The version of a database with all migrations. */
 export const newestVersion = migrations.length;
 
-/** What makes a database of the newest version: all tables for a new one, or the migrations from its own version on. */
+/**
+ * What makes a database of the newest version: all tables for a new one, or the migrations from its
+ * own version on.
+ */
 export function sqlFrom(version: number | 'new'): readonly string[] {
   return version === 'new' ? [tables] : migrations.slice(version);
 }

@@ -37,7 +37,10 @@ export interface LogMessage {
   toolName?: string;
   toolInput?: string;
   toolCalls?: string;
-  /** Of an assistant's message: the fields its provider wants sent back with it, and what it said of itself, as JSON. */
+  /**
+   * Of an assistant's message: the fields its provider wants sent back with it, and what it said of
+   * itself, as JSON.
+   */
   carried?: string;
   served?: string;
 }
@@ -57,29 +60,49 @@ interface Start {
   startedAt: string;
 }
 
-/** Inserts the session of a model-day that starts now, from a closing state or the initial cash; within the caller's transaction. */
+/**
+ * Inserts the session of a model-day that starts now, from a closing state or the initial cash;
+ * within the caller's transaction.
+ */
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
   { startedFrom, initialCash, paysDividends, startedAt }: Start,
 ): number {
   database
-    .statement(`UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`)
+    .statement(
+      `UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`,
+    )
     .run(startedAt, jobId, date, model);
   const inserted = database
     .statement(
       `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, started_at)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, Number(paysDividends), startedAt);
+    .run(
+      jobId,
+      date,
+      model,
+      startedFrom,
+      startedFrom === null ? initialCash : null,
+      Number(paysDividends),
+      startedAt,
+    );
   return Number(inserted.lastInsertRowid);
 }
 
-/** Appends to the reasoning log, whose messages are counted from 0, and to its index of words; within the caller's transaction. */
+/**
+ * Appends to the reasoning log, whose messages are counted from 0, and to its index of words;
+ * within the caller's transaction.
+ */
 export function appendMessages(
   database: Database,
   sessionId: number,
-  { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
+  {
+    firstIndex,
+    messages,
+    timestamp,
+  }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
 ): void {
   const insert = database.statement(
     `INSERT INTO reasoning_logs
@@ -101,7 +124,19 @@ export function appendMessages(
     } = message;
     const index = firstIndex + offset;
     const { changes } = insert.run(
-      ...[sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp, served],
+      ...[
+        sessionId,
+        index,
+        role,
+        content,
+        summary,
+        toolName,
+        toolInput,
+        toolCalls,
+        carried,
+        timestamp,
+        served,
+      ],
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
@@ -123,9 +158,9 @@ export interface Commit {
 }
 
 /**
- * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence, tool usage, summary, note
- * and status, with digests of it all. The generation that was active for this model and date before is superseded at the same
- * time.
+ * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence,
+ * tool usage, summary, note and status, with digests of it all. The generation that was active for
+ * this model and date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
@@ -145,7 +180,11 @@ export function commitSession(
     .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   const symbols = [...marks.keys()].sort(); // SQLite's order too: symbols are ASCII
-  const holdings = insertPositions(database, sessionId, { positions, symbols, createdAt: completedAt });
+  const holdings = insertPositions(database, sessionId, {
+    positions,
+    symbols,
+    createdAt: completedAt,
+  });
   storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -162,20 +201,27 @@ const STORE_SERVED = `
   SELECT DISTINCT session_id, json_extract(served, '$.model') FROM reasoning_logs
   WHERE session_id = ? AND json_extract(served, '$.model') IS NOT NULL`;
 
-/** What every reader of positions relies on: actions are counted from 1, and each is worth its cash plus its holdings at their marks. */
+/**
+ * What every reader of positions relies on: actions are counted from 1, and each is worth its cash
+ * plus its holdings at their marks.
+ */
 function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
   assert(positions.length > 0, 'a completed model-day has a position');
   positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
     assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
     let worth: number = cash;
     for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
-    assert.equal(portfolioValue, worth, `action ${actionId} is worth its cash and its holdings at their marks`);
+    assert.equal(
+      portfolioValue,
+      worth,
+      `action ${actionId} is worth its cash and its holdings at their marks`,
+    );
   });
 }
 
 /**
- * Ends a failed model-day within the caller's transaction: its log is kept, it has no positions, and the active generation
- * stays active.
+ * Ends a failed model-day within the caller's transaction: its log is kept, it has no positions,
+ * and the active generation stays active.
  */
 export function failSession(
   database: Database,
@@ -225,15 +271,33 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
     .run(replaced[0], model);
 }
 
-/** Inserts positions with their holdings, of these symbols in order. Returns the rows of the holdings, as JSON, for their digest. */
+/**
+ * Inserts positions with their holdings, of these symbols in order. Returns the rows of the
+ * holdings, as JSON, for their digest.
+ */
 function insertPositions(
   database: Database,
   sessionId: number,
-  { positions, symbols, createdAt }: { positions: readonly PositionRow[]; symbols: readonly string[]; createdAt: string },
+  {
+    positions,
+    symbols,
+    createdAt,
+  }: { positions: readonly PositionRow[]; symbols: readonly string[]; createdAt: string },
 ): string {
   const names = symbols.map((symbol) => [symbol, JSON.stringify(symbol)] as const);
   const rows = positions.map((position) => {
-    const { actionId, actionType, symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct, holdings } = position;
+    const {
+      actionId,
+      actionType,
+      symbol,
+      amount,
+      price,
+      cash,
+      portfolioValue,
+      dailyProfit,
+      dailyReturnPct,
+      holdings,
+    } = position;
     const { lastInsertRowid } = database
       .statement(
         `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
@@ -252,7 +316,9 @@ function insertPositions(
       ofDigest += `,[${actionId},${quoted},${quantity}]`;
     }
     database
-      .statement('INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)')
+      .statement(
+        'INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)',
+      )
       .run(lastInsertRowid, `{${held.slice(1)}}`);
     return ofDigest.slice(1); // one flat text again: to collect the pieces of half a million rows took V8 0.3 s
   });

@@ -15,16 +15,20 @@ export interface Snapshot extends Reader {
   readonly version: number;
   /** The file as a URL with SQLite's parameters, for further connections like this one. */
   readonly url: string;
-  /** Writes this state to another file, page by page; `onProgress` receives the fraction that is done. */
+  /**
+   * Writes this state to another file, page by page; `onProgress` receives the fraction that is
+   * done.
+   */
   copyTo(target: string, onProgress: (share: number) => void): Promise<void>;
 }
 
 /**
- * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
- * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
- * as immutable, and read again in the usual way if one opened it meanwhile; the index of a log is only read. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable or not a database of this program, and for one of an
- * earlier version unless `anyVersion`.
+ * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty
+ * side files that SQLite creates for a reader and that would belong to this user instead of the
+ * server's. So a file that no program has open is read as immutable, and read again in the usual
+ * way if one opened it meanwhile; the index of a log is only read. Throws a `ServiceError`
+ * (`storage_fault`) for a file that is missing, unreadable or not a database of this program, and
+ * for one of an earlier version unless `anyVersion`.
  */
 export async function withSnapshot<Result>(
   path: string,
@@ -44,7 +48,10 @@ export async function withSnapshot<Result>(
   return using(open(false), work);
 }
 
-/** Distinguishes one state of the file from the next; null while a connection to it is open, which a `-wal` file shows. */
+/**
+ * Distinguishes one state of the file from the next; null while a connection to it is open, which a
+ * `-wal` file shows.
+ */
 function stateWhenUnused(path: string): string | null {
   const file = realPathOf(path);
   if (existsSync(`${file}-wal`)) return null;
@@ -63,8 +70,12 @@ async function using<Result>(
   }
 }
 
-function openSnapshot(path: string, { isUnused, anyVersion }: { isUnused: boolean; anyVersion: boolean }): Snapshot {
-  const accessTo = (file: string): Access => (isUnused ? 'immutable=1' : existsSync(`${file}-shm`) ? 'readonly_shm=1' : '');
+function openSnapshot(
+  path: string,
+  { isUnused, anyVersion }: { isUnused: boolean; anyVersion: boolean },
+): Snapshot {
+  const accessTo = (file: string): Access =>
+    isUnused ? 'immutable=1' : existsSync(`${file}-shm`) ? 'readonly_shm=1' : '';
   const { connection, url } = openReadOnly(path, accessTo, { isOneState: true, anyVersion });
   return {
     path,
@@ -72,7 +83,8 @@ function openSnapshot(path: string, { isUnused, anyVersion }: { isUnused: boolea
     version: versionOf(connection),
     statement: prepareOnce(connection),
     async copyTo(target, onProgress) {
-      // Within the open transaction, because SQLite would otherwise start again at every write of another connection.
+      // Within the open transaction, because SQLite would otherwise start again at every write of
+      // another connection.
       await backup(connection, target, {
         rate: PAGES_PER_STEP,
         progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),

@@ -11,14 +11,24 @@ export interface Coverage {
 
 /** What is known from where, by symbol: the tables of spans have the same columns. */
 export interface Spans {
-  /** Records within the caller's transaction that a source's values are known in a span; adjoining spans are merged. */
+  /**
+   * Records within the caller's transaction that a source's values are known in a span; adjoining
+   * spans are merged.
+   */
   add(database: Database, span: Coverage, stamp: { source: string; recordedAt: string }): void;
   /** The spans of some symbols between two dates, from any source, by symbol and start. */
-  between(reader: Reader, symbols: readonly string[], dates: { from: CalendarDate; to: CalendarDate }): Coverage[];
+  between(
+    reader: Reader,
+    symbols: readonly string[],
+    dates: { from: CalendarDate; to: CalendarDate },
+  ): Coverage[];
 }
 
 /** The parts of a span without some dates. */
-export function spanWithout({ symbol, startDate, endDate }: Coverage, dates: Iterable<CalendarDate>): Coverage[] {
+export function spanWithout(
+  { symbol, startDate, endDate }: Coverage,
+  dates: Iterable<CalendarDate>,
+): Coverage[] {
   const ends = [...new Set(dates)].filter((date) => startDate <= date && date <= endDate).sort();
   const starts = [startDate, ...ends.map((date) => addDays(date, 1))];
   return starts.flatMap((start, index) => {
@@ -46,14 +56,19 @@ function spansOf(table: string): Spans {
       const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
       database
-        .statement(`INSERT INTO ${table} (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)`)
+        .statement(
+          `INSERT INTO ${table} (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)`,
+        )
         .run(symbol, source, start, end, recordedAt);
     },
-    between: (reader, symbols, { from, to }) => within.all(reader, JSON.stringify(symbols), from, to),
+    between: (reader, symbols, { from, to }) =>
+      within.all(reader, JSON.stringify(symbols), from, to),
   };
 }
 
-/** The spans in which a source's bars are known: a missing one means that the symbol did not trade. */
+/**
+ * The spans in which a source's bars are known: a missing one means that the symbol did not trade.
+ */
 export const priceSpans = spansOf('price_data_coverage');
 /** The spans in which a source's dividends are known: an ex-date without a row has none. */
 export const dividendSpans = spansOf('dividend_coverage');

@@ -33,8 +33,8 @@ const JUMPS = query(
 export type Jump = RowOf<typeof JUMPS>;
 
 /**
- * The jumps of some symbols between two dates that no stored split explains and that no provider has been asked about since.
- * Adjusted series have none.
+ * The jumps of some symbols between two dates that no stored split explains and that no provider
+ * has been asked about since. Adjusted series have none.
  */
 export function unexplainedJumps(
   database: Database,
@@ -60,18 +60,37 @@ const NIGHTS = query(
    ORDER BY split.symbol, split.date`,
   {
     ...{ symbol: text, date: text, numerator: integer, denominator: integer },
-    ...{ previousDate: text, previousClose: orNull(real), nextDate: text, nextClose: orNull(real), source: text },
+    ...{
+      previousDate: text,
+      previousClose: orNull(real),
+      nextDate: text,
+      nextClose: orNull(real),
+      source: text,
+    },
   },
 );
 
 /** A split, and the closes of the last day before it and the first from it on. */
-export type SplitNight = Split & { previousDate: CalendarDate; previousClose: number; nextDate: CalendarDate; nextClose: number };
+export type SplitNight = Split & {
+  previousDate: CalendarDate;
+  previousClose: number;
+  nextDate: CalendarDate;
+  nextClose: number;
+};
 
 /** A smaller split is hard to tell from an ordinary day. */
 const LEAST_CHANGE = Math.log(1.2);
 
-/** Whether prices show a split, close to close: its ratio, or none of it; null where they are as far from both. */
-export function isSplitSeen({ numerator, denominator, previousClose, nextClose }: SplitNight): boolean | null {
+/**
+ * Whether prices show a split, close to close: its ratio, or none of it; null where they are as far
+ * from both.
+ */
+export function isSplitSeen({
+  numerator,
+  denominator,
+  previousClose,
+  nextClose,
+}: SplitNight): boolean | null {
   const expected = Math.log(denominator / numerator);
   if (Math.abs(expected) < LEAST_CHANGE) return null;
   const change = Math.log(nextClose / previousClose);
@@ -83,13 +102,21 @@ export function isSplitSeen({ numerator, denominator, previousClose, nextClose }
 /** A split that the stored prices around it contradict, and what they are stored as. */
 export type ContradictedSplit = SplitNight & { meaning: Meaning };
 
-/** The splits of some symbols that their series contradict: seen in prices that are stored as adjusted, or not seen in raw ones. */
-export function contradictedSplits(database: Database, symbols: readonly string[]): ContradictedSplit[] {
-  return NIGHTS.all(database, JSON.stringify(symbols)).flatMap(({ previousClose, nextClose, source, ...rest }) => {
-    assert(previousClose !== null && nextClose !== null, 'only bars with a close are read');
-    const [night, meaning] = [{ ...rest, previousClose, nextClose }, meaningOf(source)];
-    return contradicts(night, meaning) ? [{ ...night, meaning }] : [];
-  });
+/**
+ * The splits of some symbols that their series contradict: seen in prices that are stored as
+ * adjusted, or not seen in raw ones.
+ */
+export function contradictedSplits(
+  database: Database,
+  symbols: readonly string[],
+): ContradictedSplit[] {
+  return NIGHTS.all(database, JSON.stringify(symbols)).flatMap(
+    ({ previousClose, nextClose, source, ...rest }) => {
+      assert(previousClose !== null && nextClose !== null, 'only bars with a close are read');
+      const [night, meaning] = [{ ...rest, previousClose, nextClose }, meaningOf(source)];
+      return contradicts(night, meaning) ? [{ ...night, meaning }] : [];
+    },
+  );
 }
 
 /** Whether the closes around a split show that prices are not what they are taken for. */
@@ -104,7 +131,11 @@ const STORED_SPLITS = query(
 );
 
 /** The stored splits of a symbol after one date up to another, whatever its series. */
-export function storedSplits(database: Database, symbol: string, { after, upTo }: { after: string; upTo: string }): Split[] {
+export function storedSplits(
+  database: Database,
+  symbol: string,
+  { after, upTo }: { after: string; upTo: string },
+): Split[] {
   return STORED_SPLITS.all(database, symbol, after, upTo);
 }
 
@@ -115,15 +146,19 @@ const UPSERT = `
   WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
 
 /**
- * Stores a provider's splits of a symbol, one in each step, and at last the date through which they are known; within the caller's
- * transactions.
+ * Stores a provider's splits of a symbol, one in each step, and at last the date through which they
+ * are known; within the caller's transactions.
  */
 export function* storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
 ): Steps<void> {
-  yield* upsert(database, splits.map((split) => ({ ...split, symbol })), { source, recordedAt });
+  yield* upsert(
+    database,
+    splits.map((split) => ({ ...split, symbol })),
+    { source, recordedAt },
+  );
   database
     .statement(
       `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
@@ -133,16 +168,24 @@ export function* storeSplits(
     .run(symbol, endDate, source, recordedAt);
 }
 
-const SPLIT_DATES = query('SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4', [text]);
+const SPLIT_DATES = query(
+  'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
+  [text],
+);
 
 /**
- * Stores the splits that a provider names for some spans, one in each step, within the caller's transactions. Within its spans the
- * list replaces the provider's earlier one: a split that it does not name any more is removed. The last step adds the spans;
- * `knownThrough` ends what is known of them: later splits are announced, and may change.
+ * Stores the splits that a provider names for some spans, one in each step, within the caller's
+ * transactions. Within its spans the list replaces the provider's earlier one: a split that it does
+ * not name any more is removed. The last step adds the spans; `knownThrough` ends what is known of
+ * them: later splits are announced, and may change.
  */
 export function* storeSplitSpans(
   database: Database,
-  { splits, spans, knownThrough }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
+  {
+    splits,
+    spans,
+    knownThrough,
+  }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
 ): Steps<void> {
   const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
@@ -156,7 +199,8 @@ export function* storeSplitSpans(
   yield* upsert(database, splits, { source, recordedAt });
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
-    if (startDate <= last) splitSpans.add(database, { symbol, startDate, endDate: last }, { source, recordedAt });
+    if (startDate <= last)
+      splitSpans.add(database, { symbol, startDate, endDate: last }, { source, recordedAt });
   }
 }
 

@@ -5,15 +5,21 @@ import type { Bar } from './prices.ts';
 import { MAX_NIGHT_DAYS, type SplitNight } from './splits.ts';
 
 /**
- * The rows of one file, outside the database and outside memory until all of them have been read: only the whole file says whether
- * two rows contradict each other, and what its prices are. SQLite keeps them in an unnamed temporary file, which ends with the
- * process.
+ * The rows of one file, outside the database and outside memory until all of them have been read:
+ * only the whole file says whether two rows contradict each other, and what its prices are. SQLite
+ * keeps them in an unnamed temporary file, which ends with the process.
  */
 export interface Staging {
   add(row: StagedRow): void;
-  /** Orders the rows by symbol and date: called once, after the last row and before everything below. */
+  /**
+   * Orders the rows by symbol and date: called once, after the last row and before everything
+   * below.
+   */
   sort(): void;
-  /** Removes all rows of a symbol and date that have different prices, and yields each with the line of another. */
+  /**
+   * Removes all rows of a symbol and date that have different prices, and yields each with the line
+   * of another.
+   */
   takeConflicts(): Generator<Conflict>;
   /** The symbols that have rows. */
   symbols(): StagedSymbol[];
@@ -33,7 +39,10 @@ export interface StagedRow extends Bar {
   line: number;
   /** Cash per share in 1/1,000,000 dollar; null where the row does not say. */
   dividend: number | null;
-  /** New shares for old ones, 1 for 1 where the row says that there was no split; null where it does not say. */
+  /**
+   * New shares for old ones, 1 for 1 where the row says that there was no split; null where it does
+   * not say.
+   */
   numerator: number | null;
   denominator: number | null;
 }
@@ -57,7 +66,6 @@ const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, 
   low REAL, close REAL, volume REAL, dividend INTEGER, numerator INTEGER, denominator INTEGER`;
 /** As much as SQLite sorts in memory before it continues in a file. */
 const CACHE_MB = 16;
-
 
 /** Prices that are only in one of the rows contradict nothing. */
 const CONFLICTS = `
@@ -83,7 +91,18 @@ const ROWS_OF_SYMBOL = `
   SELECT date, line, open, high, low, close, volume, dividend, numerator, denominator FROM staged WHERE symbol = ? ORDER BY date, id`;
 type Maybe = number | null;
 /** A row as an array, which takes a third less time than an object. */
-type Cells = [CalendarDate, line: number, open: number, high: Maybe, low: Maybe, close: Maybe, volume: Maybe, Maybe, Maybe, Maybe];
+type Cells = [
+  CalendarDate,
+  line: number,
+  open: number,
+  high: Maybe,
+  low: Maybe,
+  close: Maybe,
+  volume: Maybe,
+  Maybe,
+  Maybe,
+  Maybe,
+];
 
 /** An empty staging table. */
 export function createStaging(): Staging {
@@ -92,33 +111,64 @@ export function createStaging(): Staging {
     CREATE TABLE unsorted (${COLUMNS}) STRICT;
     CREATE TABLE staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID;
     BEGIN`);
-  const insert = connection.prepare('INSERT INTO unsorted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO unsorted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
   const remove = connection.prepare('DELETE FROM staged WHERE symbol = ?');
   const find = connection.prepare('SELECT 1 FROM staged WHERE symbol = ? AND date = ?');
   const ofSymbol = connection.prepare(ROWS_OF_SYMBOL);
   ofSymbol.setReturnArrays(true);
   const night = connection.prepare(NIGHT);
-  const read = <Row>(sql: string) => connection.prepare(sql).iterate() as IterableIterator<unknown> as IterableIterator<Row>;
+  const read = <Row>(sql: string) =>
+    connection.prepare(sql).iterate() as IterableIterator<unknown> as IterableIterator<Row>;
   let added = 0;
   return {
     add({ symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator }) {
-      insert.run(symbol, date, (added += 1), line, open, high, low, close, volume, dividend, numerator, denominator);
+      insert.run(
+        symbol,
+        date,
+        (added += 1),
+        line,
+        open,
+        high,
+        low,
+        close,
+        volume,
+        dividend,
+        numerator,
+        denominator,
+      );
     },
-    sort: () => connection.exec('INSERT INTO staged SELECT * FROM unsorted ORDER BY symbol, date, id; DROP TABLE unsorted'),
+    sort: () =>
+      connection.exec(
+        'INSERT INTO staged SELECT * FROM unsorted ORDER BY symbol, date, id; DROP TABLE unsorted',
+      ),
     *takeConflicts() {
       connection.exec(CONFLICTS);
       yield* read<Conflict>(ROWS_OF_CONFLICTS);
-      connection.exec('DELETE FROM staged WHERE (symbol, date) IN (SELECT symbol, date FROM conflicts)');
+      connection.exec(
+        'DELETE FROM staged WHERE (symbol, date) IN (SELECT symbol, date FROM conflicts)',
+      );
     },
     symbols: () => [...read<StagedSymbol>(SYMBOLS)],
     remove: (symbol) => void remove.run(symbol),
     has: (symbol, date) => find.get(symbol, date) !== undefined,
-    splits: () => [...read<Split>('SELECT DISTINCT symbol, date, numerator, denominator FROM staged WHERE numerator <> denominator')],
+    splits: () => [
+      ...read<Split>(
+        'SELECT DISTINCT symbol, date, numerator, denominator FROM staged WHERE numerator <> denominator',
+      ),
+    ],
     night(split) {
-      const closes = night.get(split.symbol, split.date) as Omit<SplitNight, keyof Split> | undefined;
+      const closes = night.get(split.symbol, split.date) as
+        | Omit<SplitNight, keyof Split>
+        | undefined;
       return closes === undefined ? null : { ...split, ...closes };
     },
-    rowsOf: (symbol) => joined(symbol, ofSymbol.iterate(symbol) as IterableIterator<unknown> as IterableIterator<Cells>),
+    rowsOf: (symbol) =>
+      joined(
+        symbol,
+        ofSymbol.iterate(symbol) as IterableIterator<unknown> as IterableIterator<Cells>,
+      ),
     close: () => connection.close(),
   };
 }
@@ -126,8 +176,31 @@ export function createStaging(): Staging {
 /** What a later row of the same symbol and date does not say, an earlier one may. */
 function* joined(symbol: string, rows: Iterable<Cells>): Generator<StagedRow> {
   let last: StagedRow | undefined;
-  for (const [date, line, open, high, low, close, volume, dividend, numerator, denominator] of rows) {
-    const row = { symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator };
+  for (const [
+    date,
+    line,
+    open,
+    high,
+    low,
+    close,
+    volume,
+    dividend,
+    numerator,
+    denominator,
+  ] of rows) {
+    const row = {
+      symbol,
+      date,
+      line,
+      open,
+      high,
+      low,
+      close,
+      volume,
+      dividend,
+      numerator,
+      denominator,
+    };
     const isSame = last?.date === row.date;
     if (last !== undefined && !isSame) yield last;
     last = last !== undefined && isSame ? mergeRows(last, row) : row;

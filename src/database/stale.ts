@@ -6,9 +6,10 @@ import type { Reader } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
 /**
- * Whether a session, `own`, was computed from a state that has changed since: its latest earlier active day is another one, a
- * bar that valued it differs, or a split or a dividend of something it held in the morning does. Triggers keep these
- * comparisons; only whether a series is adjusted for splits, or contains dividends, and so ignores them, is looked up here.
+ * Whether a session, `own`, was computed from a state that has changed since: its latest earlier
+ * active day is another one, a bar that valued it differs, or a split or a dividend of something it
+ * held in the morning does. Triggers keep these comparisons; only whether a series is adjusted for
+ * splits, or contains dividends, and so ignores them, is looked up here.
  */
 const IS_STALE = `
   (own.start_changed OR EXISTS (
@@ -20,26 +21,41 @@ const IS_STALE = `
           SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND source IN (${sourcesWithDividendsInSql})))))`;
 
 const staleIn = (sessions: string) =>
-  query(`SELECT model, date FROM ${sessions} WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`, {
-    model: text,
-    date: text,
-  });
+  query(
+    `SELECT model, date FROM ${sessions} WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
+    {
+      model: text,
+      date: text,
+    },
+  );
 
 /** All stale model-days at once: what `staleModelDays` finds in steps. */
 export const STALE = staleIn('trading_sessions AS own');
 
 /** As STALE, for some sessions: a JSON array of their ids. */
-const STALE_SESSIONS = staleIn('json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value');
+const STALE_SESSIONS = staleIn(
+  'json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value',
+);
 
 export type StaleModelDay = RowOf<typeof STALE>;
 
 /** The stale model-days among some sessions, by model and date. */
-export function staleAmong(reader: Reader, sessions: readonly { sessionId: number }[]): StaleModelDay[] {
+export function staleAmong(
+  reader: Reader,
+  sessions: readonly { sessionId: number }[],
+): StaleModelDay[] {
   return STALE_SESSIONS.all(reader, jsonIds(sessions));
 }
 
-/** The stale model-days of some models, in the order of the models and by date, step by step; `most` are kept, the rest counted. */
-export function* staleModelDays(database: Reader, models: Iterable<string>, most: number): Steps<Listed<StaleModelDay>> {
+/**
+ * The stale model-days of some models, in the order of the models and by date, step by step; `most`
+ * are kept, the rest counted.
+ */
+export function* staleModelDays(
+  database: Reader,
+  models: Iterable<string>,
+  most: number,
+): Steps<Listed<StaleModelDay>> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   for (const model of models) {
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {

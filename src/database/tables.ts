@@ -4,9 +4,10 @@ import { priceTables } from './price-tables.ts';
 import { searchTables } from './search-tables.ts';
 
 /**
- * The current schema, which a new database gets directly: what all migrations together make of an empty file, as a test
- * checks. Adding a migration means changing this too; and because the two differ in layout, no migration may rely on the text
- * of the schema. Columns ending in `_e4` are integers of 1/10000 dollar. Timestamps are UTC with a trailing Z.
+ * The current schema, which a new database gets directly: what all migrations together make of an
+ * empty file, as a test checks. Adding a migration means changing this too; and because the two
+ * differ in layout, no migration may rely on the text of the schema. Columns ending in `_e4` are
+ * integers of 1/10000 dollar. Timestamps are UTC with a trailing Z.
  */
 export const tables = `
 CREATE TABLE jobs (

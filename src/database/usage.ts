@@ -15,17 +15,44 @@ export interface Usage {
 }
 
 /**
- * Adds to what a model-day used, over all its attempts. Unknown values leave the sum unchanged. A sum is capped at the
- * largest integer that a JavaScript number holds exactly, whatever was stored before.
+ * Adds to what a model-day used, over all its attempts. Unknown values leave the sum unchanged. A
+ * sum is capped at the largest integer that a JavaScript number holds exactly, whatever was stored
+ * before.
  */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
-  const { steps, requests, promptTokens, completionTokens, cachedTokens, reasoningTokens, costUsd } = usage;
+  const {
+    steps,
+    requests,
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    reasoningTokens,
+    costUsd,
+  } = usage;
   database
     .statement(ADD_USAGE)
-    .run(jobId, date, model, steps, requests, promptTokens, completionTokens, cachedTokens, reasoningTokens, costUsd);
+    .run(
+      jobId,
+      date,
+      model,
+      steps,
+      requests,
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      reasoningTokens,
+      costUsd,
+    );
 }
 
-const COUNTS = ['steps', 'requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'];
+const COUNTS = [
+  'steps',
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+];
 const ADD_USAGE = `
   UPDATE job_details SET ${COUNTS.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`).join(', ')},
     cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
@@ -36,14 +63,18 @@ function clampedSum(column: string, addend: string): string {
 }
 
 /**
- * SQL: the sum of a column over a group, null when it is unknown in every row. `total()` returns a floating-point number,
- * which does not overflow and always fits a JavaScript number, unlike integers beyond 2^53.
+ * SQL: the sum of a column over a group, null when it is unknown in every row. `total()` returns a
+ * floating-point number, which does not overflow and always fits a JavaScript number, unlike
+ * integers beyond 2^53.
  */
 export function sumOf(column: string): string {
   return `iif(count(${column}) = 0, NULL, total(${column}))`;
 }
 
-/** SQL: a cost as a JSON number; null where it is infinite, which only another program can have written. */
+/**
+ * SQL: a cost as a JSON number; null where it is infinite, which only another program can have
+ * written.
+ */
 export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
@@ -55,7 +86,11 @@ const COSTS_ON_DATE = query(
 );
 
 /** What each model-day of a job on a date has cost so far, in dollars; 0 when nothing is known. */
-export function costsOnDate(reader: Reader, jobId: string, date: CalendarDate): RowOf<typeof COSTS_ON_DATE>[] {
+export function costsOnDate(
+  reader: Reader,
+  jobId: string,
+  date: CalendarDate,
+): RowOf<typeof COSTS_ON_DATE>[] {
   return COSTS_ON_DATE.all(reader, jobId, date);
 }
 
@@ -65,8 +100,14 @@ const COSTS_OF_RUNS = query(
   [real],
 );
 
-/** What each of some runs of a job has cost on a date so far, in dollars; 0 when nothing is known. */
-export function costsOfRuns(reader: Reader, { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>, models: readonly string[]): number[] {
+/**
+ * What each of some runs of a job has cost on a date so far, in dollars; 0 when nothing is known.
+ */
+export function costsOfRuns(
+  reader: Reader,
+  { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>,
+  models: readonly string[],
+): number[] {
   return COSTS_OF_RUNS.all(reader, jobId, date, JSON.stringify(models)).flat();
 }
 

@@ -7,17 +7,24 @@ import { type Access, openReadOnly } from './read-only.ts';
 import { type Readings, momentOf } from './moment.ts';
 import { realPathOf } from './storage/file.ts';
 
-/** A connection that nothing uses for this long is closed: SQLite removes a log only when its last connection is closed. */
+/**
+ * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
+ * connection is closed.
+ */
 const IDLE_MS = 2_000;
 
-/** The byte that says how a file is read (https://sqlite.org/fileformat2.html#file_format_version_numbers), and "by a log". */
+/**
+ * The byte that says how a file is read
+ * (https://sqlite.org/fileformat2.html#file_format_version_numbers), and "by a log".
+ */
 const READ_VERSION_AT = 19;
 const READ_BY_LOG = 2;
 
 /**
- * A database that is shown and never changed: neither the file nor what lies beside it, whether or not a service runs on it. What
- * such a service commits appears. Throws a `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database
- * of this version (an `OlderSchema` for one of an earlier program); statements throw it when the file is lost later.
+ * A database that is shown and never changed: neither the file nor what lies beside it, whether or
+ * not a service runs on it. What such a service commits appears. Throws a `ServiceError`
+ * (`storage_fault`) for a file that is missing, unreadable, or not a database of this version (an
+ * `OlderSchema` for one of an earlier program); statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const file = realPathOf(path);
@@ -55,7 +62,10 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
   return view;
 }
 
-/** A connection for each response. A file that was opened as one that never changes must not change while it is read. */
+/**
+ * A connection for each response. A file that was opened as one that never changes must not change
+ * while it is read.
+ */
 function readingsOf(path: string, file: string): Readings {
   return {
     take() {
@@ -64,7 +74,10 @@ function readingsOf(path: string, file: string): Readings {
         connection,
         statement(sql, rows) {
           if (access === 'immutable=1' && stateOf(path, file) !== key)
-            throw new ServiceError('storage_fault', `The file ${path} changed while a response was read from it; ask again`);
+            throw new ServiceError(
+              'storage_fault',
+              `The file ${path} changed while a response was read from it; ask again`,
+            );
           return statement(sql, rows);
         },
       };
@@ -94,7 +107,10 @@ function openNow(path: string, file: string, { isOneState = false } = {}): Conne
   return { connection, statement: prepareOnce(connection), access, key, close };
 }
 
-/** Differs from state to state, and stays the same while a program has the file open with a log, which SQLite follows itself. */
+/**
+ * Differs from state to state, and stays the same while a program has the file open with a log,
+ * which SQLite follows itself.
+ */
 function stateOf(path: string, file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) throw new ServiceError('storage_fault', `There is no database ${path}`);
@@ -111,7 +127,9 @@ function accessTo(file: string): Access {
   if (hasLog(file)) return 'readonly_shm=1';
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
-    throw new Error('its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup');
+    throw new Error(
+      'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
+    );
   return isReadByLog(file) ? 'immutable=1' : '';
 }
 

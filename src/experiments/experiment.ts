@@ -9,7 +9,16 @@ import type { Database } from '../database/database.ts';
 import { ServiceError } from '../domain.ts';
 import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
-import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
+import {
+  type AskedDay,
+  type Family,
+  daysAfter,
+  daysOf,
+  earliestOf,
+  latestOf,
+  readFamily,
+  whyUnusable,
+} from './family.ts';
 import { type Numbering, dateUpTo, numberDates, numberUpTo } from './numbering.ts';
 import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
 
@@ -27,7 +36,10 @@ export interface ExperimentRequest extends WantedModels {
 }
 
 export interface Experiment {
-  /** The window; where the request leaves an end open, the first or last model-day of those compared; null without any. */
+  /**
+   * The window; where the request leaves an end open, the first or last model-day of those
+   * compared; null without any.
+   */
   startDate: CalendarDate | null;
   endDate: CalendarDate | null;
   /** The latest knowledge cutoff, where only clean days are compared and there is one. */
@@ -40,8 +52,8 @@ export interface Experiment {
 }
 
 /**
- * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does, and for curves of too few
- * or too many models.
+ * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels`
+ * does, and for curves of too few or too many models.
  */
 export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
   const { window, against = null, confidence } = request;
@@ -54,9 +66,13 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
   for (const family of all) {
-    ends.push(...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined));
+    ends.push(
+      ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
+    );
     yield null;
-    compared.push(yield* comparedModel(request.days === 'clean' ? clean(family) : family, numberings));
+    compared.push(
+      yield* comparedModel(request.days === 'clean' ? clean(family) : family, numberings),
+    );
   }
   const { startDate, endDate } = window;
   const comparison = yield* compareModels<Day>({
@@ -83,14 +99,21 @@ function checkCurves(models: number): void {
   throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
 }
 
-function* readFamilies(database: Database, models: readonly ChosenModel[], window: JobWindow): Steps<Family[]> {
+function* readFamilies(
+  database: Database,
+  models: readonly ChosenModel[],
+  window: JobWindow,
+): Steps<Family[]> {
   const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
   const families: Family[] = [];
   for (const chosen of models) families.push(yield* readFamily(database, chosen, options));
   return families;
 }
 
-/** The latest cutoff of the models that have figures over their own clean days: the others must not cost these any days. */
+/**
+ * The latest cutoff of the models that have figures over their own clean days: the others must not
+ * cost these any days.
+ */
 function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> {
   let latest: CalendarDate | null = null;
   for (const family of families) {
@@ -104,16 +127,25 @@ function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> 
 }
 
 /**
- * Keeps the clean days of a family. By number, the dates of a model without a cutoff say nothing, as in a control market: its
- * clean days are those that meet clean ones. Only a model without figures has a later cutoff than the latest; its reason is
- * about its own clean days.
+ * Keeps the clean days of a family. By number, the dates of a model without a cutoff say nothing,
+ * as in a control market: its clean days are those that meet clean ones. Only a model without
+ * figures has a later cutoff than the latest; its reason is about its own clean days.
  */
-function cleaner(families: readonly Family[], after: CalendarDate | null, numberings: Numberings | null) {
-  const latest = after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
-  const last = Math.max(0, ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')));
+function cleaner(
+  families: readonly Family[],
+  after: CalendarDate | null,
+  numberings: Numberings | null,
+) {
+  const latest =
+    after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
+  const last = Math.max(
+    0,
+    ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')),
+  );
   return (family: Family): Family => {
     const { model, knowledgeCutoff } = family;
-    if (numberings !== null && knowledgeCutoff === null) return daysAfter(family, dateUpTo(numberings.get(model), last));
+    if (numberings !== null && knowledgeCutoff === null)
+      return daysAfter(family, dateUpTo(numberings.get(model), last));
     return daysAfter(daysAfter(family, after), knowledgeCutoff);
   };
 }
@@ -121,9 +153,14 @@ function cleaner(families: readonly Family[], after: CalendarDate | null, number
 type Numberings = ReadonlyMap<string, Numbering>;
 
 /** By model. */
-function* numberAll(database: Database, families: readonly Family[], window: JobWindow): Steps<Numberings> {
+function* numberAll(
+  database: Database,
+  families: readonly Family[],
+  window: JobWindow,
+): Steps<Numberings> {
   const numberings = new Map<string, Numbering>();
-  for (const family of families) numberings.set(family.model, yield* numberDates(database, family, window));
+  for (const family of families)
+    numberings.set(family.model, yield* numberDates(database, family, window));
   return numberings;
 }
 
@@ -139,7 +176,9 @@ function* comparedModel(family: Family, numberings: Numberings | null): Steps<Co
     unusable,
     runs: runs.map(({ run, days }) => ({
       run,
-      returns: days.flatMap(({ date, dailyReturn }) => (dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const])),
+      returns: days.flatMap(({ date, dailyReturn }) =>
+        dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const],
+      ),
     })),
   };
 }
@@ -158,10 +197,25 @@ function* cutoffsOf(
   return cutoffs;
 }
 
-/** A model without figures may have no date for a number compared: such a day counts as after its cutoff. */
-function cutoffOf({ model, knowledgeCutoff }: Family, days: readonly Day[], numberings: Numberings | null): Cutoff {
+/**
+ * A model without figures may have no date for a number compared: such a day counts as after its
+ * cutoff.
+ */
+function cutoffOf(
+  { model, knowledgeCutoff }: Family,
+  days: readonly Day[],
+  numberings: Numberings | null,
+): Cutoff {
   if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0 };
-  const dates = new Map<Day, CalendarDate>(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
+  const dates = new Map<Day, CalendarDate>(
+    numberings
+      ?.get(model)
+      ?.entries()
+      .map(([date, number]) => [number, date]),
+  );
   const dated = days.map((day) => (typeof day === 'string' ? day : dates.get(day)));
-  return { knowledgeCutoff, daysBefore: dated.filter((date) => date !== undefined && date <= knowledgeCutoff).length };
+  return {
+    knowledgeCutoff,
+    daysBefore: dated.filter((date) => date !== undefined && date <= knowledgeCutoff).length,
+  };
 }

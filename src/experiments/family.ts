@@ -29,7 +29,11 @@ export interface FamilyOptions {
   readAsked: AskedReader;
 }
 
-export function* readFamily(database: Database, { model, runs }: ChosenModel, options: FamilyOptions): Steps<Family> {
+export function* readFamily(
+  database: Database,
+  { model, runs }: ChosenModel,
+  options: FamilyOptions,
+): Steps<Family> {
   const read: Family['runs'][number][] = [];
   for (const run of runs) {
     const days = yield* daysOfRun(database, run, options);
@@ -73,7 +77,10 @@ export function latestOf(days: Iterable<AskedDay>): AskedDay | undefined {
 /** The same family with only its days after a date. */
 export function daysAfter(family: Family, date: CalendarDate | null): Family {
   if (date === null) return family;
-  const runs = family.runs.map(({ run, days }) => ({ run, days: days.filter((day) => day.date > date) }));
+  const runs = family.runs.map(({ run, days }) => ({
+    run,
+    days: days.filter((day) => day.date > date),
+  }));
   return { ...family, runs };
 }
 
@@ -89,7 +96,10 @@ export function* whyUnusable(family: Family): Steps<string | null> {
   return asSentence(ofWay) ?? changeOfServed(family);
 }
 
-/** A sentence where two models answered under one name within the window; null where none or one is known. */
+/**
+ * A sentence where two models answered under one name within the window; null where none or one is
+ * known.
+ */
 function changeOfServed(family: Family): string | null {
   const before = earliestOf(daysOf(family).filter(({ servedBy }) => servedBy.length > 0));
   const [first] = before?.servedBy ?? [];
@@ -121,7 +131,10 @@ function asSentence(change: Change | null): string | null {
   );
 }
 
-/** The first day with a key, and the first with another; null when there are no two. Days without a key do not count. */
+/**
+ * The first day with a key, and the first with another; null when there are no two. Days without a
+ * key do not count.
+ */
 function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): Change | null {
   const before = earliestOf(daysOf(family).filter((day) => keyOf(day) !== null));
   if (before === undefined) return null;

@@ -5,15 +5,22 @@ import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import type { Steps } from '../turns.ts';
 import { type Family, daysOf, earliestOf, latestOf } from './family.ts';
 
-/** The number of each date in a family's own market; from 1, the first date in the window that the family tried. */
+/**
+ * The number of each date in a family's own market; from 1, the first date in the window that the
+ * family tried.
+ */
 export type Numbering = ReadonlyMap<CalendarDate, number>;
 
 /**
- * Numbers the dates on which the universe of a family has prices, and its model-days, from the family's first one in the
- * window, be it completed or failed. So a failed model-day leaves a gap, and the days of two markets that began on
- * different dates meet.
+ * Numbers the dates on which the universe of a family has prices, and its model-days, from the
+ * family's first one in the window, be it completed or failed. So a failed model-day leaves a gap,
+ * and the days of two markets that began on different dates meet.
  */
-export function* numberDates(database: Database, family: Family, window: JobWindow): Steps<Numbering> {
+export function* numberDates(
+  database: Database,
+  family: Family,
+  window: JobWindow,
+): Steps<Numbering> {
   const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;
@@ -22,7 +29,10 @@ export function* numberDates(database: Database, family: Family, window: JobWind
     if (tried !== null && tried < first) first = tried;
     yield null;
   }
-  const dates = yield* marketDates(database, latest.asked.universe, { startDate: first, endDate: latest.date });
+  const dates = yield* marketDates(database, latest.asked.universe, {
+    startDate: first,
+    endDate: latest.date,
+  });
   for (const { date } of daysOf(family)) dates.add(date);
   return new Map([...dates].sort().map((date, index) => [date, index + 1]));
 }

@@ -23,24 +23,41 @@ export interface Selection {
 }
 
 export interface WantedModels {
-  /** Undefined for every entry with enough model-days; where none has enough, for all, so that each has its reason. */
+  /**
+   * Undefined for every entry with enough model-days; where none has enough, for all, so that each
+   * has its reason.
+   */
   models: readonly string[] | undefined;
   /** Added to those compared. */
   against: string | undefined;
 }
 
-/** Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated, and for too many models. */
-export function* selectModels(database: Database, { models, against }: WantedModels, window: JobWindow): Steps<Selection> {
+/**
+ * Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated,
+ * and for too many models.
+ */
+export function* selectModels(
+  database: Database,
+  { models, against }: WantedModels,
+  window: JobWindow,
+): Steps<Selection> {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
   const families = Map.groupBy(yield* runsInWindow(database, window), ({ family }) => family);
-  const present = [...families].filter(([, runs]) => modelDaysOf(runs) > 0).map(([family]) => family);
-  const longEnough = present.filter((family) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS);
+  const present = [...families]
+    .filter(([, runs]) => modelDaysOf(runs) > 0)
+    .map(([family]) => family);
+  const longEnough = present.filter(
+    (family) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS,
+  );
   const names = new Set(models ?? (longEnough.length > 0 ? longEnough : present));
   if (against !== undefined) names.add(against);
   if (names.size > MAX_MODELS) throw tooMany(names.size);
   return {
-    models: [...names].map((name) => ({ model: name, runs: runsOf(name, families, name === against ? 'against' : 'models') })),
+    models: [...names].map((name) => ({
+      model: name,
+      runs: runsOf(name, families, name === against ? 'against' : 'models'),
+    })),
     leftOut: models === undefined ? present.filter((family) => !names.has(family)).sort() : [],
     trials: present.length,
   };
@@ -50,7 +67,10 @@ function modelDaysOf(runs: readonly RunInWindow[]): number {
   return runs.reduce((sum, { modelDays }) => sum + modelDays, 0);
 }
 
-/** The runs of an entry that have model-days in the window; where none has, the first. A run's own name means that run. */
+/**
+ * The runs of an entry that have model-days in the window; where none has, the first. A run's own
+ * name means that run.
+ */
 function runsOf(
   name: string,
   families: ReadonlyMap<string, readonly RunInWindow[]>,
@@ -67,9 +87,15 @@ function runsOf(
 
 /** The refusal of a name, in a parameter of a query, that no job has used. */
 export function unknownModel(parameter: string, name: string): ServiceError {
-  return new ServiceError('invalid_filter', `${parameter}: no job has run ${name}; GET /models lists the models`);
+  return new ServiceError(
+    'invalid_filter',
+    `${parameter}: no job has run ${name}; GET /models lists the models`,
+  );
 }
 
 function tooMany(models: number): ServiceError {
-  return new ServiceError('invalid_filter', `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`);
+  return new ServiceError(
+    'invalid_filter',
+    `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`,
+  );
 }

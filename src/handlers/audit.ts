@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { type AuditOptions, type AuditReport, type Finding, audit as auditDatabase, isSound } from '../audit/audit.ts';
+import {
+  type AuditOptions,
+  type AuditReport,
+  type Finding,
+  audit as auditDatabase,
+  isSound,
+} from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../domain.ts';
 import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
@@ -46,7 +52,10 @@ interface RunningAudit {
   end: AbortController;
 }
 
-/** Clients that request an audit while one runs share its response; it is aborted when the last of them leaves. */
+/**
+ * Clients that request an audit while one runs share its response; it is aborted when the last of
+ * them leaves.
+ */
 const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
@@ -66,7 +75,11 @@ export function audit(context: AuditContext): ResponseBody {
 function start({ database, settings, log, viewedFile }: AuditContext): RunningAudit {
   const startedAt = performance.now();
   const end = new AbortController();
-  const options = { signal: end.signal, isReadOnly: viewedFile !== null, onProgress: progressInLog(log) };
+  const options = {
+    signal: end.signal,
+    isReadOnly: viewedFile !== null,
+    onProgress: progressInLog(log),
+  };
   const text = auditDatabase(settings.databasePath, options)
     .then((report) => {
       const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
@@ -81,14 +94,26 @@ function start({ database, settings, log, viewedFile }: AuditContext): RunningAu
   return audit;
 }
 
-/** Logs how far an audit is, every few seconds; nothing of a short one. `now` is in milliseconds, of any origin. */
-export function progressInLog(log: AuditContext['log'], now = () => performance.now()): NonNullable<AuditOptions['onProgress']> {
+/**
+ * Logs how far an audit is, every few seconds; nothing of a short one. `now` is in milliseconds, of
+ * any origin.
+ */
+export function progressInLog(
+  log: AuditContext['log'],
+  now = () => performance.now(),
+): NonNullable<AuditOptions['onProgress']> {
   let toldAt = now();
   let hasTold = false;
   return (done, total) => {
     if (done < total && now() - toldAt < TELL_EVERY_MS) return;
-    if (done < total) log.info('the audit recomputes model-days', { done, total, percent: Math.floor((100 * done) / total) });
-    else if (hasTold) log.info('the audit has recomputed all model-days; the file is being read', { done, total });
+    if (done < total)
+      log.info('the audit recomputes model-days', {
+        done,
+        total,
+        percent: Math.floor((100 * done) / total),
+      });
+    else if (hasTold)
+      log.info('the audit has recomputed all model-days; the file is being read', { done, total });
     [toldAt, hasTold] = [now(), true];
   };
 }

@@ -12,11 +12,21 @@ export const cancelResponse = named('CancelResponse', {
 });
 
 /** Stops an unfinished job; completed model-days are kept. */
-export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<ResponseBody> {
+export async function cancel(
+  { jobs, settings }: Context,
+  { params }: Input,
+): Promise<ResponseBody> {
   const { job_id: jobId = '' } = params;
   assert(jobs !== null, 'a view refuses whatever would change something');
   const notRun = await jobs.cancel(jobId);
   const message =
-    notRun === null ? 'The job was already cancelled' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
-  return JSON.stringify({ job_id: jobId, status: 'cancelled', message, ...deploymentFields(settings) });
+    notRun === null
+      ? 'The job was already cancelled'
+      : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
+  return JSON.stringify({
+    job_id: jobId,
+    status: 'cancelled',
+    message,
+    ...deploymentFields(settings),
+  });
 }

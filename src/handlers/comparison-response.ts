@@ -1,8 +1,18 @@
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
-import { countSchema as count, dateText, deploymentEntries, figure, named, unavailable } from './schemas.ts';
+import {
+  countSchema as count,
+  dateText,
+  deploymentEntries,
+  figure,
+  named,
+  unavailable,
+} from './schemas.ts';
 
-/** The response of GET /comparison. Returns and shares are fractions; a null has its reason in `unavailable`. */
+/**
+ * The response of GET /comparison. Returns and shares are fractions; a null has its reason in
+ * `unavailable`.
+ */
 
 /** Both ends as returns over the period. */
 const interval = v.nullable(named('Interval', { low: v.number(), high: v.number() }));
@@ -30,7 +40,11 @@ export const comparisonResponse = named('ComparisonResponse', {
   left_out_models: v.array(modelName),
   /** Days on which the runs named here have no return; by date, or by number. */
   left_out: v.array(
-    named('LeftOutDay', { date: v.optional(dateText), number: v.optional(count), runs: v.array(v.string()) }),
+    named('LeftOutDay', {
+      date: v.optional(dateText),
+      number: v.optional(count),
+      runs: v.array(v.string()),
+    }),
   ),
   models: v.array(
     named('ComparedModel', {
@@ -62,7 +76,13 @@ export const comparisonResponse = named('ComparisonResponse', {
       correlation: figure,
       /** The difference after each day compared; only with `curves=true`. */
       curve: v.optional(
-        v.array(named('DifferencePoint', { date: v.optional(dateText), number: v.optional(count), difference: figure })),
+        v.array(
+          named('DifferencePoint', {
+            date: v.optional(dateText),
+            number: v.optional(count),
+            difference: figure,
+          }),
+        ),
       ),
       sentence: v.string(),
       ...uncertaintyEntries,

@@ -10,7 +10,14 @@ import type { Steps } from '../turns.ts';
 import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
+import {
+  type Context,
+  type Input,
+  type ResponseBody,
+  deploymentFields,
+  inEmptyPieces,
+  listMember,
+} from './handler.ts';
 import { daysFilter, flagInQuery, jobFilter, namesFilter } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
@@ -22,14 +29,18 @@ export const comparisonQuery = v.object({
     `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
       'If absent, every entry with enough model-days.',
   ),
-  against: v.optional(v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.'))),
+  against: v.optional(
+    v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.')),
+  ),
   job_id: jobFilter,
   ...dateRangeEntries,
   days: daysFilter('the models compared'),
   align: v.optional(
     v.pipe(
       v.picklist(['date', 'number'], 'expected date or number'),
-      v.description('Whether days meet by date, or by their number in the market of each model, for control markets.'),
+      v.description(
+        'Whether days meet by date, or by their number in the market of each model, for control markets.',
+      ),
     ),
     'date',
   ),
@@ -56,7 +67,10 @@ export const comparisonQuery = v.object({
   ),
   ...formatQuery,
   table: v.optional(
-    v.pipe(v.picklist(['models', 'pairs'], 'expected models or pairs'), v.description('Which of the tables, as CSV.')),
+    v.pipe(
+      v.picklist(['models', 'pairs'], 'expected models or pairs'),
+      v.description('Which of the tables, as CSV.'),
+    ),
     'models',
   ),
 });
@@ -69,8 +83,18 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
   checkJob(context.database, { jobId });
   const { against, days, align, confidence, table } = query;
   const models = query.models?.split(',');
-  const wanted = { models, against, window: { startDate, endDate, jobId }, days, align, confidence };
-  const work = runExperiment(context.database, { ...wanted, curves: query.curves && format !== 'csv' });
+  const wanted = {
+    models,
+    against,
+    window: { startDate, endDate, jobId },
+    days,
+    align,
+    confidence,
+  };
+  const work = runExperiment(context.database, {
+    ...wanted,
+    curves: query.curves && format !== 'csv',
+  });
   if (format !== 'csv') return inJson(context, work, query);
   return csvTable(`${table}.csv`, columns[table], rowsOf(work, table));
 }
@@ -78,7 +102,11 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
 type Work = Steps<Experiment>;
 type Response = v.InferOutput<typeof comparisonResponse>;
 
-function* inJson({ settings }: Context, work: Work, { align, confidence }: Query): Generator<string> {
+function* inJson(
+  { settings }: Context,
+  work: Work,
+  { align, confidence }: Query,
+): Generator<string> {
   const experiment = yield* inEmptyPieces(work);
   const { models, pairs, leader, leftOut, days } = experiment.comparison;
   const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
@@ -93,14 +121,30 @@ function* inJson({ settings }: Context, work: Work, { align, confidence }: Query
   } satisfies Partial<Response>;
   yield JSON.stringify(head).slice(0, -1);
   yield* list('left_out', leftOut.values().map(leftOutOf));
-  yield* list('models', models.values().map((report) => modelOf(report, cutoffIn(experiment, report))));
-  yield* list('pairs', pairs.values().map((report) => pairOf(report, days)));
-  const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) } satisfies Partial<Response>;
+  yield* list(
+    'models',
+    models.values().map((report) => modelOf(report, cutoffIn(experiment, report))),
+  );
+  yield* list(
+    'pairs',
+    pairs.values().map((report) => pairOf(report, days)),
+  );
+  const tail = {
+    leader: leaderOf(leader),
+    conventions,
+    ...deploymentFields(settings),
+  } satisfies Partial<Response>;
   yield `,${JSON.stringify(tail).slice(1)}`;
 }
 
-function list<Name extends 'left_out' | 'models' | 'pairs'>(name: Name, items: IteratorObject<Response[Name][number]>) {
-  return listMember(name, items.map((item) => JSON.stringify(item)));
+function list<Name extends 'left_out' | 'models' | 'pairs'>(
+  name: Name,
+  items: IteratorObject<Response[Name][number]>,
+) {
+  return listMember(
+    name,
+    items.map((item) => JSON.stringify(item)),
+  );
 }
 
 function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
@@ -111,6 +155,7 @@ function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff
 function* rowsOf(work: Work, table: Query['table']): Generator<Cell[] | null> {
   const experiment = yield* work;
   const { models, pairs } = experiment.comparison;
-  if (table === 'models') for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
+  if (table === 'models')
+    for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
   else for (const report of pairs) yield pairRow(report);
 }

@@ -5,8 +5,22 @@ import { decisions as decisionsOf } from '../database/records/decisions.ts';
 import { sides } from '../database/records/orders.ts';
 import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
 import { feedEntries, feedFilters } from './feed-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, integer, limitFilter, named, timestampText } from './schemas.ts';
+import {
+  type Context,
+  type Input,
+  type ResponseBody,
+  deploymentFields,
+  listBody,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  integer,
+  limitFilter,
+  named,
+  timestampText,
+} from './schemas.ts';
 
 const DEFAULT_DECISIONS = 50;
 const MAX_DECISIONS = 200;
@@ -24,11 +38,18 @@ export const decisionsQuery = v.object({
   kind: v.optional(
     v.pipe(
       v.picklist(decisionKinds, `expected one of ${decisionKinds.join(', ')}`),
-      v.description('Executed orders, refused orders, failed model-days, or model-days without a trade.'),
+      v.description(
+        'Executed orders, refused orders, failed model-days, or model-days without a trade.',
+      ),
     ),
   ),
   limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
-  before: v.optional(v.pipe(v.string(), v.description('The id of a decision: those that come after it in the list.'))),
+  before: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('The id of a decision: those that come after it in the list.'),
+    ),
+  ),
 });
 
 export const decisionsResponse = named('DecisionsResponse', {
@@ -47,7 +68,10 @@ export const decisionsResponse = named('DecisionsResponse', {
       /** As ordered; a refused order may ask for anything. */
       amount: v.nullable(v.number()),
       price: v.nullable(v.number()),
-      /** The model's own words before it, cut where they are long; its thoughts where it said nothing. */
+      /**
+       * The model's own words before it, cut where they are long; its thoughts where it said
+       * nothing.
+       */
       reason: v.nullable(v.string()),
       /** Why an order was refused, or a model-day failed. */
       detail: v.nullable(v.string()),
@@ -69,7 +93,8 @@ export function decisions(
   const { symbol, kind, limit, before } = query;
   const filters = { ...feedFilters(database, query), symbol, kind };
   const place = before === undefined ? null : placeOf(database, before);
-  if (place === undefined) throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
+  if (place === undefined)
+    throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
   let last: string | null = null;
   let hasMore = false;
   const items = function* (): Generator<string | null> {
@@ -88,5 +113,9 @@ export function decisions(
       count += 1;
     }
   };
-  return listBody('decisions', items(), (count) => ({ count, next_before: hasMore ? last : null, ...deploymentFields(settings) }));
+  return listBody('decisions', items(), (count) => ({
+    count,
+    next_before: hasMore ? last : null,
+    ...deploymentFields(settings),
+  }));
 }

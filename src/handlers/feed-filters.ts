@@ -7,7 +7,9 @@ import { unknownModel } from '../experiments/selection.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
-/** The filters of model-days that the feed of decisions and the search have in common, in a query. */
+/**
+ * The filters of model-days that the feed of decisions and the search have in common, in a query.
+ */
 export const feedEntries = {
   job_id: jobFilter,
   model: modelFilter,
@@ -21,10 +23,13 @@ export const feedEntries = {
 const feedQuery = v.object(feedEntries);
 
 /**
- * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a name in `models` that no
- * job has used, for a job that does not exist, and for dates out of order.
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
+ * name in `models` that no job has used, for a job that does not exist, and for dates out of order.
  */
-export function feedFilters(database: Database, query: v.InferOutput<typeof feedQuery>): Omit<DecisionFilters, 'symbol' | 'kind'> {
+export function feedFilters(
+  database: Database,
+  query: v.InferOutput<typeof feedQuery>,
+): Omit<DecisionFilters, 'symbol' | 'kind'> {
   const { jobId, model, startDate, endDate } = filtersOf(query);
   checkJob(database, { jobId });
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
@@ -33,8 +38,15 @@ export function feedFilters(database: Database, query: v.InferOutput<typeof feed
 
 /** The named runs, and all runs of the named entries. */
 function runsOf(database: Database, names: readonly string[]): string[] {
-  const runs = [...namedModels(database)].map((run) => ({ run, family: newestRun(database, run)?.family ?? run }));
-  const unknown = names.find((name) => !runs.some(({ run, family }) => run === name || family === name));
+  const runs = [...namedModels(database)].map((run) => ({
+    run,
+    family: newestRun(database, run)?.family ?? run,
+  }));
+  const unknown = names.find(
+    (name) => !runs.some(({ run, family }) => run === name || family === name),
+  );
   if (unknown !== undefined) throw unknownModel('models', unknown);
-  return runs.filter(({ run, family }) => names.includes(run) || names.includes(family)).map(({ run }) => run);
+  return runs
+    .filter(({ run, family }) => names.includes(run) || names.includes(family))
+    .map(({ run }) => run);
 }

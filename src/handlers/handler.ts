@@ -46,19 +46,24 @@ export interface LateBody {
 }
 
 /**
- * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces are made in slices of time,
- * so each must take a fraction of a slice; an empty piece lets other work run.
+ * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces
+ * are made in slices of time, so each must take a fraction of a slice; an empty piece lets other
+ * work run.
  */
 export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
 /** The fields that most responses have. */
 export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
-  return { deployment_mode: deploymentMode, is_dev_mode: deploymentMode === 'DEV', preserve_dev_data: preserveDevData };
+  return {
+    deployment_mode: deploymentMode,
+    is_dev_mode: deploymentMode === 'DEV',
+    preserve_dev_data: preserveDevData,
+  };
 }
 
 /**
- * JSON with one long list, item by item, after the members of the object `before`, and further members after it. A null
- * instead of an item lets other work run.
+ * JSON with one long list, item by item, after the members of the object `before`, and further
+ * members after it. A null instead of an item lets other work run.
  */
 export function* listBody(
   name: string,
@@ -70,8 +75,15 @@ export function* listBody(
   yield `,${JSON.stringify(others(count)).slice(1)}`;
 }
 
-/** A list as a member of a JSON object, item by item, after the text `before`; returns how many items it has. */
-export function* listMember(name: string, items: Iterable<string | null>, before = ','): Generator<string, number> {
+/**
+ * A list as a member of a JSON object, item by item, after the text `before`; returns how many
+ * items it has.
+ */
+export function* listMember(
+  name: string,
+  items: Iterable<string | null>,
+  before = ',',
+): Generator<string, number> {
   let count = 0;
   yield `${before}"${name}":[`;
   for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;

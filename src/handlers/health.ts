@@ -13,7 +13,10 @@ export const healthResponse = named('HealthResponse', {
   ...deploymentEntries,
 });
 
-/** How long a database found healthy is taken to be so: under load, looking at it took a tenth of the time of a health check. */
+/**
+ * How long a database found healthy is taken to be so: under load, looking at it took a tenth of
+ * the time of a health check.
+ */
 const LOOK_AGAIN_MS = 100;
 
 /** Always 200: the body says whether the database can be queried. */
@@ -35,7 +38,10 @@ export function health(context: Context): ResponseBody {
   return body;
 }
 
-/** All checks of one millisecond have the same body: to make it took a twentieth of the time of a check. */
+/**
+ * All checks of one millisecond have the same body: to make it took a twentieth of the time of a
+ * check.
+ */
 let last: { context: Context; at: number; isHealthy: boolean; body: string } | null = null;
 
 let foundHealthy: { context: Context; until: number } | null = null;

@@ -7,8 +7,21 @@ import { collectHeldSymbols } from '../performance/held-symbols.ts';
 import { reportClosing } from '../performance/weights.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { countSchema as count, dateText, deploymentEntries, figure, jobFilter, named } from './schemas.ts';
+import {
+  type Context,
+  type Input,
+  type ResponseBody,
+  deploymentFields,
+  listBody,
+} from './handler.ts';
+import {
+  countSchema as count,
+  dateText,
+  deploymentEntries,
+  figure,
+  jobFilter,
+  named,
+} from './schemas.ts';
 
 export const holdingsQuery = v.object({
   model: v.pipe(
@@ -35,7 +48,10 @@ export const holdingsResponse = named('HoldingsResponse', {
         named('ValuedHolding', {
           symbol: v.string(),
           quantity: count,
-          /** With which the ledger valued a share at the close; null for a session from before that was stored. */
+          /**
+           * With which the ledger valued a share at the close; null for a session from before that
+           * was stored.
+           */
           price: figure,
           value: figure,
           weight: figure,
@@ -60,7 +76,17 @@ export const holdingsResponse = named('HoldingsResponse', {
   ...deploymentEntries,
 });
 
-const columns = ['date', 'cash', 'portfolio_value', 'cash_weight', 'symbol', 'quantity', 'price', 'value', 'weight'];
+const columns = [
+  'date',
+  'cash',
+  'portfolio_value',
+  'cash_weight',
+  'symbol',
+  'quantity',
+  'price',
+  'value',
+  'weight',
+];
 
 /** What a model held at the close of each of its model-days, as the ledger values it. */
 export function holdings(
@@ -78,25 +104,38 @@ export function holdings(
       yield day && JSON.stringify(day);
     }
   };
-  return listBody('days', items(), (days) => ({ count: days, symbols: symbols.report(), ...deploymentFields(settings) }));
+  return listBody('days', items(), (days) => ({
+    count: days,
+    symbols: symbols.report(),
+    ...deploymentFields(settings),
+  }));
 }
 
 /** Null between steps. */
-function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing | null> {
+function* closings(
+  database: Database,
+  filters: ReturnType<typeof filtersOf>,
+): Generator<Closing | null> {
   const at = lastChange(database);
   database.settle?.(); // what is committed never changes
   for (const sessions of committedSessions(database, filters, at)) {
     yield null;
     for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
       const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);
-      yield* closingsOf(database, slice.map(({ sessionId }) => sessionId));
+      yield* closingsOf(
+        database,
+        slice.map(({ sessionId }) => sessionId),
+      );
       yield null;
     }
   }
 }
 
 /** A row per holding; a day without any has one row without a symbol. */
-function* rowsOf(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Cell[] | null> {
+function* rowsOf(
+  database: Database,
+  filters: ReturnType<typeof filtersOf>,
+): Generator<Cell[] | null> {
   for (const closing of closings(database, filters)) {
     if (closing === null) yield null;
     else yield* rowsOfDay(closing);

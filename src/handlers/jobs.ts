@@ -2,10 +2,32 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobPlace, listedJob, nextJob, placeAt, placeOfJob } from '../database/records/status.ts';
+import {
+  type JobPlace,
+  listedJob,
+  nextJob,
+  placeAt,
+  placeOfJob,
+} from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
-import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, limitFilter, named, progressSchema } from './schemas.ts';
+import {
+  type Context,
+  type Input,
+  type ResponseBody,
+  appendMembers,
+  deploymentFields,
+  listBody,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  jobCourseEntries,
+  jobStatus,
+  limitFilter,
+  named,
+  progressSchema,
+} from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
@@ -15,7 +37,10 @@ export const jobsQuery = v.object({
   status: v.optional(jobStatus),
   limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
   before: v.optional(
-    v.pipe(v.string(), v.description('A job_id or a timestamp: the jobs that were created before that one.')),
+    v.pipe(
+      v.string(),
+      v.description('A job_id or a timestamp: the jobs that were created before that one.'),
+    ),
   ),
 });
 
@@ -56,7 +81,11 @@ export function jobs(
       [last, place] = [next.jobId, next];
     }
   };
-  return listBody('jobs', items(), (count) => ({ count, next_before: hasMore ? last : null, ...deploymentFields(settings) }));
+  return listBody('jobs', items(), (count) => ({
+    count,
+    next_before: hasMore ? last : null,
+    ...deploymentFields(settings),
+  }));
 }
 
 function placeOf(database: Database, before: string): JobPlace {
@@ -64,5 +93,8 @@ function placeOf(database: Database, before: string): JobPlace {
     return placeAt(database, timestamp(new Date(before)));
   const place = placeOfJob(database, before);
   if (place !== undefined) return place;
-  throw new ServiceError('invalid_filter', 'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ');
+  throw new ServiceError(
+    'invalid_filter',
+    'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
+  );
 }

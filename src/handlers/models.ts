@@ -9,7 +9,14 @@ import { decodeEntry, entrySchema } from '../entry.ts';
 import { toDollars } from '../money.ts';
 import { runNames } from '../repeats.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  jobStatus,
+  named,
+  timestampText,
+} from './schemas.ts';
 import type { ServedSettings } from '../settings.ts';
 
 export const modelsResponse = named('ModelsResponse', {
@@ -30,10 +37,15 @@ export const modelsResponse = named('ModelsResponse', {
       model_days_before_cutoff: countSchema,
       /** The signature of the entry whose run it is. */
       family: v.string(),
-      /** What its newest job asks; null before its first job, and for a job from before entries were stored. */
+      /**
+       * What its newest job asks; null before its first job, and for a job from before entries were
+       * stored.
+       */
       entry: v.nullable(entrySchema),
       /** The models that answered, in their providers' names, on its completed days. */
-      served: v.array(named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText })),
+      served: v.array(
+        named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText }),
+      ),
       last_job: v.nullable(
         named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
       ),
@@ -47,10 +59,13 @@ export const modelsResponse = named('ModelsResponse', {
   ...deploymentEntries,
 });
 
-/** The models of the configuration in its order, with each repeat, then those named only by jobs. */
+/**
+ * The models of the configuration in its order, with each repeat, then those named only by jobs.
+ */
 export function models({ database, settings, viewedFile }: Context): ResponseBody {
   // The configuration on the machine of the reader says nothing about the file.
-  const { configuration, error } = viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
+  const { configuration, error } =
+    viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
     count,
     universes: Object.keys(configuration?.universes ?? {}),
@@ -79,7 +94,10 @@ function* items(database: Database, configured: Configuration['models']): Genera
       yield JSON.stringify({ signature, ...unlisted, ...describe(database, signature) });
 }
 
-/** What the database knows of a run, and of its entry in the configuration only what no job has stored. */
+/**
+ * What the database knows of a run, and of its entry in the configuration only what no job has
+ * stored.
+ */
 function describe(database: Database, signature: string, listed?: Configuration['models'][number]) {
   const seen = seenModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
@@ -91,11 +109,14 @@ function describe(database: Database, signature: string, listed?: Configuration[
     completed_model_days: modelDays,
     portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
     knowledge_cutoff: cutoff,
-    model_days_before_cutoff: cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
+    model_days_before_cutoff:
+      cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
     family: listed?.signature ?? seen?.family ?? signature,
     entry,
     served: servedOf(database, signature),
-    last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
+    last_job: seen
+      ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt }
+      : null,
   };
 }
 
@@ -105,7 +126,10 @@ const NO_CONFIGURATION = { configuration: null, error: null };
 function configurationNow({
   configurationPath: path,
   openaiApiBase,
-}: Pick<ServedSettings, 'configurationPath' | 'openaiApiBase'>): { configuration: Configuration | null; error: string | null } {
+}: Pick<ServedSettings, 'configurationPath' | 'openaiApiBase'>): {
+  configuration: Configuration | null;
+  error: string | null;
+} {
   try {
     return { configuration: readConfiguration(path, openaiApiBase), error: null };
   } catch (error) {

@@ -18,7 +18,12 @@ export const choiceEntries = {
   ...dateRangeEntries,
   days: daysFilter('the chosen models'),
   common: v.optional(
-    v.pipe(flagInQuery, v.description('Whether only dates count on which every ranked model has a return from the same close.')),
+    v.pipe(
+      flagInQuery,
+      v.description(
+        'Whether only dates count on which every ranked model has a return from the same close.',
+      ),
+    ),
     'false',
   ),
 };
@@ -26,7 +31,10 @@ export const choiceEntries = {
 const choiceQuery = v.object(choiceEntries);
 type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
-/** Throws a `ServiceError` for a job that does not exist, for dates out of order and for both `model` and `models`. */
+/**
+ * Throws a `ServiceError` for a job that does not exist, for dates out of order and for both
+ * `model` and `models`.
+ */
 export function checkChoice(database: Database, query: ChoiceQuery): void {
   checkJob(database, filtersOf(query));
 }
@@ -36,17 +44,27 @@ interface ReadChoice extends NarrowedChoice {
   named: readonly string[] | undefined;
 }
 
-/** The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are unknown, repeated or too many. */
+/**
+ * The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * unknown, repeated or too many.
+ */
 export function* readChoice(database: Database, query: ChoiceQuery): Steps<ReadChoice> {
   const filters = filtersOf(query);
-  const named = query.models === undefined ? undefined : yield* runsOf(database, query.models.split(','), filters);
+  const named =
+    query.models === undefined
+      ? undefined
+      : yield* runsOf(database, query.models.split(','), filters);
   const choice = { database, filters, at: lastChange(database), models: named };
   const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
   return { ...(yield* narrowChoice(choice, restrictions)), named };
 }
 
 /** All runs of the named models, by name. */
-function* runsOf(database: Database, names: readonly string[], filters: ReturnType<typeof filtersOf>): Steps<string[]> {
+function* runsOf(
+  database: Database,
+  names: readonly string[],
+  filters: ReturnType<typeof filtersOf>,
+): Steps<string[]> {
   const { models } = yield* selectModels(database, { models: names, against: undefined }, filters);
   return [...new Set(models.flatMap(({ runs }) => runs))].sort();
 }

@@ -20,7 +20,14 @@ export const modelDetails = named('ModelDetails', {
   rolling: named('RollingFigures', {
     /** In days with a return. */
     window: count,
-    points: v.array(named('RollingPoint', { date: dateText, sharpe_ratio: figure, annualised_volatility: figure, unavailable })),
+    points: v.array(
+      named('RollingPoint', {
+        date: dateText,
+        sharpe_ratio: figure,
+        annualised_volatility: figure,
+        unavailable,
+      }),
+    ),
     unavailable,
   }),
   /** Every symbol held or traded, by profit; those without a known profit last. */

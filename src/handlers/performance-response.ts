@@ -2,9 +2,20 @@ import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
 import { dividendStatuses } from '../performance/report.ts';
 import { drawdown, modelDetails } from './performance-details.ts';
-import { countSchema as count, dateText, deploymentEntries, figure, named, unavailable, usageEntries } from './schemas.ts';
+import {
+  countSchema as count,
+  dateText,
+  deploymentEntries,
+  figure,
+  named,
+  unavailable,
+  usageEntries,
+} from './schemas.ts';
 
-/** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
+/**
+ * The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its
+ * reason in `unavailable`.
+ */
 
 const dividendStatus = v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus'));
 
@@ -127,7 +138,9 @@ export const performanceResponse = named('PerformanceResponse', {
       stale_model_days: count,
       /** Of jobs with `dividends` off, or from before dividends were paid. */
       model_days_without_dividends: count,
-      /** That held a symbol over a morning for which its dividends are neither stored nor covered. */
+      /**
+       * That held a symbol over a morning for which its dividends are neither stored nor covered.
+       */
       model_days_with_unknown_dividends: count,
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
@@ -164,13 +177,19 @@ export const performanceResponse = named('PerformanceResponse', {
     }),
   ),
   count,
-  /** Only later days count; null unless only clean ones are asked for and a knowledge cutoff restricts them. */
+  /**
+   * Only later days count; null unless only clean ones are asked for and a knowledge cutoff
+   * restricts them.
+   */
   clean_after: v.nullable(dateText),
   /** Models that would be here if all days counted, not only clean ones. */
   without_clean_days: v.array(leftOutModel),
   /** Models of which model-days have failed and none was completed. */
   without_completed_days: v.array(leftOutModel),
-  /** The dates on which every ranked model has a return from the same close; null unless only these are asked for. */
+  /**
+   * The dates on which every ranked model has a return from the same close; null unless only these
+   * are asked for.
+   */
   common: v.nullable(
     named('CommonDays', {
       start_date: v.nullable(dateText),
@@ -178,8 +197,12 @@ export const performanceResponse = named('PerformanceResponse', {
       days: count,
       /** Models with too few days to be ranked. */
       left_out: v.array(leftOutModel),
-      /** Dates that only some ranked models share: how many do not, and up to five of their names. */
-      left_out_days: v.array(named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) })),
+      /**
+       * Dates that only some ranked models share: how many do not, and up to five of their names.
+       */
+      left_out_days: v.array(
+        named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) }),
+      ),
     }),
   ),
   /** Shared by all models. */
@@ -188,7 +211,9 @@ export const performanceResponse = named('PerformanceResponse', {
   families: v.array(
     named('Family', {
       family: v.string(),
-      runs: v.array(named('FamilyRun', { model: v.string(), model_days: count, total_return: figure })),
+      runs: v.array(
+        named('FamilyRun', { model: v.string(), model_days: count, total_return: figure }),
+      ),
       mean_total_return: figure,
       total_return_deviation: figure,
       lowest_total_return: figure,
@@ -203,13 +228,21 @@ export const performanceResponse = named('PerformanceResponse', {
     days: count,
     /** Dates on which no model-day pays dividends: there it is measured without its own. */
     days_without_dividends: count,
-    /** Dates over whose mornings a dividend of its own, or of a symbol of the universe, is neither stored nor covered. */
+    /**
+     * Dates over whose mornings a dividend of its own, or of a symbol of the universe, is neither
+     * stored nor covered.
+     */
     days_with_unknown_dividends: count,
     /** Why it does not cover all days of the models; null when it does. */
     incomplete: v.nullable(v.string()),
     ...returnEntries,
     curve: v.array(
-      named('BenchmarkPoint', { date: dateText, value: v.number(), daily_return: v.number(), dividend_status: dividendStatus }),
+      named('BenchmarkPoint', {
+        date: dateText,
+        value: v.number(),
+        daily_return: v.number(),
+        dividend_status: dividendStatus,
+      }),
     ),
   }),
   conventions: named('Conventions', {

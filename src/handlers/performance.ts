@@ -15,17 +15,43 @@ import { type ReportRequest, prepareReports, reportSteps } from '../performance/
 import { commissionOf } from '../performance/trading.ts';
 import { modelsWithoutCompletedDays } from '../performance/without-completed-days.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
+import {
+  type Context,
+  type Input,
+  type ResponseBody,
+  deploymentFields,
+  inEmptyPieces,
+  listBody,
+} from './handler.ts';
 import { checkChoice, choiceEntries, readChoice } from './performance-choice.ts';
 import type { performanceResponse } from './performance-response.ts';
 import { rememberResponses } from './remembered.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
-  ...['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'],
+  ...[
+    'model',
+    'date',
+    'value',
+    'daily_return',
+    'stale',
+    'benchmark_value',
+    'family',
+    'before_cutoff',
+  ],
   ...['dividends', 'dividend_status', 'growth', 'drawdown'],
 ];
-const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash', 'cash_change'];
+const tradeColumns = [
+  'model',
+  'date',
+  'side',
+  'symbol',
+  'amount',
+  'price',
+  'commission',
+  'cash',
+  'cash_change',
+];
 
 export const performanceQuery = v.object({
   ...choiceEntries,
@@ -34,13 +60,17 @@ export const performanceQuery = v.object({
       v.string(),
       v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
       v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
-      v.transform((text) => (text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined))),
+      v.transform((text) =>
+        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
+      ),
     ),
   ),
   details: v.optional(
     v.pipe(
       flagInQuery,
-      v.description('Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.'),
+      v.description(
+        'Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.',
+      ),
     ),
     'false',
   ),
@@ -48,7 +78,9 @@ export const performanceQuery = v.object({
   table: v.optional(
     v.pipe(
       v.picklist(['curve', 'trades', 'actions'], 'expected curve, trades or actions'),
-      v.description('Which of the tables, as CSV: the curve; the orders and dividends; or these with the splits.'),
+      v.description(
+        'Which of the tables, as CSV: the curve; the orders and dividends; or these with the splits.',
+      ),
     ),
     'curve',
   ),
@@ -57,20 +89,35 @@ export const performanceQuery = v.object({
 type Query = v.InferOutput<typeof performanceQuery>;
 type Response = v.InferOutput<typeof performanceResponse>;
 
-/** The figures of every model over its active model-days that match the filters, a model at a time. */
+/**
+ * The figures of every model over its active model-days that match the filters, a model at a time.
+ */
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
   checkChoice(context.database, query);
   checkBenchmark(context.database, query.benchmark);
-  if (format !== 'csv') return remembered(context.database, JSON.stringify(query), () => inJson(context, query));
-  if (query.table !== 'curve') return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
+  if (format !== 'csv')
+    return remembered(context.database, JSON.stringify(query), () => inJson(context, query));
+  if (query.table !== 'curve')
+    return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
 
-/** Readers look at the same few choices: the overview's, and those of the models that they compare. */
+/**
+ * Readers look at the same few choices: the overview's, and those of the models that they compare.
+ */
 const remembered = rememberResponses({ most: 4, maxLength: 4 * 1024 * 1024 });
 
-function requestOf(choice: Choice, { benchmark, details }: Query, yearlyRiskFreeRate: number): ReportRequest {
-  return { ...choice, wanted: benchmark, riskFree: dailyRate(yearlyRiskFreeRate), withDetails: details };
+function requestOf(
+  choice: Choice,
+  { benchmark, details }: Query,
+  yearlyRiskFreeRate: number,
+): ReportRequest {
+  return {
+    ...choice,
+    wanted: benchmark,
+    riskFree: dailyRate(yearlyRiskFreeRate),
+    withDetails: details,
+  };
 }
 
 function* inJson(context: Context, query: Query): Generator<string> {
@@ -79,7 +126,9 @@ function* inJson(context: Context, query: Query): Generator<string> {
   const narrowed = yield* inEmptyPieces(readChoice(database, query));
   const request = requestOf(narrowed.choice, query, riskFreeRate);
   const basis = yield* inEmptyPieces(prepareReports(request));
-  const withoutCompletedDays = yield* inEmptyPieces(modelsWithoutCompletedDays(request, basis.failed, narrowed.named));
+  const withoutCompletedDays = yield* inEmptyPieces(
+    modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
+  );
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
   const items = function* (): Generator<string | null> {
@@ -124,8 +173,22 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
   const basis = yield* prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
-    const { model, family, knowledge_cutoff: cutoff, curve } = yield* reportSteps(request, basis, period);
-    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status, growth, drawdown } of curve) {
+    const {
+      model,
+      family,
+      knowledge_cutoff: cutoff,
+      curve,
+    } = yield* reportSteps(request, basis, period);
+    for (const {
+      date,
+      value,
+      daily_return: dailyReturn,
+      stale,
+      dividends,
+      dividend_status: status,
+      growth,
+      drawdown,
+    } of curve) {
       const isBeforeCutoff = cutoff !== null && date <= cutoff;
       const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
       yield [model, date, ...own, dividends, status, growth, drawdown];
@@ -133,16 +196,21 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
   }
 }
 
-/** A row per executed order and per dividend, with `table=actions` also per split, by model, date and action. */
+/**
+ * A row per executed order and per dividend, with `table=actions` also per split, by model, date
+ * and action.
+ */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
   const { choice } = yield* readChoice(database, query);
-  const models = choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
+  const models =
+    choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
   database.settle?.(); // from here on only committed model-days are read, which never change
   for (const model of models) {
     for (const sessions of chosenBatches({ ...choice, models: [model] })) {
       yield null;
       for (const change of changesOf(database, sessions)) {
-        if (change === null || change.side !== 'split' || query.table === 'actions') yield change && tradeRow(change);
+        if (change === null || change.side !== 'split' || query.table === 'actions')
+          yield change && tradeRow(change);
       }
     }
   }
@@ -152,6 +220,16 @@ function tradeRow({ model, date, symbol, amount, cashBefore, cash, ...action }: 
   const change = reported(cash - cashBefore);
   const { side, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
-  const commission = isOrder ? commissionOf({ side, traded: reported(amount * action.price), change }) : reported(0);
-  return [model, date, side, symbol, amount, price === null ? null : toDollars(price), ...[commission, cash, change].map(toDollars)];
+  const commission = isOrder
+    ? commissionOf({ side, traded: reported(amount * action.price), change })
+    : reported(0);
+  return [
+    model,
+    date,
+    side,
+    symbol,
+    amount,
+    price === null ? null : toDollars(price),
+    ...[commission, cash, change].map(toDollars),
+  ];
 }

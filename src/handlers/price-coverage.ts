@@ -10,7 +10,13 @@ import {
 } from '../database/records/price-coverage.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
-import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
+import {
+  type ResponseBody,
+  type Context,
+  type Input,
+  deploymentFields,
+  listBody,
+} from './handler.ts';
 import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
 
 export const coverageQuery = v.object({
@@ -22,7 +28,10 @@ export const coverageQuery = v.object({
       v.transform(normaliseSymbol),
     ),
   ),
-  /** Restricts the symbols to those with a bar on this date, which can serve as a universe as of that date. */
+  /**
+   * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
+   * that date.
+   */
   date: v.optional(dateText),
 });
 
@@ -32,7 +41,11 @@ const span = named('CoverageSpan', {
   end_date: dateText,
   recorded_at: timestampText,
 });
-const gap = named('CoverageGap', { start_date: dateText, end_date: dateText, weekdays: countSchema });
+const gap = named('CoverageGap', {
+  start_date: dateText,
+  end_date: dateText,
+  weekdays: countSchema,
+});
 
 export const coverageResponse = named('CoverageResponse', {
   symbols: v.array(
@@ -42,7 +55,10 @@ export const coverageResponse = named('CoverageResponse', {
       source: v.nullable(v.string()),
       first_bar: v.nullable(dateText),
       last_bar: v.nullable(dateText),
-      /** Counted only for a single symbol, because that reads every bar; null where all symbols are listed. */
+      /**
+       * Counted only for a single symbol, because that reads every bar; null where all symbols are
+       * listed.
+       */
       bars: v.nullable(countSchema),
       /** When a download or an import last recorded a span. */
       last_download: v.nullable(timestampText),
@@ -64,9 +80,17 @@ export const coverageResponse = named('CoverageResponse', {
 
 type Query = v.InferOutput<typeof coverageQuery>;
 
-/** The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date. */
-export function priceCoverage({ database, settings }: Context, { query }: Input<Query>): ResponseBody {
-  return listBody('symbols', items(database, query), (count) => ({ count, ...deploymentFields(settings) }));
+/**
+ * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
+ */
+export function priceCoverage(
+  { database, settings }: Context,
+  { query }: Input<Query>,
+): ResponseBody {
+  return listBody('symbols', items(database, query), (count) => ({
+    count,
+    ...deploymentFields(settings),
+  }));
 }
 
 /** Null between steps: the prices of a whole market have thousands of symbols. */
@@ -78,10 +102,16 @@ function* items(database: Database, { symbol, date }: Query): Generator<string |
   }
 }
 
-function describe(database: Database, symbols: string, { date, isOne }: { date: string | null; isOne: boolean }): string[] {
+function describe(
+  database: Database,
+  symbols: string,
+  { date, isOne }: { date: string | null; isOne: boolean },
+): string[] {
   const spansOf = coverageSpans(database, symbols);
   const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
-  const dividendsOf = new Map(storedDividends(database, symbols).map((stored) => [stored.symbol, stored]));
+  const dividendsOf = new Map(
+    storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
+  );
   return symbolPrices(database, symbols, date).map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
     return JSON.stringify({
@@ -90,7 +120,11 @@ function describe(database: Database, symbols: string, { date, isOne }: { date: 
       first_bar: firstDate,
       last_bar: lastDate,
       bars: isOne ? countBars(database, symbol) : null,
-      last_download: spans.map(({ recordedAt }) => recordedAt).sort().at(-1) ?? null,
+      last_download:
+        spans
+          .map(({ recordedAt }) => recordedAt)
+          .sort()
+          .at(-1) ?? null,
       ...describeSpans(spans),
       dividends: {
         count: dividendsOf.get(symbol)?.count ?? 0,
@@ -110,6 +144,10 @@ function describeSpans(spans: readonly CoverageSpan[]) {
       end_date: endDate,
       recorded_at: recordedAt,
     })),
-    gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({ start_date: startDate, end_date: endDate, weekdays })),
+    gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({
+      start_date: startDate,
+      end_date: endDate,
+      weekdays,
+    })),
   };
 }

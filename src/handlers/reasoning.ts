@@ -25,7 +25,11 @@ import {
 } from './schemas.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
-const dateFilter = v.pipe(v.string(), describedAsDate, v.description('One date; cannot be combined with start_date and end_date.'));
+const dateFilter = v.pipe(
+  v.string(),
+  describedAsDate,
+  v.description('One date; cannot be combined with start_date and end_date.'),
+);
 
 export const reasoningQuery = v.object({
   job_id: jobFilter,
@@ -35,7 +39,9 @@ export const reasoningQuery = v.object({
   include_full_conversation: v.optional(
     v.pipe(
       flagInQuery,
-      v.description('Whether each session comes with its conversation, opening portfolio and usage; else these are null.'),
+      v.description(
+        'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
+      ),
     ),
     'false',
   ),
@@ -57,7 +63,10 @@ export const reasoningResponse = named('ReasoningResponse', {
       /** The model's completed model-days before and after this one; null where there is none. */
       previous_date: v.nullable(dateText),
       next_date: v.nullable(dateText),
-      /** What the session started from: the close of the model-day of that date, or the initial cash, without a date. */
+      /**
+       * What the session started from: the close of the model-day of that date, or the initial
+       * cash, without a date.
+       */
       opening: v.nullable(
         named('OpeningPortfolio', {
           date: v.nullable(dateText),
@@ -66,7 +75,10 @@ export const reasoningResponse = named('ReasoningResponse', {
           holdings: v.array(holdingSchema),
         }),
       ),
-      /** What the model-day used in its job, over all attempts; and why the session failed, null unless it did. */
+      /**
+       * What the model-day used in its job, over all attempts; and why the session failed, null
+       * unless it did.
+       */
       usage: v.nullable(
         named('SessionUsage', {
           error: v.nullable(v.string()),
@@ -92,7 +104,10 @@ export const reasoningResponse = named('ReasoningResponse', {
             tool_name: v.nullable(v.string()),
             tool_input: v.nullable(v.string()),
             timestamp: timestampText,
-            /** What the provider said of itself with an answer; null for other messages, and where it said nothing. */
+            /**
+             * What the provider said of itself with an answer; null for other messages, and where
+             * it said nothing.
+             */
             served: v.nullable(servedSchema),
           }),
         ),
@@ -110,7 +125,10 @@ export function reasoning(
 ): ResponseBody {
   if (query.date !== undefined && !isCalendarDate(query.date))
     throw new ServiceError('invalid_dates', invalidDate(query.date));
-  return stream(database, filtersOf(query), { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
+  return stream(database, filtersOf(query), {
+    conversation: query.include_full_conversation,
+    rest: deploymentFields(settings),
+  });
 }
 
 /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
@@ -121,10 +139,17 @@ function* stream(
 ): Generator<string> {
   let count = 0;
   let start = '{"sessions":[';
-  for (const piece of sessionPieces(database, filters, { conversation, onSession: () => (count += 1) })) {
+  for (const piece of sessionPieces(database, filters, {
+    conversation,
+    onSession: () => (count += 1),
+  })) {
     yield piece === null ? '' : start + piece;
     if (piece !== null) start = '';
   }
-  if (count === 0) throw new ServiceError('no_sessions', 'No trading sessions found matching the provided filters');
+  if (count === 0)
+    throw new ServiceError(
+      'no_sessions',
+      'No trading sessions found matching the provided filters',
+    );
   yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
 }

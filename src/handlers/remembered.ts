@@ -18,14 +18,19 @@ interface Remembered {
 const MAX_WHOLE_LENGTH = 512 * 1024;
 
 /**
- * Keeps the last responses while nothing in the database changes: the function returned takes what distinguishes a response from
- * others and how its pieces are computed, and returns the response, computed or kept. A long one stays in pieces, so that a client
- * that reads slowly holds no copy of the whole.
+ * Keeps the last responses while nothing in the database changes: the function returned takes what
+ * distinguishes a response from others and how its pieces are computed, and returns the response,
+ * computed or kept. A long one stays in pieces, so that a client that reads slowly holds no copy of
+ * the whole.
  */
 export function rememberResponses({ most, maxLength }: Limits) {
   const kept = new Map<string, Remembered>();
   const keep = (key: string, entry: Remembered) => keepLast(kept, key, entry, most);
-  return (reader: Reader, key: string, compute: () => Iterable<string>): string | Iterable<string> => {
+  return (
+    reader: Reader,
+    key: string,
+    compute: () => Iterable<string>,
+  ): string | Iterable<string> => {
     const database = reader.source ?? reader;
     const version = contentVersion(database);
     const known = kept.get(key);
@@ -39,8 +44,9 @@ export function rememberResponses({ most, maxLength }: Limits) {
 }
 
 /**
- * Keeps the last texts that never change while their database lives, and a view does not open another file in the place of its own:
- * the function returned takes a key and how its text is read, and returns the text, read or kept.
+ * Keeps the last texts that never change while their database lives, and a view does not open
+ * another file in the place of its own: the function returned takes a key and how its text is read,
+ * and returns the text, read or kept.
  */
 export function rememberTexts({ most, maxLength }: Limits) {
   const kept = new Map<string, { database: Reader; opened: number; text: string }>();
@@ -62,7 +68,10 @@ function keepLast<Value>(kept: Map<string, Value>, key: string, value: Value, mo
   if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
 
-/** The same pieces; `onEnd` takes all of them, joined if they are short, unless they are too long together. */
+/**
+ * The same pieces; `onEnd` takes all of them, joined if they are short, unless they are too long
+ * together.
+ */
 function* collecting(
   pieces: Iterable<string>,
   maxLength: number,

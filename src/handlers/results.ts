@@ -3,14 +3,25 @@ import { resultColumns, resultRecords, resultRows } from '../database/records/re
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, listBody } from './handler.ts';
-import { actionEntries, dateText, holdingSchema, integer, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
+import {
+  actionEntries,
+  dateText,
+  holdingSchema,
+  integer,
+  jobFilter,
+  modelFilter,
+  named,
+  timestampText,
+} from './schemas.ts';
 
 export const resultsQuery = v.object({
   job_id: jobFilter,
   date: v.optional(
     v.pipe(
       v.string(),
-      v.description('One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.'),
+      v.description(
+        'One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.',
+      ),
     ),
   ),
   model: modelFilter,
@@ -38,8 +49,12 @@ export const resultsResponse = named('ResultsResponse', {
 });
 
 /** Every record of the active generations that match the filters. */
-export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): ResponseBody {
+export function results(
+  { database }: Context,
+  { query, format }: Input<v.InferOutput<typeof resultsQuery>>,
+): ResponseBody {
   const filters = filtersOf(query);
-  if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));
+  if (format === 'csv')
+    return csvTable('results.csv', resultColumns, resultRows(database, filters));
   return listBody('results', resultRecords(database, filters), (count) => ({ count }));
 }

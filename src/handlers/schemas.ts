@@ -5,7 +5,9 @@ import { flag } from '../flag.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 
-/** An object with a name in the interface description, which generated clients use as a type name. */
+/**
+ * An object with a name in the interface description, which generated clients use as a type name.
+ */
 export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
   return v.pipe(v.object(entries), v.title(name));
 }
@@ -123,13 +125,22 @@ export const flagInQuery = flag('expected true or false');
 /** Filters that several endpoints have. */
 export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id of a job.')));
 export const modelFilter = v.optional(
-  v.pipe(v.string(), v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.')),
+  v.pipe(
+    v.string(),
+    v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.'),
+  ),
 );
 
 /** Names separated by commas, in a query. */
 export function namesFilter(description: string) {
   const names = v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas');
-  return v.optional(v.pipe(v.string(), names, v.description(`${description} A name that contains a comma cannot be listed.`)));
+  return v.optional(
+    v.pipe(
+      v.string(),
+      names,
+      v.description(`${description} A name that contains a comma cannot be listed.`),
+    ),
+  );
 }
 
 /** Whether days that a model may remember count, in a query. */

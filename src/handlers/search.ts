@@ -4,7 +4,16 @@ import { ServiceError } from '../domain.ts';
 import { phrasesOf } from '../search-text.ts';
 import { feedEntries, feedFilters } from './feed-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, integer, limitFilter, messageRole, named, timestampText } from './schemas.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  integer,
+  limitFilter,
+  messageRole,
+  named,
+  timestampText,
+} from './schemas.ts';
 
 const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
@@ -16,7 +25,9 @@ export const searchQuery = v.object({
     v.string('expected words to search for'),
     v.maxLength(MAX_SEARCH_LENGTH, `expected at most ${MAX_SEARCH_LENGTH} characters`),
     v.regex(/[\p{L}\p{N}]/u, 'expected at least one letter or digit'),
-    v.description('Whole words that a message must all contain, in any order. Case, accents and punctuation make no difference.'),
+    v.description(
+      'Whole words that a message must all contain, in any order. Case, accents and punctuation make no difference.',
+    ),
   ),
   ...feedEntries,
   limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
@@ -57,24 +68,44 @@ export const searchResponse = named('SearchResponse', {
   ...deploymentEntries,
 });
 
-/** A page of the messages that contain all words, newest first; fewer than asked where the search took too long. */
-export function search({ database, settings }: Context, { query }: Input<v.InferOutput<typeof searchQuery>>): ResponseBody {
+/**
+ * A page of the messages that contain all words, newest first; fewer than asked where the search
+ * took too long.
+ */
+export function search(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof searchQuery>>,
+): ResponseBody {
   const phrases = phrasesOf(query.q);
-  if (phrases.length === 0) throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
+  if (phrases.length === 0)
+    throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
   const { limit, before } = query;
   const end = new AbortController();
   const search = { phrases, filters: feedFilters(database, query), limit, before };
-  const text = searchLogs(database, search, end).then(
-    ({ messages, nextBefore }) => {
-      const page = { messages: messages.map(itemOf), count: messages.length, next_before: nextBefore?.toString() ?? null };
-      return JSON.stringify({ ...page, ...deploymentFields(settings) });
-    },
-  );
+  const text = searchLogs(database, search, end).then(({ messages, nextBefore }) => {
+    const page = {
+      messages: messages.map(itemOf),
+      count: messages.length,
+      next_before: nextBefore?.toString() ?? null,
+    };
+    return JSON.stringify({ ...page, ...deploymentFields(settings) });
+  });
   return { text, stop: () => end.abort() };
 }
 
 function itemOf(message: FoundMessage): v.InferOutput<typeof searchResponse>['messages'][number] {
-  const { sessionId, jobId, model, date, messageIndex, role, toolName, excerpt, matches, timestamp } = message;
+  const {
+    sessionId,
+    jobId,
+    model,
+    date,
+    messageIndex,
+    role,
+    toolName,
+    excerpt,
+    matches,
+    timestamp,
+  } = message;
   return {
     session_id: sessionId,
     job_id: jobId,

@@ -7,7 +7,14 @@ import { entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts
 import { modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
 import { checkJob } from './date-filters.ts';
-import { type ResponseBody, type Context, type Input, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
+import {
+  type ResponseBody,
+  type Context,
+  type Input,
+  deploymentFields,
+  inEmptyPieces,
+  listMember,
+} from './handler.ts';
 import { rememberResponses, rememberTexts } from './remembered.ts';
 import {
   countSchema,
@@ -27,9 +34,16 @@ export const statusResponse = named('JobStatusResponse', {
   progress: progressSchema,
   date_range: v.array(dateText),
   ...jobCourseEntries,
-  /** What each model asks. The runs of a family differ only in `run` and `seed`; null: from before entries were stored. */
+  /**
+   * What each model asks. The runs of a family differ only in `run` and `seed`; null: from before
+   * entries were stored.
+   */
   entries: v.array(
-    named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: v.nullable(entrySchema) }),
+    named('JobEntry', {
+      family: v.string(),
+      runs: v.array(v.string()),
+      entry: v.nullable(entrySchema),
+    }),
   ),
   /** On which terms all its models trade. */
   terms: named('JobTerms', {
@@ -65,7 +79,10 @@ export const statusResponse = named('JobStatusResponse', {
   ...deploymentEntries,
 });
 
-/** The progress of a job, with its model-days. While nothing in the database changes, the last responses are reused. */
+/**
+ * The progress of a job, with its model-days. While nothing in the database changes, the last
+ * responses are reused.
+ */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
   return remembered(database, jobId, function* () {
@@ -87,12 +104,30 @@ export function status({ database, settings }: Context, { params }: Input): Resp
 
 /** Clients poll the same few jobs. */
 const remembered = rememberResponses({ most: 8, maxLength: 1024 * 1024 });
-/** Those of a thousand models take longer to read than everything else, and a job that runs changes with every commit. */
+/**
+ * Those of a thousand models take longer to read than everything else, and a job that runs changes
+ * with every commit.
+ */
 const keptEntries = rememberTexts({ most: 8, maxLength: 1024 * 1024 });
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);
-  const { initial_cash, commission_per_trade, commission_bps, slippage_bps, dividends, max_steps, max_cost_usd } = configuration;
+  const {
+    initial_cash,
+    commission_per_trade,
+    commission_bps,
+    slippage_bps,
+    dividends,
+    max_steps,
+    max_cost_usd,
+  } = configuration;
   const costs = { commission_per_trade, commission_bps, slippage_bps };
-  return { initial_cash, ...costs, dividends, max_steps, max_cost_usd, symbols: [...universeOf(configuration)] };
+  return {
+    initial_cash,
+    ...costs,
+    dividends,
+    max_steps,
+    max_cost_usd,
+    symbols: [...universeOf(configuration)],
+  };
 }

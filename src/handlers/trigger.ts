@@ -3,7 +3,15 @@ import * as v from 'valibot';
 import { signatureSchema } from '../configuration-schema.ts';
 import { MAX_RUNS } from '../repeats.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer, invalidDate, named } from './schemas.ts';
+import {
+  dateText,
+  deploymentEntries,
+  describedAsDate,
+  existsInCalendar,
+  integer,
+  invalidDate,
+  named,
+} from './schemas.ts';
 
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
@@ -12,8 +20,15 @@ const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 export const triggerRequest = v.pipe(
   v.strictObject({
     start_date: v.pipe(
-      v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
-      v.description('The first date. Null, absent or empty: each model continues after its last completed date.'),
+      v.nullish(
+        v.union(
+          [v.literal(''), dateText],
+          (issue) => issue.issues?.at(-1)?.message ?? issue.message,
+        ),
+      ),
+      v.description(
+        'The first date. Null, absent or empty: each model continues after its last completed date.',
+      ),
     ),
     end_date: v.pipe(
       v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
@@ -36,13 +51,17 @@ export const triggerRequest = v.pipe(
     ),
     universe: v.pipe(
       v.nullish(signatureSchema),
-      v.description('A universe that the configuration names: what the models may buy. Null or absent: the default one.'),
+      v.description(
+        'A universe that the configuration names: what the models may buy. Null or absent: the default one.',
+      ),
     ),
     // No default in the schema, because some generators would make the field required.
     replace_existing: v.optional(
       v.pipe(
         v.boolean('expected true or false'),
-        v.description('Whether completed model-days are run again and replaced; false when absent.'),
+        v.description(
+          'Whether completed model-days are run again and replaced; false when absent.',
+        ),
       ),
     ),
   }),
@@ -58,7 +77,9 @@ export const triggerHeaders = v.object({
       v.nonEmpty(keyMessage),
       v.maxLength(MAX_KEY_LENGTH, keyMessage),
       v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // spaces at the ends are not part of a header's value
-      v.description('Repeating a request with the same key returns the first job and creates no second one.'),
+      v.description(
+        'Repeating a request with the same key returns the first job and creates no second one.',
+      ),
     ),
   ),
 });
@@ -72,10 +93,16 @@ export const triggerResponse = named('TriggerResponse', {
   warnings: v.nullable(v.array(v.string())),
 });
 
-/** Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its first job again. */
+/**
+ * Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its
+ * first job again.
+ */
 export async function trigger(
   { jobs, settings }: Context,
-  { body, headers }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
+  {
+    body,
+    headers,
+  }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
 ): Promise<ResponseBody> {
   const request = {
     startDate: body.start_date || null,

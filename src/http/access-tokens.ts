@@ -21,14 +21,17 @@ export interface AccessToken {
 type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
 
 /**
- * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then every client may do everything.
- * Throws a `ServiceError` (`cannot_start`) that names file and line, and never a token.
+ * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then every client
+ * may do everything. Throws a `ServiceError` (`cannot_start`) that names file and line, and never a
+ * token.
  */
 export function readAccessTokens(settings: TokenSettings): AccessToken[] {
   return readTokens(settings).map(({ token, rights }) => ({ sha256: sha256(token), rights }));
 }
 
-/** A token with which a command of this program can use its own service; null when none is needed. */
+/**
+ * A token with which a command of this program can use its own service; null when none is needed.
+ */
 export function ownToken(settings: TokenSettings): string | null {
   const tokens = readTokens(settings);
   const [own] = tokens.filter(({ rights }) => rights === 'everything');
@@ -41,10 +44,13 @@ export function ownToken(settings: TokenSettings): string | null {
 }
 
 /**
- * The rights that an `Authorization` header gives; null when it holds no known token. Compares the hashes of all tokens in
- * constant time, so that the time of a response reveals nothing about them.
+ * The rights that an `Authorization` header gives; null when it holds no known token. Compares the
+ * hashes of all tokens in constant time, so that the time of a response reveals nothing about them.
  */
-export function rightsOf(tokens: readonly AccessToken[], authorization: string | undefined): Rights | null {
+export function rightsOf(
+  tokens: readonly AccessToken[],
+  authorization: string | undefined,
+): Rights | null {
   const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
   if (token === undefined) return null;
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
@@ -54,14 +60,20 @@ export function rightsOf(tokens: readonly AccessToken[], authorization: string |
   return rights;
 }
 
-function readTokens({ apiToken, apiTokensFile }: TokenSettings): { token: string; rights: Rights }[] {
+function readTokens({
+  apiToken,
+  apiTokensFile,
+}: TokenSettings): { token: string; rights: Rights }[] {
   const tokens = new Map<string, Rights>();
   if (apiToken !== null) tokens.set(apiToken, 'everything');
   if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
   return [...tokens].map(([token, rights]) => ({ token, rights }));
 }
 
-/** A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are ignored. */
+/**
+ * A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are
+ * ignored.
+ */
 function addTokensOf(path: string, tokens: Map<string, Rights>): void {
   const before = tokens.size;
   for (const [index, line] of readLines(path).entries()) {
@@ -89,5 +101,8 @@ function readLines(path: string): string[] {
 }
 
 function unusable(path: string, what: string): ServiceError {
-  return new ServiceError('cannot_start', `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`);
+  return new ServiceError(
+    'cannot_start',
+    `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
+  );
 }

@@ -8,8 +8,8 @@ import type { HttpLimits } from './limits.ts';
 const MAX_SHOWN_LENGTH = 100;
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, fields, items or levels than any valid
- * request has, or for text that is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, fields, items
+ * or levels than any valid request has, or for text that is not JSON.
  */
 export async function readJsonBody(
   { request, response, expects }: Exchange,
@@ -27,7 +27,9 @@ export async function readJsonBody(
   }
 }
 
-/** A page of another origin can send a form or plain text without a preflight request, but not JSON. */
+/**
+ * A page of another origin can send a form or plain text without a preflight request, but not JSON.
+ */
 function checkContentType({ headers }: IncomingMessage): void {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {

@@ -7,9 +7,10 @@ import { type AcceptedCoding, type Coding, chooseCoding } from './negotiate.ts';
 export const MIN_COMPRESSED_BYTES = 1_024;
 
 /**
- * The most that one compressor holds beside its response, with the text that waits in it. There are never more of them than
- * long responses (`maxLongResponses`). The windows and levels below were chosen by measuring (docs/benchmarks.md): a
- * compressor that makes bodies much smaller holds megabytes for each client that reads slowly.
+ * The most that one compressor holds beside its response, with the text that waits in it. There are
+ * never more of them than long responses (`maxLongResponses`). The windows and levels below were
+ * chosen by measuring (docs/benchmarks.md): a compressor that makes bodies much smaller holds
+ * megabytes for each client that reads slowly.
  */
 export const MAX_COMPRESSOR_BYTES = 768 * 1024;
 
@@ -22,16 +23,29 @@ function zstd() {
 }
 
 function brotli() {
-  const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window, BROTLI_PARAM_LGBLOCK: block } = zlib().constants;
+  const {
+    BROTLI_PARAM_QUALITY: quality,
+    BROTLI_PARAM_LGWIN: window,
+    BROTLI_PARAM_LGBLOCK: block,
+  } = zlib().constants;
   return { params: { [quality]: 3, [window]: 17, [block]: 16 } };
 }
 
 const gzip = { level: 6, windowBits: 15, memLevel: 8 };
 
 const compressors = {
-  zstd: { whole: (text: string) => zlib().zstdCompressSync(text, zstd()), stream: () => zlib().createZstdCompress(zstd()) },
-  br: { whole: (text: string) => zlib().brotliCompressSync(text, brotli()), stream: () => zlib().createBrotliCompress(brotli()) },
-  gzip: { whole: (text: string) => zlib().gzipSync(text, gzip), stream: () => zlib().createGzip(gzip) },
+  zstd: {
+    whole: (text: string) => zlib().zstdCompressSync(text, zstd()),
+    stream: () => zlib().createZstdCompress(zstd()),
+  },
+  br: {
+    whole: (text: string) => zlib().brotliCompressSync(text, brotli()),
+    stream: () => zlib().createBrotliCompress(brotli()),
+  },
+  gzip: {
+    whole: (text: string) => zlib().gzipSync(text, gzip),
+    stream: () => zlib().createGzip(gzip),
+  },
 } satisfies Record<Coding, unknown>;
 
 /** The codings of a response, from the one that costs a server the least for what it saves. */
@@ -46,14 +60,24 @@ export function codingHeaders(coding: Coding | null): string[] {
   return coding === null ? [] : ['Content-Encoding', coding];
 }
 
-/** A whole body as its client wants it: compressed unless it is small. Takes about a millisecond per 100 KB. */
-export function encodeWhole(text: string, { coding, isPlainRefused }: AcceptedCoding): { body: string | Buffer; coding: Coding | null } {
-  const isSmall = text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
+/**
+ * A whole body as its client wants it: compressed unless it is small. Takes about a millisecond per
+ * 100 KB.
+ */
+export function encodeWhole(
+  text: string,
+  { coding, isPlainRefused }: AcceptedCoding,
+): { body: string | Buffer; coding: Coding | null } {
+  const isSmall =
+    text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
   if (coding === null || (isSmall && !isPlainRefused)) return { body: text, coding: null };
   return { body: compressors[coding].whole(text), coding };
 }
 
-/** What the pieces of a long response are written to: the response itself, or a compressor before it. */
+/**
+ * What the pieces of a long response are written to: the response itself, or a compressor before
+ * it.
+ */
 export interface Outlet {
   /** Its `drain` says when the client has read what was written, or nearly all. */
   sink: Writable;
@@ -63,7 +87,10 @@ export interface Outlet {
   end(text: string): Promise<void>;
 }
 
-/** The head must have been written. A compressor ends with its response, also when the client leaves. */
+/**
+ * The head must have been written. A compressor ends with its response, also when the client
+ * leaves.
+ */
 export function openOutlet(response: ServerResponse, coding: Coding | null): Outlet {
   if (coding === null) {
     return { sink: response, flush() {}, end: async (text) => void response.end(text) };

@@ -23,16 +23,22 @@ const faults: Record<string, [status: number, detail: string]> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Cannot read the body: its chunk extensions are too long'],
 };
 
-/** The connections of the server: the order of their requests, and how they are closed after sending something that is not HTTP. */
+/**
+ * The connections of the server: the order of their requests, and how they are closed after sending
+ * something that is not HTTP.
+ */
 export interface Connections {
   /**
-   * Admits a request once all earlier requests on its connection have their responses: true at once, without a promise, when
-   * there are none. Resolves to whether it should still be served.
+   * Admits a request once all earlier requests on its connection have their responses: true at
+   * once, without a promise, when there are none. Resolves to whether it should still be served.
    */
   enter(exchange: Exchange): true | Promise<boolean>;
   /** Called when its response has been handed to Node. */
   leave(exchange: Exchange): void;
-  /** Stops listening, answers what has been read completely, closes what is idle or half read, and resets what is left in the end. */
+  /**
+   * Stops listening, answers what has been read completely, closes what is idle or half read, and
+   * resets what is left in the end.
+   */
   stop(): Promise<void>;
 }
 
@@ -46,7 +52,11 @@ interface Connection {
   isEnding: boolean;
 }
 
-export function watchConnections(server: Server, context: Context, limits: HttpLimits): Connections {
+export function watchConnections(
+  server: Server,
+  context: Context,
+  limits: HttpLimits,
+): Connections {
   const connections = new Map<Duplex, Connection>();
   let accepted = 0;
   server.on('connection', (socket: Socket) => {
@@ -57,14 +67,20 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined || connection.last !== null) return;
-    const [status, detail] = faults[error.code ?? ''] ?? [400, `Cannot read the request: ${describe(error)}`];
+    const [status, detail] = faults[error.code ?? ''] ?? [
+      400,
+      `Cannot read the request: ${describe(error)}`,
+    ];
     connection.last = errorResponse(context, status, detail);
     context.log.debug('request refused', { status, code: error.code });
     refuse(socket, connection, connection.last);
   });
   server.on('connect', (_request, socket) => {
     if (connections.get(socket)?.pending.length) return void socket.destroy();
-    endWith(socket, errorResponse(context, 400, 'Cannot open a tunnel: this service is not a proxy'));
+    endWith(
+      socket,
+      errorResponse(context, 400, 'Cannot open a tunnel: this service is not a proxy'),
+    );
   });
   logDrops(server, context, limits);
   return {
@@ -83,33 +99,48 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
 }
 
 /**
- * Resolves when all that had arrived has been read. In a round of the event loop one waiting connection is accepted, and what has come
- * over those accepted earlier is read.
+ * Resolves when all that had arrived has been read. In a round of the event loop one waiting
+ * connection is accepted, and what has come over those accepted earlier is read.
  */
 async function untilRead(accepted: () => number): Promise<void> {
   const until = performance.now() + READING_MS;
-  for (let before = -1; before !== accepted() && performance.now() < until;) {
+  for (let before = -1; before !== accepted() && performance.now() < until; ) {
     before = accepted();
     await nextRound();
     await nextRound();
   }
 }
 
-/** Answers what has been read completely, closes what is idle or half read, and resets what is left when the time is over. */
-async function stop(server: Server, connections: ReadonlyMap<Duplex, Connection>, { stoppingMs }: HttpLimits): Promise<void> {
+/**
+ * Answers what has been read completely, closes what is idle or half read, and resets what is left
+ * when the time is over.
+ */
+async function stop(
+  server: Server,
+  connections: ReadonlyMap<Duplex, Connection>,
+  { stoppingMs }: HttpLimits,
+): Promise<void> {
   // An HTTP server's own `close` also closes connections on which a response is still being sent.
-  const closed = new Promise<void>((resolve) => void PlainServer.prototype.close.call(server, () => resolve()));
+  const closed = new Promise<void>(
+    (resolve) => void PlainServer.prototype.close.call(server, () => resolve()),
+  );
   for (const [socket, connection] of connections) {
     connection.isEnding = true;
     endWhenAnswered(socket, connection);
   }
-  const timer = setTimeout(() => [...connections.keys()].forEach((socket) => reset(socket as Socket)), stoppingMs);
+  const timer = setTimeout(
+    () => [...connections.keys()].forEach((socket) => reset(socket as Socket)),
+    stoppingMs,
+  );
   await closed;
   clearTimeout(timer);
   server.close(); // now without connections: it ends its timers
 }
 
-/** Closes a connection as soon as what was written is sent, unless a request that has been read completely still waits for its response. */
+/**
+ * Closes a connection as soon as what was written is sent, unless a request that has been read
+ * completely still waits for its response.
+ */
 function endWhenAnswered(socket: Duplex, { pending, last }: Connection): void {
   if (last !== null) return; // it ends with that response
   const final = pending.findLast(({ request }) => request.complete);
@@ -127,7 +158,8 @@ function enter(
   connection.latest = exchange;
   connection.pending.push(exchange);
   if (connection.pending.length > maxPipelinedRequests + 1) reset(request.socket);
-  // Node gives a response its socket when all earlier ones are sent. Without this order, a POST could overtake another.
+  // Node gives a response its socket when all earlier ones are sent. Without this order, a POST
+  // could overtake another.
   if (response.socket !== null) return true;
   return once(response, 'socket').then(() => {
     if (connection.last === null || request.complete) return true;
@@ -136,7 +168,10 @@ function enter(
   });
 }
 
-/** Sends the last response in its turn: after the responses to earlier requests, and never in the middle of one. */
+/**
+ * Sends the last response in its turn: after the responses to earlier requests, and never in the
+ * middle of one.
+ */
 function refuse(socket: Duplex, { pending, latest }: Connection, last: string): void {
   const isInBody = latest !== null && !latest.request.complete;
   if (isInBody && latest.response.writableEnded) socket.destroy();

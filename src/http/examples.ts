@@ -4,7 +4,10 @@ import { conversation, feedExamples } from './feed-examples.ts';
 import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
-/** The example of each route, by method and path. The build puts them into the interface description, not into the program. */
+/**
+ * The example of each route, by method and path. The build puts them into the interface
+ * description, not into the program.
+ */
 export const examples: Record<string, Example> = {
   ...jobExamples,
   ...feedExamples,
@@ -91,7 +94,9 @@ export const examples: Record<string, Example> = {
           cash: 7630,
           value: 10_012.5,
           cash_weight: 0.7620474407,
-          holdings: [{ symbol: 'AAPL', quantity: 10, price: 238.25, value: 2382.5, weight: 0.2379525593 }],
+          holdings: [
+            { symbol: 'AAPL', quantity: 10, price: 238.25, value: 2382.5, weight: 0.2379525593 },
+          ],
         },
       ],
       count: 1,
@@ -136,9 +141,20 @@ export const examples: Record<string, Example> = {
             key_source: 'maker',
             key_variable: 'ANTHROPIC_API_KEY',
             parameters: { model: 'claude-sonnet-4-5', max_tokens: 16_000 },
-            price_per_million_tokens: { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 },
+            price_per_million_tokens: {
+              input: 3,
+              output: 15,
+              cached_input: 0.3,
+              cache_write: 3.75,
+            },
           }),
-          served: [{ model: 'claude-sonnet-4-5-20250929', first_date: '2025-09-15', last_date: '2025-10-10' }],
+          served: [
+            {
+              model: 'claude-sonnet-4-5-20250929',
+              first_date: '2025-09-15',
+              last_date: '2025-10-10',
+            },
+          ],
           last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
         },
         {
@@ -239,7 +255,12 @@ export const examples: Record<string, Example> = {
     },
   },
   'GET /health': {
-    response: { status: 'healthy', database: 'connected', timestamp: '2025-10-11T08:00:00.000Z', ...deployment },
+    response: {
+      status: 'healthy',
+      database: 'connected',
+      timestamp: '2025-10-11T08:00:00.000Z',
+      ...deployment,
+    },
   },
   'GET /openapi.json': {
     response: {
@@ -254,6 +275,7 @@ export const examples: Record<string, Example> = {
 /** Throws when a route has no example. */
 export function exampleOf({ method, path }: { method: string; path: string }): Example {
   const example = examples[`${method} ${path}`];
-  if (example === undefined) throw new Error(`Cannot describe ${method} ${path}: it has no example`);
+  if (example === undefined)
+    throw new Error(`Cannot describe ${method} ${path}: it has no example`);
   return example;
 }

@@ -10,8 +10,8 @@ export interface Exchange {
 }
 
 /**
- * Ends a response that cannot be finished. The connection is reset: without chunks, as over HTTP/1.0, an orderly end is how a client
- * recognises the end of the body.
+ * Ends a response that cannot be finished. The connection is reset: without chunks, as over
+ * HTTP/1.0, an orderly end is how a client recognises the end of the body.
  */
 export function cutOff(response: ServerResponse): void {
   if (response.socket === null) response.destroy();
@@ -19,8 +19,8 @@ export function cutOff(response: ServerResponse): void {
 }
 
 /**
- * Resets a connection, or closes it if all has been written and its end is on the way: then libuv refuses a reset (EINVAL), and Node
- * never closes the descriptor.
+ * Resets a connection, or closes it if all has been written and its end is on the way: then libuv
+ * refuses a reset (EINVAL), and Node never closes the descriptor.
  */
 export function reset(socket: Socket): void {
   if (socket.writableEnded && socket.writableLength === 0) socket.destroy();

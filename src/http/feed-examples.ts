@@ -5,19 +5,40 @@ const REASON = 'AAPL has risen on five of six days; I buy ten shares.';
 /** A message of the trading session in the examples: fields that most messages lack are null. */
 function message(index: number, role: string, content: string, more: object = {}) {
   const timestamp = `2025-10-11T08:00:${['00', '00', '12', '12', '29', '30', '31'][index]}.250Z`;
-  return { message_index: index, role, content, summary: null, tool_name: null, tool_input: null, timestamp, served: null, ...more };
+  return {
+    message_index: index,
+    role,
+    content,
+    summary: null,
+    tool_name: null,
+    tool_input: null,
+    timestamp,
+    served: null,
+    ...more,
+  };
 }
 
-const served = (id: string) => ({ served: { model: 'claude-sonnet-4-5-20250929', id, service_tier: 'standard' } });
+const served = (id: string) => ({
+  served: { model: 'claude-sonnet-4-5-20250929', id, service_tier: 'standard' },
+});
 
 /** A short conversation; what the provider says of itself is in each answer. */
 export const conversation = [
   message(0, 'system', 'You are a trader...'),
   message(1, 'user', 'Today is 2025-09-15...'),
-  message(2, 'assistant', 'I look at AAPL first.', { summary: 'Which symbols have risen?', ...served('msg_01') }),
-  message(3, 'tool', '{"symbol":"AAPL","bars":[...]}', { tool_name: 'get_price_history', tool_input: '{"symbol":"AAPL"}' }),
+  message(2, 'assistant', 'I look at AAPL first.', {
+    summary: 'Which symbols have risen?',
+    ...served('msg_01'),
+  }),
+  message(3, 'tool', '{"symbol":"AAPL","bars":[...]}', {
+    tool_name: 'get_price_history',
+    tool_input: '{"symbol":"AAPL"}',
+  }),
   message(4, 'assistant', REASON, served('msg_02')),
-  message(5, 'tool', '{"cash":7630,...}', { tool_name: 'buy', tool_input: '{"symbol":"AAPL","amount":10}' }),
+  message(5, 'tool', '{"cash":7630,...}', {
+    tool_name: 'buy',
+    tool_input: '{"symbol":"AAPL","amount":10}',
+  }),
   message(6, 'assistant', 'Bought 10 AAPL on its momentum.', served('msg_03')),
 ];
 

@@ -11,7 +11,10 @@ export class HttpError extends Error {
   constructor(
     status: number,
     message: string,
-    { headers = [], closesConnection = false }: { headers?: readonly string[]; closesConnection?: boolean } = {},
+    {
+      headers = [],
+      closesConnection = false,
+    }: { headers?: readonly string[]; closesConnection?: boolean } = {},
   ) {
     super(message);
     this.name = 'HttpError';
@@ -36,14 +39,23 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   key_reused: 422,
 };
 
-/** The response to an error that its message explains; null for a bug or a fault, which `loggedError` responds to. */
+/**
+ * The response to an error that its message explains; null for a bug or a fault, which
+ * `loggedError` responds to.
+ */
 export function httpErrorOf(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;
   return new HttpError(statuses[error.code] ?? 500, error.message);
 }
 
-/** The response to a bug or a fault, with the reference that finds it in the log; of a bug it says nothing else. */
+/**
+ * The response to a bug or a fault, with the reference that finds it in the log; of a bug it says
+ * nothing else.
+ */
 export function loggedError(error: unknown, reference: string): HttpError {
-  return new HttpError(500, `Internal server error: ${storageFaultOf(error) ?? 'unexpected failure'} (reference ${reference})`);
+  return new HttpError(
+    500,
+    `Internal server error: ${storageFaultOf(error) ?? 'unexpected failure'} (reference ${reference})`,
+  );
 }

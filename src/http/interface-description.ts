@@ -1,8 +1,12 @@
 /**
- * The interface as an OpenAPI document, made from the routes and their schemas. The build runs this file and inserts the text
- * instead: the converter is a development dependency, and the examples would be a tenth of the program.
+ * The interface as an OpenAPI document, made from the routes and their schemas. The build runs this
+ * file and inserts the text instead: the converter is a development dependency, and the examples
+ * would be a tenth of the program.
  */
 export async function interfaceDescription(): Promise<string> {
-  const [{ describeApi }, { routes }] = await Promise.all([import('./openapi.ts'), import('./routes.ts')]);
+  const [{ describeApi }, { routes }] = await Promise.all([
+    import('./openapi.ts'),
+    import('./routes.ts'),
+  ]);
   return JSON.stringify(describeApi(routes));
 }

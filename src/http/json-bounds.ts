@@ -3,7 +3,10 @@ import { HttpError } from './http-error.ts';
 
 /** In the whole request: its own fields and those of nested objects. */
 const MAX_FIELDS = 100;
-/** In one field; only `models` has many. Half a million invalid items would mean half a million problems to describe. */
+/**
+ * In one field; only `models` has many. Half a million invalid items would mean half a million
+ * problems to describe.
+ */
 const MAX_ITEMS = MAX_RUNS;
 /** The deepest request nests two levels. */
 const MAX_DEPTH = 32;
@@ -19,9 +22,9 @@ const OBJECT_OPENS = 0x7b;
 const OBJECT_ENDS = 0x7d;
 
 /**
- * Refuses a JSON text with more fields, items or levels than any valid request has, before it is parsed: a megabyte of them
- * takes the parser up to seconds, and this check a few milliseconds at most. Throws a 422 that names one field. Leaves it to
- * the parser whether the text is JSON at all.
+ * Refuses a JSON text with more fields, items or levels than any valid request has, before it is
+ * parsed: a megabyte of them takes the parser up to seconds, and this check a few milliseconds at
+ * most. Throws a 422 that names one field. Leaves it to the parser whether the text is JSON at all.
  */
 export function checkBounds(json: Buffer): void {
   let depth = 0;
@@ -38,7 +41,8 @@ export function checkBounds(json: Buffer): void {
     } else if (byte === COLON) {
       fields += 1;
       if (depth === 1) [name, items] = [nameIn(json, text), 0];
-      if (fields > MAX_FIELDS) throw tooMuch(name, `the request has more than ${MAX_FIELDS} fields`);
+      if (fields > MAX_FIELDS)
+        throw tooMuch(name, `the request has more than ${MAX_FIELDS} fields`);
     } else if (byte === COMMA) {
       if (depth > 1 || isList) items += 1;
       if (items >= MAX_ITEMS) throw tooMuch(name, `at most ${MAX_ITEMS} items`);
@@ -50,7 +54,10 @@ export function checkBounds(json: Buffer): void {
   }
 }
 
-/** The position of the closing quote of the string that opens at `start`; the end of the text when there is none. */
+/**
+ * The position of the closing quote of the string that opens at `start`; the end of the text when
+ * there is none.
+ */
 function endOfString(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at += 1) {
     const byte = json[at];

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import { type ConversionConfig, type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import {
+  type ConversionConfig,
+  type JsonSchema,
+  toJsonSchema,
+  toJsonSchemaDefs,
+} from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 
 type Names = Record<string, v.GenericSchema>;
 
-/** Bodies are described as the input of a schema, query strings as its output, after the text was parsed. */
+/**
+ * Bodies are described as the input of a schema, query strings as its output, after the text was
+ * parsed.
+ */
 export type Side = 'input' | 'output';
 
 /** The titled schemas among and inside these, by title. Throws when two have the same title. */
@@ -15,7 +23,8 @@ export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const look = (schema: v.GenericSchema) => {
     const name = v.getTitle(schema);
     if (name !== undefined && names[name] === schema) return;
-    if (name !== undefined && names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
+    if (name !== undefined && names[name] !== undefined)
+      throw new Error(`Two schemas have the name ${name}`);
     if (name !== undefined) names[name] = schema;
     for (const part of partsOf(schema)) look(part);
   };
@@ -41,18 +50,29 @@ function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
 /** The named schemas themselves, as `components.schemas` has them. */
 export function describeNamed(names: Names): Record<string, JsonSchema> {
   const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
-  return Object.fromEntries(described.map(([name, { title: _title, ...schema }]) => [name, schema]));
+  return Object.fromEntries(
+    described.map(([name, { title: _title, ...schema }]) => [name, schema]),
+  );
 }
 
 /** A schema that refers to the titled ones by title. */
-export function describeSchema(schema: v.GenericSchema, { names, side }: { names: Names; side: Side }): JsonSchema {
+export function describeSchema(
+  schema: v.GenericSchema,
+  { names, side }: { names: Names; side: Side },
+): JsonSchema {
   const config = { ...configFor(side), definitions: names };
   const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
   return described;
 }
 
-/** What a parameter's schema says of an empty text: it counts as absent (validate.ts), so one that is required may not be empty. */
-export function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boolean): JsonSchema {
+/**
+ * What a parameter's schema says of an empty text: it counts as absent (validate.ts), so one that
+ * is required may not be empty.
+ */
+export function describeEmpty(
+  { type, pattern, enum: words }: JsonSchema,
+  required: boolean,
+): JsonSchema {
   if (type !== 'string' || words !== undefined) return {};
   if (required) return { minLength: 1 };
   return pattern === undefined ? {} : { pattern: `^$|${pattern}` };
@@ -69,12 +89,18 @@ function configFor(typeMode: Side): ConversionConfig {
   };
 }
 
-/** Avoids valid schemas that some generators do not understand: constants without a type, nested alternatives. */
+/**
+ * Avoids valid schemas that some generators do not understand: constants without a type, nested
+ * alternatives.
+ */
 function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
   if (type === 'literal') {
     assert.equal(typeof schema.const, 'string', 'every constant of the interface is a text');
     return { type: 'string', ...schema };
   }
   if (!type.startsWith('null') || schema.anyOf === undefined) return undefined;
-  return { ...schema, anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]) };
+  return {
+    ...schema,
+    anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]),
+  };
 }

@@ -1,4 +1,7 @@
-/** How much of the server one client may use, so that the others get their share. Every limit has a test. */
+/**
+ * How much of the server one client may use, so that the others get their share. Every limit has a
+ * test.
+ */
 export interface HttpLimits {
   /** The head of a request, its request line and all headers; llhttp counts it. More is a 431. */
   maxHeadBytes: number;
@@ -8,33 +11,60 @@ export interface HttpLimits {
   maxTargetLength: number;
   /** More is a 413. */
   maxBodyBytes: number;
-  /** How much of a refused body is read and discarded, so that its sender can read the response; more is cut off. */
+  /**
+   * How much of a refused body is read and discarded, so that its sender can read the response;
+   * more is cut off.
+   */
   maxDrainedBytes: number;
-  /** From the first byte, or the opening of the connection, to the end of the headers. Later is a 408. */
+  /**
+   * From the first byte, or the opening of the connection, to the end of the headers. Later is a
+   * 408.
+   */
   headersTimeoutMs: number;
   /** From the first byte to the end of the body. Later is a 408. */
   requestTimeoutMs: number;
   /** Idle time between two requests on one connection; then it is closed. */
   keepAliveTimeoutMs: number;
-  /** A connection without traffic in either direction, such as one with a stalled response, is closed. */
+  /**
+   * A connection without traffic in either direction, such as one with a stalled response, is
+   * closed.
+   */
   stalledTimeoutMs: number;
-  /** How often something is sent while a response is being made, well within the timeouts of proxies. */
+  /**
+   * How often something is sent while a response is being made, well within the timeouts of
+   * proxies.
+   */
   heartbeatMs: number;
-  /** Responses in progress that are longer than a chunk, or take more than a few slices to make. More are a 503. */
+  /**
+   * Responses in progress that are longer than a chunk, or take more than a few slices to make.
+   * More are a 503.
+   */
   maxLongResponses: number;
-  /** Responses that read the database at once, each by a connection of its own; further ones wait. More than the long ones. */
+  /**
+   * Responses that read the database at once, each by a connection of its own; further ones wait.
+   * More than the long ones.
+   */
   maxReadings: number;
   /** How far a response that holds a state of the database is made ahead of its client. */
   maxAheadBytes: number;
-  /** How long such a response may wait for its client in all; then it is cut off, because SQLite's log grows meanwhile. */
+  /**
+   * How long such a response may wait for its client in all; then it is cut off, because SQLite's
+   * log grows meanwhile.
+   */
   maxHeldMs: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
   maxConnections: number;
-  /** Pipelined requests on one connection that still wait for their responses; with more it is closed. */
+  /**
+   * Pipelined requests on one connection that still wait for their responses; with more it is
+   * closed.
+   */
   maxPipelinedRequests: number;
-  /** How long requests that have been read may take once the server stops; then their connections are reset. */
+  /**
+   * How long requests that have been read may take once the server stops; then their connections
+   * are reset.
+   */
   stoppingMs: number;
 }
 

@@ -3,15 +3,19 @@ import type { Format } from '../handlers/handler.ts';
 const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
 const HTML = 'text/html';
 
-/** How much an Accept header prefers a media type (0 to 1), and how specifically it names it: 3 by name, 2 `text/*`, 1 any. */
+/**
+ * How much an Accept header prefers a media type (0 to 1), and how specifically it names it: 3 by
+ * name, 2 `text/*`, 1 any.
+ */
 interface Preference {
   quality: number;
   exactness: number;
 }
 
 /**
- * The format of a response that has both: the one named in the query, otherwise the one that the Accept header prefers. JSON
- * where that says nothing, prefers neither or accepts neither; CSV where it accepts both equally but names only CSV.
+ * The format of a response that has both: the one named in the query, otherwise the one that the
+ * Accept header prefers. JSON where that says nothing, prefers neither or accepts neither; CSV
+ * where it accepts both equally but names only CSV.
  */
 export function chooseFormat(named: unknown, accept: string | undefined): Format {
   if (named === 'json' || named === 'csv') return named;
@@ -33,14 +37,21 @@ export interface AcceptedCoding {
   isPlainRefused: boolean;
 }
 
-/** Ranks a body without coding behind every coding that a client names, unless it names `identity` too. */
+/**
+ * Ranks a body without coding behind every coding that a client names, unless it names `identity`
+ * too.
+ */
 const UNNAMED_IDENTITY = Number.MIN_VALUE;
 
 /**
- * The content coding that an Accept-Encoding header prefers (RFC 9110, 12.5.3) of those that are offered, best first. None
- * for a client that sends no header, prefers `identity`, or accepts nothing that is offered.
+ * The content coding that an Accept-Encoding header prefers (RFC 9110, 12.5.3) of those that are
+ * offered, best first. None for a client that sends no header, prefers `identity`, or accepts
+ * nothing that is offered.
  */
-export function chooseCoding(accept: string | undefined, offered: readonly Coding[]): AcceptedCoding {
+export function chooseCoding(
+  accept: string | undefined,
+  offered: readonly Coding[],
+): AcceptedCoding {
   if (accept === undefined) return { coding: null, isPlainRefused: false };
   const qualities = new Map<string, number>();
   for (const part of accept.toLowerCase().split(',')) {

@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import type { Context } from '../handlers/handler.ts';
 
 /** An OpenAPI document; OpenAPI defines its parts. */
-export const openapiResponse = v.pipe(v.record(v.string(), v.unknown()), v.title('InterfaceDescription'));
+export const openapiResponse = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.title('InterfaceDescription'),
+);
 
 const made = new WeakMap<Context['interfaceDescription'], Promise<string>>();
 

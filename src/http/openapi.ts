@@ -19,14 +19,17 @@ const pathParameterDescriptions: Record<string, string> = {
 };
 
 /**
- * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It runs when the program is
- * built (interface-description.ts).
+ * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It
+ * runs when the program is built (interface-description.ts).
  */
 export function describeApi(routes: readonly Route[]): Record<string, unknown> {
-  const bodies = routes.flatMap(({ body, response }) => [body, response].filter((schema) => schema !== undefined));
+  const bodies = routes.flatMap(({ body, response }) =>
+    [body, response].filter((schema) => schema !== undefined),
+  );
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, names);
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, names);
   return {
     openapi: '3.1.0',
     info: {
@@ -38,14 +41,21 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     },
     servers: [
       { url: '/', description: 'The server that sent this description.' },
-      { url: 'http://localhost:8080', description: 'A server on this machine, on its default port.' },
+      {
+        url: 'http://localhost:8080',
+        description: 'A server on this machine, on its default port.',
+      },
     ],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{}, { accessToken: [] }],
     paths,
     components: {
       securitySchemes: {
-        accessToken: { type: 'http', scheme: 'bearer', description: 'Needed where the server has access tokens (docs/operations.md).' },
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Needed where the server has access tokens (docs/operations.md).',
+        },
       },
       schemas: describeNamed(names),
     },
@@ -67,7 +77,9 @@ function describeRoute(route: Route, names: Names): Record<string, unknown> {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: contentOf(body, names), example: exampleOf(route).request } },
+        content: {
+          'application/json': { schema: contentOf(body, names), example: exampleOf(route).request },
+        },
       },
     }),
     responses: { 200: describeResponse(route, names), ...describeErrors(route, names) },
@@ -104,13 +116,17 @@ function describeErrors(route: Route, names: Names): Record<string, unknown> {
 export function errorsOf(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',
-    ...(route.isPublic ? {} : { 401: 'The server has access tokens, and the request has none of them.' }),
+    ...(route.isPublic
+      ? {}
+      : { 401: 'The server has access tokens, and the request has none of them.' }),
     403: 'The request comes from a web page of another origin, or its access token is read-only.',
     405: 'The path has no such method; the Allow header names those it has.',
     422: 'A value does not fit its schema, or the path has no such query parameter; the detail names it.',
     ...(route.path === '/health'
       ? {}
-      : { 500: 'An unexpected failure, with a reference into the log, or a broken server configuration.' }),
+      : {
+          500: 'An unexpected failure, with a reference into the log, or a broken server configuration.',
+        }),
     ...route.errors,
   };
 }
@@ -133,7 +149,14 @@ function parametersOf(fields: Route['query'], place: 'query' | 'header', names: 
     const required = !v.is(field, undefined);
     const emptiness = place === 'query' ? describeEmpty(schema, required) : {};
     const isEmptyAllowed = place === 'query' && !required && { allowEmptyValue: true };
-    return { name, in: place, required, ...isEmptyAllowed, description, schema: { ...schema, ...value, ...emptiness } };
+    return {
+      name,
+      in: place,
+      required,
+      ...isEmptyAllowed,
+      description,
+      schema: { ...schema, ...value, ...emptiness },
+    };
   });
 }
 

@@ -8,10 +8,16 @@ import { type Coding, chooseCoding } from './negotiate.ts';
 /** Loaded by the first page that is sent. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
-/** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
+/**
+ * The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the
+ * program was not built.
+ */
 export type BuiltPages = Readonly<Record<string, string>>;
 
-/** A file for browsers. Most accept Brotli, and get it as it is stored; the other forms are made when one is requested. */
+/**
+ * A file for browsers. Most accept Brotli, and get it as it is stored; the other forms are made
+ * when one is requested.
+ */
 interface PageFile {
   contentType: string;
   /** Weak, because it names the content whatever its coding. */
@@ -20,7 +26,10 @@ interface PageFile {
   gzipped: () => Buffer;
 }
 
-/** A path for browsers. It is not part of the JSON API, so the interface description leaves it out; it needs no token. */
+/**
+ * A path for browsers. It is not part of the JSON API, so the interface description leaves it out;
+ * it needs no token.
+ */
 export interface PageRoute {
   method: 'GET';
   path: string;
@@ -39,7 +48,10 @@ const contentTypes: Record<string, string> = {
   'favicon.svg': 'image/svg+xml',
 };
 
-/** A page may run our script, use our style sheet and call this server. Nothing is loaded from elsewhere. */
+/**
+ * A page may run our script, use our style sheet and call this server. Nothing is loaded from
+ * elsewhere.
+ */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -62,8 +74,12 @@ const PAGE_HEADERS = [
 
 export interface Pages {
   routes: PageRoute[];
-  /** Sends the page for an unknown path, with a link back; undefined when the program was not built. */
-  sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
+  /**
+   * Sends the page for an unknown path, with a link back; undefined when the program was not built.
+   */
+  sendMissing:
+    | ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void)
+    | undefined;
 }
 
 /** What the pages say of their server from the first moment. */
@@ -73,19 +89,34 @@ interface Mode {
   isFixed: boolean;
 }
 
-/** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
+/**
+ * The routes of the pages: each file under its name, and every page's path with the one HTML file.
+ */
 export function createPages(built: BuiltPages, mode: Mode): Pages {
-  const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64, mode)]));
+  const files = new Map(
+    Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64, mode)]),
+  );
   const index = files.get('index.html');
   if (index === undefined) return { routes: [], sendMissing: undefined };
-  const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({ method: 'GET', path, isPublic: true, send });
+  const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({
+    method: 'GET',
+    path,
+    isPublic: true,
+    send,
+  });
   return {
     routes: [
-      ...pagePaths.map((path) => pageAt(path, (request, response) => sendFile(request, response, index()))),
-      ...[...files].map(([name, file]) =>
-        pageAt(`/${name}`, (request, response) => sendFile(request, response, file())),
-      ).filter(({ path }) => path !== '/index.html'),
-      ...Object.entries(MOVED).map(([path, target]) => pageAt(path, (_request, response) => redirect(response, target))),
+      ...pagePaths.map((path) =>
+        pageAt(path, (request, response) => sendFile(request, response, index())),
+      ),
+      ...[...files]
+        .map(([name, file]) =>
+          pageAt(`/${name}`, (request, response) => sendFile(request, response, file())),
+        )
+        .filter(({ path }) => path !== '/index.html'),
+      ...Object.entries(MOVED).map(([path, target]) =>
+        pageAt(path, (_request, response) => redirect(response, target)),
+      ),
     ],
     sendMissing: (request, response, error) => sendFile(request, response, index(), error),
   };
@@ -109,8 +140,14 @@ function openFile(name: string, base64: string, mode: Mode): PageFile {
   };
 }
 
-/** The HTML file of a server in DEV mode, or of a view, so that a page says so from its first moment, and nothing moves later. */
-function marked(brotli: Buffer, { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode): Buffer {
+/**
+ * The HTML file of a server in DEV mode, or of a view, so that a page says so from its first
+ * moment, and nothing moves later.
+ */
+function marked(
+  brotli: Buffer,
+  { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode,
+): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
   const marks = [
     ...(deploymentMode === 'DEV' ? [`data-dev="${isKept ? 'kept' : 'erased'}"`] : []),
@@ -142,7 +179,14 @@ function sendFile(
   file: PageFile,
   error?: ErrorStatus,
 ): void {
-  const headers = ['Content-Type', file.contentType, 'ETag', file.etag, ...PAGE_HEADERS, ...(error?.headers ?? [])];
+  const headers = [
+    'Content-Type',
+    file.contentType,
+    'ETag',
+    file.etag,
+    ...PAGE_HEADERS,
+    ...(error?.headers ?? []),
+  ];
   if (error === undefined && isKnown(file, request.headers['if-none-match'])) {
     response.writeHead(304, headers).end();
     return;
@@ -160,5 +204,10 @@ function bodyIn({ brotli, gzipped }: PageFile, coding: Coding | null): Buffer {
 
 /** Whether the tags of If-None-Match include the file's, weak or not. */
 function isKnown({ etag }: PageFile, tags: string | undefined): boolean {
-  return tags?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag.slice(2)) ?? false;
+  return (
+    tags
+      ?.split(',')
+      .some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag.slice(2)) ??
+    false
+  );
 }

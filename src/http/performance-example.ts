@@ -3,7 +3,9 @@ import { deployment } from './job-examples.ts';
 
 /** The reasons for figures that need more than two days. */
 function tooFew(least: number, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, `Needs ${least} days with a return, has 2`]));
+  return Object.fromEntries(
+    names.map((name) => [name, `Needs ${least} days with a return, has 2`]),
+  );
 }
 
 const OTHER_PERIOD =
@@ -29,8 +31,20 @@ const noFigures = {
 const details = {
   months: [{ month: '2025-09', return: 0.005, days: 2 }],
   years: [{ year: '2025', return: 0.005, days: 2 }],
-  drawdowns: [{ depth: 0.003, peak_date: null, trough_date: '2025-09-15', recovery_date: '2025-09-16', length: 2 }],
-  rolling: { window: 20, points: [], unavailable: { points: 'Needs 20 days with a return, has 2' } },
+  drawdowns: [
+    {
+      depth: 0.003,
+      peak_date: null,
+      trough_date: '2025-09-15',
+      recovery_date: '2025-09-16',
+      length: 2,
+    },
+  ],
+  rolling: {
+    window: 20,
+    points: [],
+    unavailable: { points: 'Needs 20 days with a return, has 2' },
+  },
   symbols: [
     {
       symbol: 'AAPL',
@@ -90,7 +104,13 @@ export const performance = {
           correlation: null,
           tracking_error: null,
           information_ratio: null,
-          unavailable: tooFew(20, ['alpha', 'beta', 'correlation', 'tracking_error', 'information_ratio']),
+          unavailable: tooFew(20, [
+            'alpha',
+            'beta',
+            'correlation',
+            'tracking_error',
+            'information_ratio',
+          ]),
         },
         trading: {
           trades: 2,
@@ -181,14 +201,24 @@ export const performance = {
     count: 1,
     clean_after: '2025-07-31',
     without_clean_days: [
-      { model: 'o5', reason: 'Its last model-day, 2025-09-30, is not after its knowledge cutoff, 2025-12-31' },
+      {
+        model: 'o5',
+        reason: 'Its last model-day, 2025-09-30, is not after its knowledge cutoff, 2025-12-31',
+      },
     ],
-    without_completed_days: [{ model: 'qwen-max', reason: '22 model-days failed, and none was completed' }],
+    without_completed_days: [
+      { model: 'qwen-max', reason: '22 model-days failed, and none was completed' },
+    ],
     common: {
       start_date: '2025-09-15',
       end_date: '2025-09-16',
       days: 2,
-      left_out: [{ model: 'grok-5', reason: 'It has 0 days with a return, fewer than half of the median of 22 days' }],
+      left_out: [
+        {
+          model: 'grok-5',
+          reason: 'It has 0 days with a return, fewer than half of the median of 22 days',
+        },
+      ],
       left_out_days: [{ date: '2025-09-17', missing: 1, models: ['gpt-5#2'] }],
     },
     incomparable: [{ model: 'claude-sonnet-4.5', kind: 'period', reason: OTHER_PERIOD }],
@@ -217,7 +247,13 @@ export const performance = {
       total_return: 0.003,
       ...noFigures,
       winning_days_share: 1,
-      max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
+      max_drawdown: {
+        depth: 0,
+        peak_date: null,
+        trough_date: null,
+        recovery_date: null,
+        length: 0,
+      },
       longest_winning_run: 2,
       longest_losing_run: 0,
       best_day: { date: '2025-09-16', daily_return: 0.001998002 },
@@ -227,7 +263,10 @@ export const performance = {
         { date: '2025-09-16', value: 1.003, daily_return: 0.001998002, dividend_status: 'known' },
       ],
     },
-    conventions: { ...reportConventions(0), definitions: { total_return: definitions.total_return } },
+    conventions: {
+      ...reportConventions(0),
+      definitions: { total_return: definitions.total_return },
+    },
     ...deployment,
   },
   csv: [

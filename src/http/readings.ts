@@ -7,13 +7,16 @@ type Sending = Promise<void> | undefined;
 /** The moments of the responses that are being made. */
 export interface Readings {
   /**
-   * Gives the work a moment of its own, which is over when the work is. With too many at once, each of which has files open, the work
-   * waits for another to end.
+   * Gives the work a moment of its own, which is over when the work is. With too many at once, each
+   * of which has files open, the work waits for another to end.
    */
   during(work: (moment: Moment) => Sending): Sending;
 }
 
-export function createReadings(database: Database, { maxReadings }: Pick<HttpLimits, 'maxReadings'>): Readings {
+export function createReadings(
+  database: Database,
+  { maxReadings }: Pick<HttpLimits, 'maxReadings'>,
+): Readings {
   let count = 0;
   const waiting: (() => void)[] = [];
   const end = (moment: Moment) => {

@@ -3,8 +3,8 @@ import { codingFor, codingHeaders, encodeWhole } from './compress.ts';
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
 /**
- * On every response of the API, whatever its status: data for its client, which no page may run, frame or cache, and whose
- * bytes depend on the codings that the client accepts.
+ * On every response of the API, whatever its status: data for its client, which no page may run,
+ * frame or cache, and whose bytes depend on the codings that the client accepts.
  */
 export const SAFETY_HEADERS = [
   'Cache-Control',
@@ -45,7 +45,16 @@ export function sendText(
 /** The last response on a connection that Node no longer serves, as it goes over the wire. */
 export function rawResponse(status: number, json: string, now: Date): string {
   const length = String(Buffer.byteLength(json));
-  const headers = [...JSON_TYPE, ...SAFETY_HEADERS, 'Content-Length', length, 'Date', now.toUTCString()];
-  const lines = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : []));
+  const headers = [
+    ...JSON_TYPE,
+    ...SAFETY_HEADERS,
+    'Content-Length',
+    length,
+    'Date',
+    now.toUTCString(),
+  ];
+  const lines = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : [],
+  );
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${json}`;
 }

@@ -7,14 +7,20 @@ export interface RoutePattern {
   path: string;
 }
 
-/** The match of a method and path. Without `params` the path is known but only for the methods in `allowed`; `route` is one of theirs. */
-export type Match<Route> = { route: Route; params: Record<string, string> } | { route: Route; allowed: string[] };
+/**
+ * The match of a method and path. Without `params` the path is known but only for the methods in
+ * `allowed`; `route` is one of theirs.
+ */
+export type Match<Route> =
+  | { route: Route; params: Record<string, string> }
+  | { route: Route; allowed: string[] };
 
 export type Router<Route> = (method: string, path: string) => Match<Route> | null;
 
 /**
- * Builds a pure function from method and (still percent-encoded) path to a route; null for an unknown path. A trailing slash
- * is ignored. HEAD is served by GET. Throws a `URIError` for broken percent-encoding in a parameter.
+ * Builds a pure function from method and (still percent-encoded) path to a route; null for an
+ * unknown path. A trailing slash is ignored. HEAD is served by GET. Throws a `URIError` for broken
+ * percent-encoding in a parameter.
  */
 export function createRouter<Route extends RoutePattern>(routes: readonly Route[]): Router<Route> {
   const byPath = Map.groupBy(routes, ({ path }) => path);
@@ -27,7 +33,10 @@ export function createRouter<Route extends RoutePattern>(routes: readonly Route[
     if (exact !== undefined) return choose(exact, method, {});
     const segments = segmentsOf(plain);
     for (const { paramsIn, candidates } of patterns) {
-      const params = paramsIn(segments)?.map(([name, segment]) => [name, decodeURIComponent(segment)]);
+      const params = paramsIn(segments)?.map(([name, segment]) => [
+        name,
+        decodeURIComponent(segment),
+      ]);
       if (params !== undefined) return choose(candidates, method, Object.fromEntries(params));
     }
     return null;

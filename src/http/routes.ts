@@ -41,7 +41,10 @@ export interface Route {
   isPublic?: true;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
-  /** A method, so that handlers with a more specific input can be assigned: the schemas above guarantee it. */
+  /**
+   * A method, so that handlers with a more specific input can be assigned: the schemas above
+   * guarantee it.
+   */
   handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;
 }
 
@@ -96,7 +99,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/results',
     tag: 'results',
-    summary: 'Every position: cash, holdings and value after each action, by date, model and action.',
+    summary:
+      'Every position: cash, holdings and value after each action, by date, model and action.',
     query: resultsQuery,
     response: resultsResponse,
     errors: BUSY,
@@ -118,7 +122,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/decisions',
     tag: 'results',
-    summary: 'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
+    summary:
+      'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
     query: decisionsQuery,
     response: decisionsResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
@@ -128,7 +133,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/search',
     tag: 'results',
-    summary: 'The messages of conversations that contain all of some words, newest first; a page at a time.',
+    summary:
+      'The messages of conversations that contain all of some words, newest first; a page at a time.',
     query: searchQuery,
     response: searchResponse,
     errors: {
@@ -168,7 +174,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/comparison',
     tag: 'results',
-    summary: 'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
+    summary:
+      'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
     query: comparisonQuery,
     response: comparisonResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
@@ -179,7 +186,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/models',
     tag: 'data',
-    summary: 'The models of the configuration and those named in jobs, with what each has completed.',
+    summary:
+      'The models of the configuration and those named in jobs, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
     handle: models,
@@ -188,7 +196,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/prices/coverage',
     tag: 'data',
-    summary: 'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
+    summary:
+      'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
     query: coverageQuery,
     response: coverageResponse,
     errors: {},
@@ -198,7 +207,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/audit',
     tag: 'service',
-    summary: 'Recompute every model-day from its actions and prices, and report what does not add up.',
+    summary:
+      'Recompute every model-day from its actions and prices, and report what does not add up.',
     response: auditResponse,
     errors: BUSY,
     handle: audit,

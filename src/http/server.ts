@@ -48,12 +48,18 @@ interface Site {
 
 export interface HttpServer {
   server: Server;
-  /** Stops listening, answers what has been read completely, and closes all connections: within `stoppingMs`. */
+  /**
+   * Stops listening, answers what has been read completely, and closes all connections: within
+   * `stoppingMs`.
+   */
   stop(): Promise<void>;
 }
 
 /** Builds the HTTP server; it is not listening yet. */
-export function createHttpServer(context: Context, { accessTokens, pages, limits = httpLimits }: HttpOptions): HttpServer {
+export function createHttpServer(
+  context: Context,
+  { accessTokens, pages, limits = httpLimits }: HttpOptions,
+): HttpServer {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -76,14 +82,16 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     long: createLongResponses(limits),
     readings: createReadings(context.database, limits),
   };
-  const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
-    // The client may hold its body back, which would make the start of the next request uncertain.
-    if (expects !== 'nothing') response.shouldKeepAlive = false;
-    const exchange = { request, response, expects };
-    const turn = site.connections.enter(exchange);
-    if (turn === true) respond(site, exchange);
-    else void turn.then((isServed) => isServed && respond(site, exchange));
-  };
+  const onRequest =
+    (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
+      // The client may hold its body back, which would make the start of the next request
+      // uncertain.
+      if (expects !== 'nothing') response.shouldKeepAlive = false;
+      const exchange = { request, response, expects };
+      const turn = site.connections.enter(exchange);
+      if (turn === true) respond(site, exchange);
+      else void turn.then((isServed) => isServed && respond(site, exchange));
+    };
   server.on('request', onRequest('nothing'));
   server.on('checkContinue', onRequest('continue'));
   server.on('checkExpectation', onRequest('something else'));
@@ -91,8 +99,9 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
 }
 
 /**
- * Every request ends here in exactly one response, whatever is thrown on the way. A response that is ready at once is also sent
- * at once: waiting for promises would cost a twentieth of the time that a short request takes.
+ * Every request ends here in exactly one response, whatever is thrown on the way. A response that
+ * is ready at once is also sent at once: waiting for promises would cost a twentieth of the time
+ * that a short request takes.
  */
 function respond(site: Site, exchange: Exchange): void {
   const { request } = exchange;
@@ -101,10 +110,14 @@ function respond(site: Site, exchange: Exchange): void {
   try {
     checkMessage(request, site.limits);
     match = find(site.router, request, target);
-    if (match !== null || !isFromBrowser(site, request)) checkToken(site.access, request, match?.route ?? null);
+    if (match !== null || !isFromBrowser(site, request))
+      checkToken(site.access, request, match?.route ?? null);
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
-    const { route, params } = choose(match, request, { ...target, viewedFile: site.context.viewedFile });
+    const { route, params } = choose(match, request, {
+      ...target,
+      viewedFile: site.context.viewedFile,
+    });
     const sending = send(site, exchange, { route, params, query: target.query });
     if (sending !== undefined) return void finishLater(site, exchange, { sending, match, target });
   } catch (error) {
@@ -116,7 +129,11 @@ function respond(site: Site, exchange: Exchange): void {
 async function finishLater(
   site: Site,
   exchange: Exchange,
-  { sending, match, target }: { sending: Promise<void>; match: Match<AnyRoute> | null; target: Target },
+  {
+    sending,
+    match,
+    target,
+  }: { sending: Promise<void>; match: Match<AnyRoute> | null; target: Target },
 ): Promise<void> {
   try {
     await sending;
@@ -142,45 +159,93 @@ interface Chosen<Of = AnyRoute> {
   query: string;
 }
 
-/** Nothing when the response has been handed to Node already, otherwise a promise that resolves when it has. */
-function send(site: Site, exchange: Exchange, { route, params, query }: Chosen): Promise<void> | undefined {
+/**
+ * Nothing when the response has been handed to Node already, otherwise a promise that resolves when
+ * it has.
+ */
+function send(
+  site: Site,
+  exchange: Exchange,
+  { route, params, query }: Chosen,
+): Promise<void> | undefined {
   if ('send' in route) return void route.send(exchange.request, exchange.response);
   if (route.body !== undefined) return serveWithBody(site, exchange, { route, params, query });
-  return serve(site, exchange, route, checkInput(route, exchange.request, { params, query, json: undefined }));
+  return serve(
+    site,
+    exchange,
+    route,
+    checkInput(route, exchange.request, { params, query, json: undefined }),
+  );
 }
 
-async function serveWithBody(site: Site, exchange: Exchange, { route, params, query }: Chosen<Route>): Promise<void> {
+async function serveWithBody(
+  site: Site,
+  exchange: Exchange,
+  { route, params, query }: Chosen<Route>,
+): Promise<void> {
   const json = await readJsonBody(exchange, site.limits);
   await serve(site, exchange, route, checkInput(route, exchange.request, { params, query, json }));
 }
 
-/** A response that is read is made of one moment, whatever is committed meanwhile; only a health check is about now. */
-function serve(site: Site, exchange: Exchange, route: Route, input: Input): Promise<void> | undefined {
+/**
+ * A response that is read is made of one moment, whatever is committed meanwhile; only a health
+ * check is about now.
+ */
+function serve(
+  site: Site,
+  exchange: Exchange,
+  route: Route,
+  input: Input,
+): Promise<void> | undefined {
   const { context, readings, limits } = site;
-  if (route.method !== 'GET' || route.isPublic) return handle(site, exchange, { route, input, context });
+  if (route.method !== 'GET' || route.isPublic)
+    return handle(site, exchange, { route, input, context });
   return readings.during((moment) =>
-    handle(site, exchange, { route, input, context: { ...context, database: moment }, reading: { moment, ...limits } }),
+    handle(site, exchange, {
+      route,
+      input,
+      context: { ...context, database: moment },
+      reading: { moment, ...limits },
+    }),
   );
 }
 
 function handle(
   { long }: Site,
   { response }: Exchange,
-  { route, input, context, reading }: { route: Route; input: Input; context: Context; reading?: Reading },
+  {
+    route,
+    input,
+    context,
+    reading,
+  }: { route: Route; input: Input; context: Context; reading?: Reading },
 ): Promise<void> | undefined {
-  const options = { long, headers: route.hasTable ? VARIES_BY_ACCEPT : NO_HEADERS, ...(reading && { reading }) };
+  const options = {
+    long,
+    headers: route.hasTable ? VARIES_BY_ACCEPT : NO_HEADERS,
+    ...(reading && { reading }),
+  };
   const body = route.handle(context, input);
-  return body instanceof Promise ? body.then((text) => sendBody(response, text, options)) : sendBody(response, body, options);
+  return body instanceof Promise
+    ? body.then((text) => sendBody(response, text, options))
+    : sendBody(response, body, options);
 }
 
 /** Null for an unknown path, and for one that cannot be read. */
-function find(router: Router<AnyRoute>, { method = '' }: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
+function find(
+  router: Router<AnyRoute>,
+  { method = '' }: IncomingMessage,
+  { path }: Target,
+): Match<AnyRoute> | null {
   return isReadable(path) ? router(method, path) : null;
 }
 
 function checkExpectation({ expects }: Exchange): void {
   if (expects === 'something else')
-    throw new HttpError(417, 'Cannot meet the expectation: the only supported Expect is 100-continue');
+    throw new HttpError(
+      417,
+      'Cannot meet the expectation: the only supported Expect is 100-continue',
+    );
 }
 
 function choose(
@@ -189,9 +254,15 @@ function choose(
   { path, query, viewedFile }: Target & Pick<Context, 'viewedFile'>,
 ): { route: AnyRoute; params: Record<string, string> } {
   if (!isReadable(path) || !isReadable(query))
-    throw new HttpError(400, 'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)');
+    throw new HttpError(
+      400,
+      'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)',
+    );
   if (match === null)
-    throw new HttpError(404, `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`);
+    throw new HttpError(
+      404,
+      `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
+    );
   if (viewedFile !== null && !isRead(match)) throw viewRefusal(match, { method, path, viewedFile });
   if ('params' in match) return match;
   const allowed = match.allowed.join(', ');
@@ -224,7 +295,8 @@ function checkInput(
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
     body: route.body === undefined ? undefined : validateBody(route.body, json),
-    headers: route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
+    headers:
+      route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
   };
 }
 
@@ -234,21 +306,30 @@ interface Failure {
   target: Target;
 }
 
-/** Responds with the error, or cuts the connection when a response has begun or the client has left. */
+/**
+ * Responds with the error, or cuts the connection when a response has begun or the client has left.
+ */
 function fail(site: Site, exchange: Exchange, { error, match, target }: Failure): void {
   const { context, limits } = site;
   const { request, response } = exchange;
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
-    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence: 'the response was cut off' });
+    if (!isClientGone)
+      logUnexpected(context.log, error, {
+        path: target.path,
+        consequence: 'the response was cut off',
+      });
     cutOff(response);
     return;
   }
   const { status, message: detail, headers, closesConnection } = responseTo(error, context);
   if (closesConnection) response.shouldKeepAlive = false;
-  const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
+  const body = match?.route.bareErrors
+    ? { detail }
+    : { detail, ...deploymentFields(context.settings) };
   const isMissing = status === 405 || (status === 404 && match === null);
-  if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, { status, headers });
+  if (isMissing && isFromBrowser(site, request))
+    site.sendMissing?.(request, response, { status, headers });
   else sendJson(response, status, printableJson(body), headers);
   drain(request, limits);
 }
@@ -259,5 +340,9 @@ function responseTo(error: unknown, { log }: Context): HttpError {
 
 /** Whether a person entered the URL in a browser, and there are pages to show. */
 function isFromBrowser({ sendMissing }: Site, { method, headers }: IncomingMessage): boolean {
-  return sendMissing !== undefined && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept);
+  return (
+    sendMissing !== undefined &&
+    (method === 'GET' || method === 'HEAD') &&
+    prefersHtml(headers.accept)
+  );
 }

@@ -8,10 +8,16 @@ import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
 
-/** Pieces of a long response are joined up to about this many characters, which is the most that one slow client holds. */
+/**
+ * Pieces of a long response are joined up to about this many characters, which is the most that one
+ * slow client holds.
+ */
 export const STREAM_CHUNK_LENGTH = 64 * 1024;
 
-/** A response that is shorter than a chunk and takes at most this many slices needs no place among the long ones. */
+/**
+ * A response that is shorter than a chunk and takes at most this many slices needs no place among
+ * the long ones.
+ */
 const FREE_SLICES = 10;
 /** When a client may try again after finding no place. */
 const RETRY_AFTER_SECONDS = 10;
@@ -21,7 +27,10 @@ type StreamLimits = Pick<HttpLimits, 'maxLongResponses' | 'heartbeatMs'>;
 /** The long responses of one server. */
 export interface LongResponses {
   readonly limits: StreamLimits;
-  /** Holds a place while the work runs. Rejects with a 503 when there is none, without starting the work. */
+  /**
+   * Holds a place while the work runs. Rejects with a 503 when there is none, without starting the
+   * work.
+   */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -31,9 +40,13 @@ export function createLongResponses(limits: StreamLimits): LongResponses {
     limits,
     async during(work) {
       if (count >= limits.maxLongResponses)
-        throw new HttpError(503, `Cannot send another long response: ${count} are being sent; try again later`, {
-          headers: ['Retry-After', String(RETRY_AFTER_SECONDS)],
-        });
+        throw new HttpError(
+          503,
+          `Cannot send another long response: ${count} are being sent; try again later`,
+          {
+            headers: ['Retry-After', String(RETRY_AFTER_SECONDS)],
+          },
+        );
       count += 1;
       try {
         return await work();
@@ -56,10 +69,18 @@ export interface Reading extends Pick<HttpLimits, 'maxAheadBytes' | 'maxHeldMs'>
   moment: Moment;
 }
 
-/** Sends a response with status 200. A short text is handed to Node at once; otherwise the promise resolves when all is. */
-export function sendBody(response: ServerResponse, body: ResponseBody, options: SendOptions): Promise<void> | undefined {
+/**
+ * Sends a response with status 200. A short text is handed to Node at once; otherwise the promise
+ * resolves when all is.
+ */
+export function sendBody(
+  response: ServerResponse,
+  body: ResponseBody,
+  options: SendOptions,
+): Promise<void> | undefined {
   if (typeof body === 'string') options.reading?.moment.close();
-  if (typeof body === 'string' && body.length <= STREAM_CHUNK_LENGTH) return void sendJson(response, 200, body, options.headers);
+  if (typeof body === 'string' && body.length <= STREAM_CHUNK_LENGTH)
+    return void sendJson(response, 200, body, options.headers);
   if (typeof body === 'string') return sendPieces(response, chunksOf(body), options);
   return 'stop' in body ? sendLate(response, body, options) : sendPieces(response, body, options);
 }
@@ -74,16 +95,20 @@ function* chunksOf(text: string): Generator<string> {
 }
 
 /**
- * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one in one go. One that holds a
- * state of the database is made ahead of its client, and cut off if that client is too slow all the same. An error before the first
- * chunk is full can still become an error response. When the client leaves, making it stops.
+ * Sends a response piece by piece, made in slices and no faster than the client reads it; a short
+ * one in one go. One that holds a state of the database is made ahead of its client, and cut off if
+ * that client is too slow all the same. An error before the first chunk is full can still become an
+ * error response. When the client leaves, making it stops.
  */
 export async function sendPieces(
   response: ServerResponse,
   body: Iterable<string> | Table,
   { long, headers, reading }: SendOptions,
 ): Promise<void> {
-  const { type, lines } = 'lines' in body ? { type: tableType(body), lines: body.lines } : { type: JSON_TYPE, lines: body };
+  const { type, lines } =
+    'lines' in body
+      ? { type: tableType(body), lines: body.lines }
+      : { type: JSON_TYPE, lines: body };
   const pieces = lines[Symbol.iterator]();
   try {
     const first = await begin(pieces);
@@ -105,7 +130,11 @@ interface Chunk {
 /** All of a short response, or the beginning of one that turns out to be long. */
 async function begin(pieces: Iterator<string>): Promise<Chunk> {
   let chunk: Chunk = { text: '', isLast: false, sliceEnd: 0 };
-  for (let slice = 0; slice < FREE_SLICES && !chunk.isLast && chunk.text.length < STREAM_CHUNK_LENGTH; slice += 1) {
+  for (
+    let slice = 0;
+    slice < FREE_SLICES && !chunk.isLast && chunk.text.length < STREAM_CHUNK_LENGTH;
+    slice += 1
+  ) {
     await nextTurn({ isFirst: slice === 0 });
     chunk = fill(pieces, chunk.text, performance.now() + SLICE_MS);
   }
@@ -125,7 +154,12 @@ function fill(pieces: Iterator<string>, before: string, sliceEnd: number): Chunk
 
 async function sendChunks(
   response: ServerResponse,
-  { pieces, first, head, reading }: { pieces: Iterator<string>; first: Chunk; head: string[]; reading: Reading | undefined },
+  {
+    pieces,
+    first,
+    head,
+    reading,
+  }: { pieces: Iterator<string>; first: Chunk; head: string[]; reading: Reading | undefined },
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
   const mayGoOn = paceOf(response, reading);
@@ -148,7 +182,8 @@ async function sendChunks(
       outlet?.flush();
       beatAt = performance.now();
     }
-    // What is left of a slice makes more chunks: a response of a few milliseconds waits for few turns, however long it is.
+    // What is left of a slice makes more chunks: a response of a few milliseconds waits for few
+    // turns, however long it is.
     if (performance.now() >= sliceEnd) {
       await nextTurn();
       sliceEnd = performance.now() + SLICE_MS;
@@ -158,11 +193,14 @@ async function sendChunks(
 }
 
 /**
- * Returns a function that resolves when more of a response may be made: when its client has read what was written or, while the
- * response holds a state of the database, when not too much is written ahead. Cuts the response off after waiting too long with
- * that state held.
+ * Returns a function that resolves when more of a response may be made: when its client has read
+ * what was written or, while the response holds a state of the database, when not too much is
+ * written ahead. Cuts the response off after waiting too long with that state held.
  */
-function paceOf(response: ServerResponse, reading: Reading | undefined): (outlet: Outlet) => Promise<void> {
+function paceOf(
+  response: ServerResponse,
+  reading: Reading | undefined,
+): (outlet: Outlet) => Promise<void> {
   const drained = watchClient(response);
   let leftMs = reading?.maxHeldMs ?? Infinity;
   return async (outlet) => {
@@ -178,7 +216,10 @@ function paceOf(response: ServerResponse, reading: Reading | undefined): (outlet
   };
 }
 
-/** Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so nothing to compress. */
+/**
+ * Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so
+ * nothing to compress.
+ */
 function openLong(response: ServerResponse, head: readonly string[]): Outlet {
   const { coding } = codingFor(response);
   response.writeHead(200, [...head, ...codingHeaders(coding)]);
@@ -186,9 +227,10 @@ function openLong(response: ServerResponse, head: readonly string[]): Outlet {
 }
 
 /**
- * Sends a response that takes long to make. At the first heartbeat its status becomes 200: leading white space, which JSON
- * allows, shows the client and any proxy that the response is being made. An earlier error can still become an error
- * response; a later one cuts the connection. When the client leaves, `stop` is called.
+ * Sends a response that takes long to make. At the first heartbeat its status becomes 200: leading
+ * white space, which JSON allows, shows the client and any proxy that the response is being made.
+ * An earlier error can still become an error response; a later one cuts the connection. When the
+ * client leaves, `stop` is called.
  */
 export async function sendLate(
   response: ServerResponse,
@@ -200,7 +242,10 @@ export async function sendLate(
   try {
     await long.during(async () => {
       const head = [...JSON_TYPE, ...SAFETY_HEADERS, ...headers];
-      const { json, outlet } = await beatUntil(text, response, { head, heartbeatMs: long.limits.heartbeatMs });
+      const { json, outlet } = await beatUntil(text, response, {
+        head,
+        heartbeatMs: long.limits.heartbeatMs,
+      });
       reading?.moment.close();
       if (outlet !== undefined) await outlet.end(json);
       else if (json.length <= STREAM_CHUNK_LENGTH) sendJson(response, 200, json, headers);
@@ -238,9 +283,9 @@ async function beatUntil(
 }
 
 /**
- * Cuts off a response that is stalled: its client does not read what was written. One that is still being made, or whose
- * last piece is still in its compressor, is not stalled. Returns a function that resolves when the client has read what was
- * written to the outlet, or has left.
+ * Cuts off a response that is stalled: its client does not read what was written. One that is still
+ * being made, or whose last piece is still in its compressor, is not stalled. Returns a function
+ * that resolves when the client has read what was written to the outlet, or has left.
  */
 function watchClient(response: ServerResponse): (outlet: Outlet) => Promise<void> {
   let isAwaited = false;
@@ -261,5 +306,10 @@ function watchClient(response: ServerResponse): (outlet: Outlet) => Promise<void
 
 function tableType({ fileName }: Table): string[] {
   const disposition = `attachment; filename="${fileName}"`;
-  return ['Content-Type', 'text/csv; charset=utf-8; header=present', 'Content-Disposition', disposition];
+  return [
+    'Content-Type',
+    'text/csv; charset=utf-8; header=present',
+    'Content-Disposition',
+    disposition,
+  ];
 }

@@ -11,7 +11,10 @@ export interface Target {
 }
 
 /** Reads the request target, which may be a whole URL (RFC 9112, 3.2.2). */
-export function readTarget({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): Target {
+export function readTarget({
+  url = '',
+  headers,
+}: Pick<IncomingMessage, 'url' | 'headers'>): Target {
   const { host = '' } = headers;
   if (url.startsWith('/')) return splitAtQuery(url, host);
   const [, authority = host, rest = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
@@ -37,17 +40,26 @@ function splitAtQuery(text: string, host: string): Target {
 }
 
 /**
- * Refuses ambiguous messages, which a proxy might read differently: request smuggling relies on that. Node's parser already
- * refuses the cruder ones. Throws an `HttpError`; most of these close the connection.
+ * Refuses ambiguous messages, which a proxy might read differently: request smuggling relies on
+ * that. Node's parser already refuses the cruder ones. Throws an `HttpError`; most of these close
+ * the connection.
  */
-export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
+export function checkMessage(
+  request: IncomingMessage,
+  { maxHeaders, maxTargetLength }: HttpLimits,
+): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     throw ambiguous(`Cannot read the request: HTTP/${httpVersion} is not supported`);
   if (rawHeaders.length > 2 * maxHeaders)
-    throw new HttpError(431, `Cannot read the request: it has more than ${maxHeaders} headers`, { closesConnection: true });
+    throw new HttpError(431, `Cannot read the request: it has more than ${maxHeaders} headers`, {
+      closesConnection: true,
+    });
   if (url.length > maxTargetLength)
-    throw new HttpError(414, `Cannot read the request target: it is longer than ${maxTargetLength} characters`);
+    throw new HttpError(
+      414,
+      `Cannot read the request target: it is longer than ${maxTargetLength} characters`,
+    );
   if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
     throw ambiguous('Cannot read the request target: it names no host, or a user before the host');
   checkHostLines(rawHeaders, httpVersion);
@@ -56,7 +68,10 @@ export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLe
     throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
 }
 
-/** Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests from web pages (access.ts). */
+/**
+ * Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests from web pages
+ * (access.ts).
+ */
 function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import { asObject } from '../json.ts';
 import { HttpError } from './http-error.ts';
 
-/** Problems listed in one response: the client controls how many there are, and no one reads more at once. */
+/**
+ * Problems listed in one response: the client controls how many there are, and no one reads more at
+ * once.
+ */
 const MAX_LISTED_PROBLEMS = 20;
 const MAX_SHOWN_NAME = 100;
 /** The query or the headers of a route: texts, each checked and read by its schema. */
@@ -15,9 +18,11 @@ const RETIRED_FIELDS = new Map([
 ]);
 
 /** Checks a JSON body. Throws a 422 with one sentence per problem, the field first. */
-export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  if (asObject(body) === undefined)
-    throw new HttpError(422, 'body: expected a JSON object');
+export function validateBody<Schema extends v.GenericSchema>(
+  schema: Schema,
+  body: unknown,
+): v.InferOutput<Schema> {
+  if (asObject(body) === undefined) throw new HttpError(422, 'body: expected a JSON object');
   return validate(schema, body);
 }
 
@@ -25,9 +30,9 @@ export function validateBody<Schema extends v.GenericSchema>(schema: Schema, bod
 const noQuery = v.object({});
 
 /**
- * Checks the parameters of a query string. An empty value counts as absent. Throws for a parameter that is given twice,
- * because it is ambiguous, and for one that the route does not have, because ignoring a misspelt filter would give wrong
- * figures.
+ * Checks the parameters of a query string. An empty value counts as absent. Throws for a parameter
+ * that is given twice, because it is ambiguous, and for one that the route does not have, because
+ * ignoring a misspelt filter would give wrong figures.
  */
 export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
@@ -55,7 +60,10 @@ export function validateHeaders<Schema extends Fields>(
   const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
   const repeated = given.filter(([, values]) => values !== undefined && values.length > 1);
   refuseRepeated(repeated.map(([name]) => name));
-  return validate(schema, Object.fromEntries(given.flatMap(([name, values]) => (values ? [[name, values[0]]] : []))));
+  return validate(
+    schema,
+    Object.fromEntries(given.flatMap(([name, values]) => (values ? [[name, values[0]]] : []))),
+  );
 }
 
 function namesOf({ entries }: Fields): string[] {
@@ -67,7 +75,10 @@ function refuseRepeated(names: readonly string[]): void {
     throw new HttpError(422, names.map((name) => `${name}: given more than once`).join('; '));
 }
 
-function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+function validate<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
   const sentences = result.issues.slice(0, MAX_LISTED_PROBLEMS).map(describeIssue);
@@ -79,13 +90,16 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = pathOf(issue);
   const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
   if (issue.type !== 'strict_object' && !isAbsent) return `${field}: ${issue.message}`;
-  if (issue.expected === 'never') return `${field}: ${RETIRED_FIELDS.get(field) ?? 'is not a field of this request'}`;
+  if (issue.expected === 'never')
+    return `${field}: ${RETIRED_FIELDS.get(field) ?? 'is not a field of this request'}`;
   return `${field}: ${field} is required and cannot be null or empty`;
 }
 
 /** `models[2]`; shortened, because the client controls the names of unknown fields. */
 function pathOf(issue: v.BaseIssue<unknown>): string {
-  const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : String(key))) ?? ['body'];
+  const keys = issue.path?.map(({ key }) =>
+    typeof key === 'number' ? `[${key}]` : String(key),
+  ) ?? ['body'];
   return shorten(keys.join(''));
 }
 

@@ -6,10 +6,11 @@ import { ServiceError } from '../domain.ts';
 import type { WorkerContext } from '../worker/context.ts';
 
 /**
- * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once, when the first of them are stored:
- * from then on the job will be cancelled, if need be by the next process. Resolves to how many model-days this call cancelled; null
- * for a job that was already cancelled, for which it does not take the write lock. Rejects with a `ServiceError` for an unknown job
- * or one that has ended.
+ * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once,
+ * when the first of them are stored: from then on the job will be cancelled, if need be by the next
+ * process. Resolves to how many model-days this call cancelled; null for a job that was already
+ * cancelled, for which it does not take the write lock. Rejects with a `ServiceError` for an
+ * unknown job or one that has ended.
  */
 export async function cancelJob(
   { database, clock }: Pick<WorkerContext, 'database' | 'clock'>,
@@ -35,7 +36,10 @@ export async function cancelJob(
   return isByAnother ? null : notRun;
 }
 
-/** Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended. */
+/**
+ * Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an
+ * unknown job or one that has ended.
+ */
 function isCancellable(database: Database, jobId: string): boolean {
   const status = statusOfJob(database, jobId);
   if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);

@@ -14,9 +14,9 @@ export interface ModelRun {
 }
 
 /**
- * The runs that a trigger means: all of an entry for its signature, one for a name such as `gpt-5#2`; without names, those of
- * the enabled entries. Duplicates are dropped, order is kept. Throws a `ServiceError` for none, too many, or a run that its
- * entry does not have.
+ * The runs that a trigger means: all of an entry for its signature, one for a name such as
+ * `gpt-5#2`; without names, those of the enabled entries. Duplicates are dropped, order is kept.
+ * Throws a `ServiceError` for none, too many, or a run that its entry does not have.
  */
 export function expandModels(requested: readonly string[], { models }: Configuration): ModelRun[] {
   const entries = new Map(models.map((entry) => [entry.signature, entry]));
@@ -47,7 +47,10 @@ function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>):
   if (owner === undefined) return [{ model: name, family: name, run: 1 }];
   if (run > 1 && run <= owner.repeats) return [{ model: name, family, run }];
   const names = runNames(owner).map((one) => `'${one}'`);
-  throw new ServiceError('invalid_models', `Cannot run '${name}': the runs of '${family}' are ${list(names)}`);
+  throw new ServiceError(
+    'invalid_models',
+    `Cannot run '${name}': the runs of '${family}' are ${list(names)}`,
+  );
 }
 
 /** What is known of a run's model-days; null without any. */
@@ -57,17 +60,25 @@ interface Facts {
 }
 
 /**
- * Sentences about runs that have no completed day while others of their family have: in resume mode they would run the last
- * date only, so each sentence names the start date that fills them in.
+ * Sentences about runs that have no completed day while others of their family have: in resume mode
+ * they would run the last date only, so each sentence names the start date that fills them in.
  */
-export function warnOfNewRuns(runs: readonly ModelRun[], endDate: string, { simulatedThrough, simulatedFrom }: Facts): string[] {
+export function warnOfNewRuns(
+  runs: readonly ModelRun[],
+  endDate: string,
+  { simulatedThrough, simulatedFrom }: Facts,
+): string[] {
   return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
     const fresh = own.map(({ model }) => model).filter((model) => simulatedThrough(model) === null);
-    const starts = [family, ...own.map(({ model }) => model)].map(simulatedFrom).filter((date) => date !== null);
+    const starts = [family, ...own.map(({ model }) => model)]
+      .map(simulatedFrom)
+      .filter((date) => date !== null);
     const [first] = starts.sort();
     if (fresh.length === 0 || first === undefined) return [];
     const have = fresh.length === 1 ? 'has' : 'have';
     const run = fresh.length === 1 ? 'runs' : 'run';
-    return [`${list(fresh)} ${have} no completed day and ${run} ${endDate} only; start_date ${first} fills in the rest`];
+    return [
+      `${list(fresh)} ${have} no completed day and ${run} ${endDate} only; start_date ${first} fills in the rest`,
+    ];
   });
 }

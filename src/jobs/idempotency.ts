@@ -5,10 +5,14 @@ import { sha256 } from '../digest.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**
- * The job that an earlier trigger with this key created, with its original response; null for a new key. Throws a
- * `ServiceError` (`key_reused`) when that trigger was a different request.
+ * The job that an earlier trigger with this key created, with its original response; null for a new
+ * key. Throws a `ServiceError` (`key_reused`) when that trigger was a different request.
  */
-export function submittedBefore(database: Database, key: string, request: JobRequest): SubmittedJob | null {
+export function submittedBefore(
+  database: Database,
+  key: string,
+  request: JobRequest,
+): SubmittedJob | null {
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
   if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer);
@@ -24,12 +28,18 @@ export function rememberSubmission(
   key: string,
   { request, job }: { request: JobRequest; job: SubmittedJob },
 ): void {
-  rememberTrigger(database, key, { jobId: job.jobId, requestHash: hashOf(request), answer: JSON.stringify(job) });
+  rememberTrigger(database, key, {
+    jobId: job.jobId,
+    requestHash: hashOf(request),
+    answer: JSON.stringify(job),
+  });
 }
 
 /** Two requests are the same when they mean the same, however they are written. */
 function hashOf({ startDate, endDate, models, replaceExisting, universe }: JobRequest): string {
   // Only where there is one, so that keys from before there were universes still match.
   const more = universe === null ? [] : [universe];
-  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, ...more])).toString('hex');
+  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, ...more])).toString(
+    'hex',
+  );
 }

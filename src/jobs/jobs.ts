@@ -12,24 +12,32 @@ import { type Preparation, prepareJob } from './preparation.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 import { runThroughFaults } from './through-faults.ts';
 
-/** After this many restarts in a row without progress a job is given up: it may be what ends the process. */
+/**
+ * After this many restarts in a row without progress a job is given up: it may be what ends the
+ * process.
+ */
 const MAX_IDLE_RESTARTS = 10;
 
 /** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
   /**
-   * Creates a job and starts its worker after the caller's turn of the event loop; with an idempotency key that was used
-   * before, returns that job again. Rejects with a `ServiceError` when the job must not be created.
+   * Creates a job and starts its worker after the caller's turn of the event loop; with an
+   * idempotency key that was used before, returns that job again. Rejects with a `ServiceError`
+   * when the job must not be created.
    */
   submit(request: JobRequest, idempotencyKey?: string): Promise<SubmittedJob>;
   /**
-   * Stops an unfinished job and its children; completed model-days are kept. Returns how many model-days were not run, null
-   * for a job that was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended.
+   * Stops an unfinished job and its children; completed model-days are kept. Returns how many
+   * model-days were not run, null for a job that was already cancelled. Throws a `ServiceError` for
+   * an unknown job or one that has ended.
    */
   cancel(jobId: string): Promise<number | null>;
   /** Resumes the unfinished job of an earlier process, if there is one. */
   resume(): Promise<void>;
-  /** Stops the worker and its children; the job stays resumable. Resolves when all of them have exited. */
+  /**
+   * Stops the worker and its children; the job stays resumable. Resolves when all of them have
+   * exited.
+   */
   stop(): Promise<void>;
 }
 
@@ -42,7 +50,8 @@ export function createJobs(context: WorkerContext): Jobs {
     if (isStopping) return;
     const { signal } = (current = new AbortController());
     const run = async () => {
-      if (unfinishedJobId(database) === jobId && !signal.aborted) await runThroughFaults(context, jobId, { signal });
+      if (unfinishedJobId(database) === jobId && !signal.aborted)
+        await runThroughFaults(context, jobId, { signal });
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
@@ -101,7 +110,10 @@ export function createJobs(context: WorkerContext): Jobs {
   };
 }
 
-/** Fails a job that restarts do not help. Requests are answered already, and one may cancel it meanwhile. */
+/**
+ * Fails a job that restarts do not help. Requests are answered already, and one may cancel it
+ * meanwhile.
+ */
 async function giveUp(
   context: WorkerContext,
   jobId: string,
@@ -120,14 +132,19 @@ interface Submission {
   isNew: boolean;
 }
 
-/** The job created earlier under the same key, which is found without the write lock; otherwise a new one. */
+/**
+ * The job created earlier under the same key, which is found without the write lock; otherwise a
+ * new one.
+ */
 async function submitOnce(
   context: WorkerContext,
   request: JobRequest,
   { idempotencyKey }: { idempotencyKey: string | undefined },
 ): Promise<Submission> {
   const findEarlier = () =>
-    idempotencyKey === undefined ? null : submittedBefore(context.database, idempotencyKey, request);
+    idempotencyKey === undefined
+      ? null
+      : submittedBefore(context.database, idempotencyKey, request);
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
   const preparation = await bySlices(prepareJob(context, request));
@@ -138,7 +155,10 @@ async function submitOnce(
   });
 }
 
-/** The trigger's rules in order; within the caller's transaction, so that no other job is created meanwhile. */
+/**
+ * The trigger's rules in order; within the caller's transaction, so that no other job is created
+ * meanwhile.
+ */
 function create(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,
@@ -148,7 +168,10 @@ function create(
   const { startDate, dates, runs, warnings } = preparation.plan();
   const other = unfinishedJobId(database);
   if (other !== null)
-    throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
+    throw new ServiceError(
+      'another_job_unfinished',
+      `Another simulation job is already running or pending: ${other}`,
+    );
   const jobId = crypto.randomUUID();
   const stored = models.map(({ family, encoded }) => ({ family, entry: encoded }));
   insertJob(database, {

@@ -14,7 +14,10 @@ import { type ModelRun, expandModels, warnOfNewRuns } from './expand-models.ts';
 import { type JobRange, resolveRange } from './range.ts';
 import type { JobRequest } from './submission.ts';
 
-/** What can be done for a job before the transaction that creates it: that of 2,000 models would hold up other requests twice as long. */
+/**
+ * What can be done for a job before the transaction that creates it: that of 2,000 models would
+ * hold up other requests twice as long.
+ */
 
 interface PreparationContext {
   database: Database;
@@ -24,13 +27,18 @@ interface PreparationContext {
   environment: NodeJS.ProcessEnv;
 }
 
-/** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
+/**
+ * A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the
+ * file.
+ */
 interface ResolvedRun extends ModelRun {
   entry: Entry;
   encoded: string;
 }
 
-/** A job's dates, where each run starts, and the job's first warnings, as of a change of the ledger. */
+/**
+ * A job's dates, where each run starts, and the job's first warnings, as of a change of the ledger.
+ */
 interface Plan extends JobRange {
   at: number;
   warnings: string[];
@@ -39,11 +47,17 @@ interface Plan extends JobRange {
 export interface Preparation {
   models: readonly ResolvedRun[];
   agentConfig: AgentConfiguration;
-  /** The plan, made again if the ledger has changed since. Throws a `ServiceError` when the rules of the trigger refuse the job. */
+  /**
+   * The plan, made again if the ledger has changed since. Throws a `ServiceError` when the rules of
+   * the trigger refuse the job.
+   */
   plan(): Plan;
 }
 
-/** Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models that no job can have. */
+/**
+ * Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models
+ * that no job can have.
+ */
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
   const { settings, database, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
@@ -53,14 +67,19 @@ export function* prepareJob(context: PreparationContext, request: JobRequest): S
     const entry = resolveEntry(run, { configuration, settings, isKey });
     return { ...run, entry, encoded: encodeEntry(entry) };
   };
-  const models = yield* mapInSteps(expandModels(request.models, configuration), resolve, ENTRIES_PER_STEP);
+  const models = yield* mapInSteps(
+    expandModels(request.models, configuration),
+    resolve,
+    ENTRIES_PER_STEP,
+  );
   const agentConfig = agentConfigurationFor(configuration, request.universe);
   yield null;
   let early: Plan | null = null;
   try {
     early = planRuns(context, request, models);
   } catch {
-    // The transaction refuses the job, unless the request's Idempotency-Key has created it meanwhile.
+    // The transaction refuses the job, unless the request's Idempotency-Key has created it
+    // meanwhile.
   }
   yield null;
   return {
@@ -70,30 +89,47 @@ export function* prepareJob(context: PreparationContext, request: JobRequest): S
   };
 }
 
-function planRuns({ database, settings, clock }: PreparationContext, request: JobRequest, models: readonly ResolvedRun[]): Plan {
+function planRuns(
+  { database, settings, clock }: PreparationContext,
+  request: JobRequest,
+  models: readonly ResolvedRun[],
+): Plan {
   const { startDate, endDate } = request;
   const at = lastChange(database);
   const resumed = startDate === null ? models : [];
-  const spans = activeSpans(database, [...new Set(resumed.flatMap(({ model, family }) => [model, family]))]);
+  const spans = activeSpans(database, [
+    ...new Set(resumed.flatMap(({ model, family }) => [model, family])),
+  ]);
   const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
   const simulatedFrom = (model: string) => spans.get(model)?.firstDate ?? null;
   const range = resolveRange(
     { startDate, endDate, models: models.map(({ model }) => model) },
     { simulatedThrough, today: dateOf(clock()), maxSimulationDays: settings.maxSimulationDays },
   );
-  const warnings = [...warnOfUnlisted(models), ...warnOfNewRuns(resumed, endDate, { simulatedThrough, simulatedFrom })];
+  const warnings = [
+    ...warnOfUnlisted(models),
+    ...warnOfNewRuns(resumed, endDate, { simulatedThrough, simulatedFrom }),
+  ];
   return { ...range, at, warnings };
 }
 
 /** Models that are named one by one because the configuration does not list them. */
 const MAX_UNLISTED = 5;
 
-/** A warning for each of the first unlisted models, one for the others: thousands would hide all other warnings. */
+/**
+ * A warning for each of the first unlisted models, one for the others: thousands would hide all
+ * other warnings.
+ */
 function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
   const unlisted = runs.filter(({ entry }) => entry.kind === 'unlisted');
   const others = unlisted.splice(MAX_UNLISTED);
-  const warnings = unlisted.map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
+  const warnings = unlisted.map(
+    ({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`,
+  );
   if (others.length === 0) return warnings;
   const [are, their] = others.length === 1 ? ['is', 'its'] : ['are', 'their'];
-  return [...warnings, `${count(others.length, 'more model')} ${are} not in the server configuration; ${their} model-days will fail`];
+  return [
+    ...warnings,
+    `${count(others.length, 'more model')} ${are} not in the server configuration; ${their} model-days will fail`,
+  ];
 }

@@ -10,13 +10,16 @@ import { cancelJob } from './cancel.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
-/** A job with this many faults in a row and no model-day ended in between is failed: its model-days may cost money. */
+/**
+ * A job with this many faults in a row and no model-day ended in between is failed: its model-days
+ * may cost money.
+ */
 const MAX_FRUITLESS_ATTEMPTS = 5;
 
 /**
- * Works a job to its end through storage faults. A full disk is not a model's mistake: the job waits until the database can
- * be written again and then continues as after a restart, with everything that was committed. When the signal stops it, it
- * continues at the next start.
+ * Works a job to its end through storage faults. A full disk is not a model's mistake: the job
+ * waits until the database can be written again and then continues as after a restart, with
+ * everything that was committed. When the signal stops it, it continues at the next start.
  */
 export async function runThroughFaults(
   context: WorkerContext,
@@ -29,13 +32,18 @@ export async function runThroughFaults(
   for (;;) {
     try {
       if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
-      if (await bySlices(isBeingCancelled(context.database, jobId))) return void (await cancelRest(context, jobId, signal));
+      if (await bySlices(isBeingCancelled(context.database, jobId)))
+        return void (await cancelRest(context, jobId, signal));
       const endedNow = await bySlices(endedModelDays(context.database, jobId));
       // Model-days that fail because the job is given up are no progress.
       if (fruitless < MAX_FRUITLESS_ATTEMPTS) fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
-      if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
-      else await endJob(context, jobId, { error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` });
+      if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS)
+        await runJob(context, jobId, signal);
+      else
+        await endJob(context, jobId, {
+          error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row`,
+        });
       return;
     } catch (error) {
       if (signal.aborted) return;
@@ -47,13 +55,20 @@ export async function runThroughFaults(
 }
 
 /** Ends a cancellation that was interrupted. */
-async function cancelRest(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
+async function cancelRest(
+  context: WorkerContext,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<void> {
   const notRun = await cancelJob(context, jobId, { signal });
   context.log.info('the rest of the job cancelled', { jobId, notRun });
   await warnOfStale(context, jobId);
 }
 
-/** Waits until the database can be written, then leaves the job in the state in which a restart would find it. */
+/**
+ * Waits until the database can be written, then leaves the job in the state in which a restart
+ * would find it.
+ */
 async function resume(
   { database, log }: WorkerContext,
   jobId: string,
@@ -64,6 +79,9 @@ async function resume(
   while (database.probe() !== null);
   const seconds = Math.round((performance.now() - since) / 1000);
   await returnToPending(database, jobId, { signal });
-  await database.write(() => addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]), { signal });
+  await database.write(
+    () => addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]),
+    { signal },
+  );
   log.info('job resumed', { jobId, seconds });
 }

@@ -3,7 +3,12 @@ import { type BackupSummary, type Watched, stoppable, writeCopy } from '../datab
 import { riskFreeRateOf } from '../database/figure-settings.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
 import { makePackage } from '../database/package-file.ts';
-import { type PackagedJob, newestJobs, packagedJob, symbolsOfJob } from '../database/package-job.ts';
+import {
+  type PackagedJob,
+  newestJobs,
+  packagedJob,
+  symbolsOfJob,
+} from '../database/package-job.ts';
 import { type JobRows, copyRows } from '../database/package-rows.ts';
 import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/trading-terms.ts';
@@ -15,12 +20,18 @@ import { didYouMean } from '../sentences.ts';
 import { type Steps, bySlices } from '../turns.ts';
 
 /**
- * Writes one job of a database, with all that its results rest on, into a new file, which `check` and `view` take like any
- * database: docs/verify.md lists what is in it. It has the risk-free rate with which a service last served the database or, where
- * none has, the given one. The rest is as for `backupDatabase`.
+ * Writes one job of a database, with all that its results rest on, into a new file, which `check`
+ * and `view` take like any database: docs/verify.md lists what is in it. It has the risk-free rate
+ * with which a service last served the database or, where none has, the given one. The rest is as
+ * for `backupDatabase`.
  */
 export async function packageJob(
-  { path, jobId, target, riskFreeRate = 0 }: { path: string; jobId: string; target: string; riskFreeRate?: number },
+  {
+    path,
+    jobId,
+    target,
+    riskFreeRate = 0,
+  }: { path: string; jobId: string; target: string; riskFreeRate?: number },
   watched: Watched = {},
 ): Promise<BackupSummary> {
   const onStep = stoppable(watched);
@@ -48,9 +59,14 @@ function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJob, riskFreeRate: number): Steps<JobRows> {
+function* rowsOf(
+  snapshot: Snapshot,
+  { jobId, endDate, agentConfig }: PackagedJob,
+  riskFreeRate: number,
+): Steps<JobRows> {
   const openings: Opening[] = [];
-  for (const start of outsideStarts(snapshot, jobId)) openings.push(yield* openingOf(snapshot, start));
+  for (const start of outsideStarts(snapshot, jobId))
+    openings.push(yield* openingOf(snapshot, start));
   const universe = universeOf(parseAgentConfiguration(agentConfig));
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(snapshot, jobId), DEFAULT_SYMBOL]);
@@ -59,7 +75,10 @@ function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJo
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
-function* openingOf(snapshot: Snapshot, { sessionId, model, startedFrom }: OutsideStart): Steps<Opening> {
+function* openingOf(
+  snapshot: Snapshot,
+  { sessionId, model, startedFrom }: OutsideStart,
+): Steps<Opening> {
   const ledger = yield* ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
   const { book } = yield* tradingOf(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));

@@ -27,10 +27,11 @@ interface DayOfMembers {
 type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
 
 /**
- * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs (the 1/N portfolio of
- * DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009). A day's return is the
- * mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; without a bar on the day a member's
- * return is 0. So no later bar changes a day's return. Handles one member per step, so that memory need not hold them all.
+ * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs
+ * (the 1/N portfolio of DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of
+ * Financial Studies, 2009). A day's return is the mean of the returns of the members that had a bar
+ * in the `MAX_STILL_DAYS` before it; without a bar on the day a member's return is 0. So no later
+ * bar changes a day's return. Handles one member per step, so that memory need not hold them all.
  */
 export function* equalWeightLevels(members: Iterable<Levels>): Steps<Levels> {
   const days: DaysOfMembers = new Map();
@@ -45,7 +46,11 @@ function levelsOfMembers(days: DaysOfMembers): Levels {
   const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
   let [level, counting, ended] = [1, 0, 0];
   return ordered.map(([date, day]) => {
-    for (let past = ordered[ended]; past !== undefined && past[1].stillUntil < date; past = ordered[ended]) {
+    for (
+      let past = ordered[ended];
+      past !== undefined && past[1].stillUntil < date;
+      past = ordered[ended]
+    ) {
       counting -= past[1].lasts;
       ended += 1;
     }
@@ -74,15 +79,22 @@ function addMember(days: DaysOfMembers, member: Levels): void {
 function dayOfMembers(days: DaysOfMembers, date: CalendarDate): DayOfMembers {
   let day = days.get(date);
   if (day === undefined) {
-    day = { overnight: 0, intraday: 0, firsts: 0, lasts: 0, stillUntil: addDays(date, MAX_STILL_DAYS) };
+    day = {
+      overnight: 0,
+      intraday: 0,
+      firsts: 0,
+      lasts: 0,
+      stillUntil: addDays(date, MAX_STILL_DAYS),
+    };
     days.set(date, day);
   }
   return day;
 }
 
 /**
- * The level at the open or close of a day; without a bar on it, the last close of the `MAX_STILL_DAYS` before it, or null. No
- * later bar changes it: only later bars show whether a gap is temporary or the end.
+ * The level at the open or close of a day; without a bar on it, the last close of the
+ * `MAX_STILL_DAYS` before it, or null. No later bar changes it: only later bars show whether a gap
+ * is temporary or the end.
  */
 export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
   const last = lastUpTo(levels, date);
@@ -91,7 +103,10 @@ export function levelAt(levels: Levels, { date, at }: PriceTime): number | null 
   return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
 }
 
-/** A benchmark twice: with the dividends that it reinvests, and by its prices only. The same where it has none. */
+/**
+ * A benchmark twice: with the dividends that it reinvests, and by its prices only. The same where
+ * it has none.
+ */
 export interface BothLevels {
   withDividends: Levels;
   ofPrices: Levels;
@@ -100,12 +115,21 @@ export interface BothLevels {
 /** A day that a benchmark is compared with: it gets dividends where the model-day does. */
 export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
 
-function levelsFor({ paysDividends }: Pick<ComparedDay, 'paysDividends'>, { withDividends, ofPrices }: BothLevels): Levels {
+function levelsFor(
+  { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
+  { withDividends, ofPrices }: BothLevels,
+): Levels {
   return paysDividends ? withDividends : ofPrices;
 }
 
-/** The benchmark's return over the same time as each day of a curve: from its start to its close; null where unknown. */
-export function benchmarkReturns(levels: BothLevels, curve: readonly ComparedDay[]): (number | null)[] {
+/**
+ * The benchmark's return over the same time as each day of a curve: from its start to its close;
+ * null where unknown.
+ */
+export function benchmarkReturns(
+  levels: BothLevels,
+  curve: readonly ComparedDay[],
+): (number | null)[] {
   return curve.map((day) => {
     const own = levelsFor(day, levels);
     const start = levelAt(own, startOf(day));
@@ -114,15 +138,19 @@ export function benchmarkReturns(levels: BothLevels, curve: readonly ComparedDay
   });
 }
 
-/** When a day of a curve starts: at the close of the day before it or, for a model's very first day, at its own open. */
+/**
+ * When a day of a curve starts: at the close of the day before it or, for a model's very first day,
+ * at its own open.
+ */
 export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): PriceTime {
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
 /**
- * The benchmark's own curve on the dates of some model-days, worth 1 where it begins. A date's return begins at the close of the
- * date before it in the curve, or at the earliest start of that date's model-days if that is later: what lies between the days
- * that count belongs neither to it nor to the models. Dates without a level at such a start, or at the close, are left out.
+ * The benchmark's own curve on the dates of some model-days, worth 1 where it begins. A date's
+ * return begins at the close of the date before it in the curve, or at the earliest start of that
+ * date's model-days if that is later: what lies between the days that count belongs neither to it
+ * nor to the models. Dates without a level at such a start, or at the close, are left out.
  */
 export function benchmarkCurve(
   levels: BothLevels,
@@ -131,7 +159,9 @@ export function benchmarkCurve(
   const curve: ReturnType<typeof benchmarkCurve> = [];
   let [value, first] = [1, NaN];
   let followed: Levels | null = null;
-  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) => (one < other ? -1 : 1));
+  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   for (const [date, sameDate] of byDate) {
     const paysDividends = sameDate.some((day) => day.paysDividends);
     const own = levelsFor({ paysDividends }, levels);
@@ -142,12 +172,21 @@ export function benchmarkCurve(
     const isContinued = followed === own && start.startDate === previous;
     if (!isContinued) [followed, first] = [own, start.level / value]; // its own level at which the value would have been 1
     value = level / first;
-    curve.push({ date, startDate: start.startDate, paysDividends, value, dailyReturn: level / start.level - 1 });
+    curve.push({
+      date,
+      startDate: start.startDate,
+      paysDividends,
+      value,
+      dailyReturn: level / start.level - 1,
+    });
   }
   return curve;
 }
 
-/** The earliest start of a date's model-days that has a level, none of them before the close of an earlier date; null without one. */
+/**
+ * The earliest start of a date's model-days that has a level, none of them before the close of an
+ * earlier date; null without one.
+ */
 function earliestStart(
   levels: Levels,
   days: readonly ComparedDay[],
@@ -156,7 +195,11 @@ function earliestStart(
   let earliest: ReturnType<typeof earliestStart> = null;
   for (const { date, startDate: own } of days) {
     const startDate = own === null || notBefore === undefined || own > notBefore ? own : notBefore;
-    if (earliest !== null && (startDate === null || (earliest.startDate !== null && earliest.startDate <= startDate))) continue;
+    if (
+      earliest !== null &&
+      (startDate === null || (earliest.startDate !== null && earliest.startDate <= startDate))
+    )
+      continue;
     const level = levelAt(levels, startOf({ date, startDate }));
     if (level !== null) earliest = { startDate, level };
   }
@@ -165,7 +208,9 @@ function earliestStart(
 
 /** Whether one time is earlier than another. */
 export function isBefore(one: PriceTime, other: PriceTime): boolean {
-  return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
+  return (
+    one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close')
+  );
 }
 
 /** The last level not after a date, or undefined. */

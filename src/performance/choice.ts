@@ -6,14 +6,19 @@ import { type ChosenDay, chosenDays } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
 import type { ModelPeriod } from './comparability.ts';
 
-/** Which model-days the figures cover: those that match the filters, as of a change of the ledger. */
+/**
+ * Which model-days the figures cover: those that match the filters, as of a change of the ledger.
+ */
 export interface Choice {
   database: Database;
   filters: SessionFilters;
   at: number;
   /** Instead of the one model of the filters, if given. */
   models?: readonly string[] | undefined;
-  /** The named models' last dates that do not count, if given; of models without one, all dates count. */
+  /**
+   * The named models' last dates that do not count, if given; of models without one, all dates
+   * count.
+   */
   after?: ReadonlyMap<string, CalendarDate> | undefined;
   /** Only these dates, if given. */
   dates?: ReadonlySet<CalendarDate> | undefined;
@@ -29,8 +34,18 @@ export interface ChosenDays {
   failed: ReadonlyMap<string, number>;
 }
 
-/** The chosen model-days in batches, some of them empty: by date and model or, where models are named, by model and date. */
-export function* chosenBatches({ database, filters, at, models, after, dates }: Choice): Generator<ChosenDay[]> {
+/**
+ * The chosen model-days in batches, some of them empty: by date and model or, where models are
+ * named, by model and date.
+ */
+export function* chosenBatches({
+  database,
+  filters,
+  at,
+  models,
+  after,
+  dates,
+}: Choice): Generator<ChosenDay[]> {
   for (const model of models ?? [filters.model]) {
     const own = startingAfter({ ...filters, model }, after?.get(model ?? ''));
     for (const batch of chosenDays(database, own, at))
@@ -39,7 +54,8 @@ export function* chosenBatches({ database, filters, at, models, after, dates }: 
 }
 
 function startingAfter(filters: SessionFilters, date: CalendarDate | undefined): SessionFilters {
-  if (date === undefined || (filters.startDate !== undefined && filters.startDate > date)) return filters;
+  if (date === undefined || (filters.startDate !== undefined && filters.startDate > date))
+    return filters;
   return { ...filters, startDate: addDays(date, 1) };
 }
 
@@ -54,7 +70,13 @@ export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
       const { model, date, jobId, startDate } = day;
       failed.get(model)?.delete(date);
       if (dates?.has(date) === false) continue;
-      const period = periods.get(model) ?? { model, start: date, end: date, days: 0, jobIds: new Set() };
+      const period = periods.get(model) ?? {
+        model,
+        start: date,
+        end: date,
+        days: 0,
+        jobIds: new Set(),
+      };
       period.end = date;
       period.days += 1;
       period.jobIds.add(jobId);
@@ -69,7 +91,16 @@ export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
 }
 
 /** By model: how many of its failed dates are late enough to count. */
-function countFailures(failed: ReadonlyMap<string, ReadonlySet<CalendarDate>>, { after }: Choice): Map<string, number> {
-  const countAfter = (dates: ReadonlySet<CalendarDate>, end: string) => dates.values().filter((date) => date > end).toArray().length;
-  return new Map([...failed].map(([model, dates]) => [model, countAfter(dates, after?.get(model) ?? '')]));
+function countFailures(
+  failed: ReadonlyMap<string, ReadonlySet<CalendarDate>>,
+  { after }: Choice,
+): Map<string, number> {
+  const countAfter = (dates: ReadonlySet<CalendarDate>, end: string) =>
+    dates
+      .values()
+      .filter((date) => date > end)
+      .toArray().length;
+  return new Map(
+    [...failed].map(([model, dates]) => [model, countAfter(dates, after?.get(model) ?? '')]),
+  );
 }

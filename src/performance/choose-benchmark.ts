@@ -35,13 +35,16 @@ export interface Benchmark {
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
   if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
   const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
-  throw new ServiceError('no_prices', `There are no prices of ${wanted} to compare with: ${remedy}`);
+  throw new ServiceError(
+    'no_prices',
+    `There are no prices of ${wanted} to compare with: ${remedy}`,
+  );
 }
 
 /**
- * The benchmark of some model-days: the requested one, otherwise QQQ if its prices reach the first start, otherwise the
- * universe, so that no later day changes what the models are compared with; one symbol per step. Throws a
- * `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * The benchmark of some model-days: the requested one, otherwise QQQ if its prices reach the first
+ * start, otherwise the universe, so that no later day changes what the models are compared with;
+ * one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function* benchmarkSteps(
   database: Database,
@@ -49,19 +52,26 @@ export function* benchmarkSteps(
   days: readonly ChosenDay[],
 ): Steps<Benchmark> {
   checkBenchmark(database, wanted);
-  const start = days.map((day) => startOf(day).date).reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
+  const start = days
+    .map((day) => startOf(day).date)
+    .reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = { from: start, to: last };
-  const levels = yield* bothLevels(days, (paysDividends) => levelsOfAll(database, symbols, { name, ...span, paysDividends }));
+  const levels = yield* bothLevels(days, (paysDividends) =>
+    levelsOfAll(database, symbols, { name, ...span, paysDividends }),
+  );
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
   const unknownDividends = yield* daysWithUnknown(database, paying, span);
   return { name, symbols: symbols.length, levels, unknownDividends };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
-function* bothLevels(days: readonly ChosenDay[], levelsOf: (paysDividends: boolean) => Steps<Levels>): Steps<BothLevels> {
+function* bothLevels(
+  days: readonly ChosenDay[],
+  levelsOf: (paysDividends: boolean) => Steps<Levels>,
+): Steps<BothLevels> {
   const kinds = new Set(days.map(({ paysDividends }) => paysDividends));
   const withDividends = kinds.has(true) ? yield* levelsOf(true) : [];
   const ofPrices = kinds.has(false) || kinds.size === 0 ? yield* levelsOf(false) : withDividends;
@@ -81,7 +91,10 @@ function firstDateOf(days: readonly ChosenDay[]): CalendarDate {
   return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
 }
 
-/** The universe of the newest job that ran a model-day of the first date, so that later jobs do not change the benchmark. */
+/**
+ * The universe of the newest job that ran a model-day of the first date, so that later jobs do not
+ * change the benchmark.
+ */
 function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
@@ -97,7 +110,10 @@ function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   if (first === undefined) return false;
   const start = others.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first);
   const span = { from: start.date, to: start.date };
-  return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, { ...span, paysDividends: false }), start) !== null;
+  return (
+    levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, { ...span, paysDividends: false }), start) !==
+    null
+  );
 }
 
 interface Span {
@@ -105,7 +121,11 @@ interface Span {
   to: CalendarDate;
 }
 
-function levelsOfSymbol(database: Database, symbol: string, { paysDividends, ...span }: Span & { paysDividends: boolean }): Levels {
+function levelsOfSymbol(
+  database: Database,
+  symbol: string,
+  { paysDividends, ...span }: Span & { paysDividends: boolean },
+): Levels {
   const bars = barsBetween(database, symbol, span);
   const [first] = bars;
   if (first === undefined) return [];
@@ -113,6 +133,9 @@ function levelsOfSymbol(database: Database, symbol: string, { paysDividends, ...
   const dividends = paysDividends ? dividendsBetween(database, [symbol], since) : [];
   return symbolLevels(bars, {
     splits: splitsBetween(database, [symbol], since),
-    dividends: dividends.map((dividend) => ({ exDate: dividend.exDate, cash: cashPerShareAbout(dividend) / MILLIONTHS })),
+    dividends: dividends.map((dividend) => ({
+      exDate: dividend.exDate,
+      cash: cashPerShareAbout(dividend) / MILLIONTHS,
+    })),
   });
 }

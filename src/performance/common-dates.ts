@@ -2,10 +2,15 @@ import type { CalendarDate } from '../calendar.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 
-/** The returns that models share: half a million model-days are as many small numbers, not texts. */
+/**
+ * The returns that models share: half a million model-days are as many small numbers, not texts.
+ */
 export interface SharedReturns {
   models: readonly string[];
-  /** By date, and by the date that the return starts from (null for initial cash): the places in `models` of those that have it. */
+  /**
+   * By date, and by the date that the return starts from (null for initial cash): the places in
+   * `models` of those that have it.
+   */
   byDate: ReadonlyMap<CalendarDate, ReadonlyMap<CalendarDate | null, readonly number[]>>;
 }
 
@@ -36,15 +41,17 @@ export interface CommonDates {
 }
 
 /**
- * The dates on which every ranked model has a return, and all of them from the same close. After a day that a model missed, its
- * next return covers both, so that date is not common either: the models would be compared over different times. A model with
- * fewer than half of the median number of days is not ranked: it would cost the others too many. Of several starts of a date, the
- * one that most models share counts; of equally many, the first. In steps: of one date.
+ * The dates on which every ranked model has a return, and all of them from the same close. After a
+ * day that a model missed, its next return covers both, so that date is not common either: the
+ * models would be compared over different times. A model with fewer than half of the median number
+ * of days is not ranked: it would cost the others too many. Of several starts of a date, the one
+ * that most models share counts; of equally many, the first. In steps: of one date.
  */
 export function* commonDatesOf({ models, byDate }: SharedReturns): Steps<CommonDates> {
   const days = models.map(() => 0);
   for (const byStart of byDate.values()) {
-    for (const places of byStart.values()) for (const place of places) days[place] = (days[place] ?? 0) + 1;
+    for (const places of byStart.values())
+      for (const place of places) days[place] = (days[place] ?? 0) + 1;
     yield null;
   }
   const median = medianOf(days);
@@ -65,13 +72,19 @@ export function* commonDatesOf({ models, byDate }: SharedReturns): Steps<CommonD
     else if (sharing.length > 0) {
       const found = new Set(sharing);
       const without = ranked.filter((place) => !found.has(place));
-      leftOutDays.push({ date, missing: without.length, models: without.slice(0, MAX_NAMED).map(nameOf) });
+      leftOutDays.push({
+        date,
+        missing: without.length,
+        models: without.slice(0, MAX_NAMED).map(nameOf),
+      });
     }
     yield null;
   }
   const reasonOf = (place: number) =>
     `It has ${count(days[place] ?? 0, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`;
-  const leftOut = byName.filter((place) => !isRanked[place]).map((place) => ({ model: nameOf(place), reason: reasonOf(place) }));
+  const leftOut = byName
+    .filter((place) => !isRanked[place])
+    .map((place) => ({ model: nameOf(place), reason: reasonOf(place) }));
   return { dates, leftOutDays, models: ranked.map(nameOf), leftOut };
 }
 

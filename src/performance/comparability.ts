@@ -4,8 +4,19 @@ import { universeOf } from '../configuration.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 
-/** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
-export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash', 'dividends'] as const;
+/**
+ * The respects in which a model's figures may not be comparable with the others', as
+ * machine-readable codes.
+ */
+export const incomparabilityKinds = [
+  'period',
+  'missing_days',
+  'stale',
+  'costs',
+  'universe',
+  'initial_cash',
+  'dividends',
+] as const;
 
 /** A respect in which a model is not comparable, and a sentence that explains it. */
 export interface Incomparability {
@@ -36,7 +47,10 @@ interface Terms {
   start: CalendarDate;
   end: CalendarDate;
   days: number;
-  /** By respect: a key that is equal when the terms are, with its wording. Several when the model's jobs differ. */
+  /**
+   * By respect: a key that is equal when the terms are, with its wording. Several when the model's
+   * jobs differ.
+   */
   costs: ReadonlyMap<string, string>;
   universe: ReadonlyMap<string, string>;
   initial_cash: ReadonlyMap<string, string>;
@@ -45,13 +59,23 @@ interface Terms {
 
 export type IncomparableModel = Incomparability & { model: string };
 
-/** What makes models incomparable with the others, except stale days. The reference is the terms that most models share. */
-export function compareModels(periods: readonly ModelPeriod[], terms: TradingTerms): Map<string, Incomparability[]> {
+/**
+ * What makes models incomparable with the others, except stale days. The reference is the terms
+ * that most models share.
+ */
+export function compareModels(
+  periods: readonly ModelPeriod[],
+  terms: TradingTerms,
+): Map<string, Incomparability[]> {
   const universes: Universes = new Map();
   const all = periods.map((period) => termsOf(period, { ...terms, universes }));
-  const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
+  const findings = [
+    ...comparePeriods(all),
+    ...respects.flatMap((respect) => compareTerms(respect, all)),
+  ];
   const found = new Map<string, Incomparability[]>();
-  for (const { model, kind, reason } of findings) found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
+  for (const { model, kind, reason } of findings)
+    found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
   return found;
 }
 
@@ -83,12 +107,18 @@ function termsOf(
     costs: new Map([...used].map(costsOf)),
     universe: new Map([...used].map((configuration) => universeIn(configuration, universes))),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
-    dividends: new Map([...used].map(({ dividends }) => (dividends ? ['on', 'paid'] : ['off', 'not paid']))),
+    dividends: new Map(
+      [...used].map(({ dividends }) => (dividends ? ['on', 'paid'] : ['off', 'not paid'])),
+    ),
   };
 }
 
 function costsOf(configuration: AgentConfiguration): [key: string, words: string] {
-  const { commission_per_trade: perTrade, commission_bps: commission, slippage_bps: slippage } = configuration;
+  const {
+    commission_per_trade: perTrade,
+    commission_bps: commission,
+    slippage_bps: slippage,
+  } = configuration;
   const words = [
     ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
     ...(commission > 0 ? [`commission of ${commission} basis points`] : []),
@@ -97,16 +127,25 @@ function costsOf(configuration: AgentConfiguration): [key: string, words: string
   return [`${perTrade} ${commission} ${slippage}`, words.join(', ') || 'none'];
 }
 
-function universeIn(configuration: AgentConfiguration, universes: Universes): [key: string, words: string] {
+function universeIn(
+  configuration: AgentConfiguration,
+  universes: Universes,
+): [key: string, words: string] {
   const known = universes.get(configuration);
   if (known !== undefined) return known;
   const symbols = universeOf(configuration);
-  const universe: [string, string] = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+  const universe: [string, string] = [
+    symbols.toSorted().join(' '),
+    count(symbols.length, 'symbol'),
+  ];
   universes.set(configuration, universe);
   return universe;
 }
 
-/** Compares with the most common period; of several equally common ones, with the one that has the most days. */
+/**
+ * Compares with the most common period; of several equally common ones, with the one that has the
+ * most days.
+ */
 function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const longestFirst = all.toSorted((one, other) => other.days - one.days);
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
@@ -129,7 +168,12 @@ function periodOf({ start, end, days }: Terms): string {
 }
 
 const respects = ['costs', 'universe', 'initial_cash', 'dividends'] as const;
-const nouns = { costs: 'trading costs', universe: 'universe', initial_cash: 'initial cash', dividends: 'treatment of dividends' };
+const nouns = {
+  costs: 'trading costs',
+  universe: 'universe',
+  initial_cash: 'initial cash',
+  dividends: 'treatment of dividends',
+};
 
 function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
   const single = all.filter((terms) => terms[kind].size === 1);
@@ -137,13 +181,16 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
   const [most] = usual;
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
-    if (own[kind].size > 1) return [{ model, kind, reason: `Its ${nouns[kind]} changed from one job to another` }];
+    if (own[kind].size > 1)
+      return [{ model, kind, reason: `Its ${nouns[kind]} changed from one job to another` }];
     const [[key, words] = [null, '']] = own[kind];
     if (key === null || most === undefined || most[kind].has(key)) return [];
     const theirs = [...most[kind].values()].join();
     const verb = kind === 'costs' ? 'are not those' : 'is not that';
     const difference = words === theirs ? '' : `: ${words} against ${theirs}`;
-    return [{ model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` }];
+    return [
+      { model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` },
+    ];
   });
 }
 
@@ -155,5 +202,8 @@ function namesOf(terms: readonly Terms[]): string {
 /** The largest group with the same key; the first of several that are equally large. */
 function mostCommon<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   const groups = [...Map.groupBy(items, keyOf).values()];
-  return groups.reduce<Item[]>((largest, group) => (group.length > largest.length ? group : largest), []);
+  return groups.reduce<Item[]>(
+    (largest, group) => (group.length > largest.length ? group : largest),
+    [],
+  );
 }

@@ -8,12 +8,16 @@ import {
   dailyRate,
 } from './conventions.ts';
 
-/** The meaning of each figure in one sentence. The sources of the formulas are beside the formulas. */
+/**
+ * The meaning of each figure in one sentence. The sources of the formulas are beside the formulas.
+ */
 export const definitions = {
   daily_return: 'Profit of the day over the closing value of the day that it started from',
   total_return: 'Daily returns linked: the product of (1 + daily return), minus 1',
-  annualised_return: 'The yearly return that compounds to the total: (1 + total return)^(252 / days) - 1',
-  annualised_volatility: 'Sample standard deviation of the daily returns, times the square root of 252',
+  annualised_return:
+    'The yearly return that compounds to the total: (1 + total return)^(252 / days) - 1',
+  annualised_volatility:
+    'Sample standard deviation of the daily returns, times the square root of 252',
   sharpe_ratio:
     'Mean over sample standard deviation of the daily returns above the risk-free rate, times the square root of 252',
   sortino_ratio:
@@ -24,14 +28,17 @@ export const definitions = {
   best_day: 'The day with the highest return',
   worst_day: 'The day with the lowest return',
   winning_days_share: 'Days with a return above 0, as a share of all days',
-  value_at_risk_95: 'The loss that 95 of 100 days did not exceed, from the days as they were, without interpolation',
-  expected_shortfall_95: 'Mean loss of the worst twentieth of the days; a day at its edge counts in part',
+  value_at_risk_95:
+    'The loss that 95 of 100 days did not exceed, from the days as they were, without interpolation',
+  expected_shortfall_95:
+    'Mean loss of the worst twentieth of the days; a day at its edge counts in part',
   skewness: 'Sample skewness of the daily returns; below 0 where the large moves are losses',
   kurtosis: 'Sample kurtosis of the daily returns, minus the 3 of a normal distribution',
   longest_winning_run: 'The most days in a row with a return above 0',
   longest_losing_run: 'The most days in a row with a return below 0',
   drawdown: 'How far growth is below its highest so far, the start included, as a fraction of that',
-  growth: 'What one dollar has become since the start of the first day: the product of (1 + daily return)',
+  growth:
+    'What one dollar has become since the start of the first day: the product of (1 + daily return)',
   failed_model_days: 'Model-days of the chosen period that have failed and were not completed',
   exposure: 'Mean share of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
@@ -51,23 +58,30 @@ export const definitions = {
   cost_basis: 'What the shares of an open position cost',
   benchmark_return: 'Total return of the benchmark over the days on which both have a return',
   excess_return: 'Total return minus that of the benchmark over the same days',
-  alpha: 'The return above the risk-free rate that beta does not explain, per year, without compounding',
+  alpha:
+    'The return above the risk-free rate that beta does not explain, per year, without compounding',
   beta: 'Covariance with the benchmark over the variance of the benchmark',
   correlation: 'Correlation of the daily returns with those of the benchmark',
-  tracking_error: 'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
+  tracking_error:
+    'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   information_ratio:
     'Mean over sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   mean_total_return: 'Mean of the total returns of the runs of one entry',
-  total_return_deviation: 'Sample standard deviation of the total returns of the runs of one entry, over n - 1',
+  total_return_deviation:
+    'Sample standard deviation of the total returns of the runs of one entry, over n - 1',
   lowest_total_return: 'The lowest total return among the runs of one entry',
   highest_total_return: 'The highest total return among the runs of one entry',
   months: 'Daily returns of each month linked, and how many days have one',
   years: 'Daily returns of each year linked, and how many days have one',
   drawdowns: 'The five deepest falls from a high, each until the high is reached again',
-  rolling: 'Sharpe ratio and annualised volatility over the last rolling_window days, by the formulas of the whole period',
-  symbols: 'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
-  histogram: 'Daily returns counted in bins of equal width, with an edge at 0; each bin without its upper edge',
-  cost_usd: 'What the tokens of these model-days cost, attempts that failed within their job included',
+  rolling:
+    'Sharpe ratio and annualised volatility over the last rolling_window days, by the formulas of the whole period',
+  symbols:
+    'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
+  histogram:
+    'Daily returns counted in bins of equal width, with an edge at 0; each bin without its upper edge',
+  cost_usd:
+    'What the tokens of these model-days cost, attempts that failed within their job included',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;
 
@@ -76,7 +90,8 @@ const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL
 /** The conventions of the figures, as in the response. */
 export function reportConventions(yearlyRiskFreeRate: number) {
   return {
-    period: 'One model-day, from the close of the day it started from to its own close; the first from its open',
+    period:
+      'One model-day, from the close of the day it started from to its own close; the first from its open',
     fractions: 'Returns, rates and shares are fractions: 0.01 is one percent',
     trading_days_per_year: TRADING_DAYS_PER_YEAR,
     deviation: 'Sample standard deviation, over n - 1',

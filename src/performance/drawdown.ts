@@ -23,15 +23,18 @@ interface Fall {
   recovery: number | null;
 }
 
-/** The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon 2008). */
+/**
+ * The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon
+ * 2008).
+ */
 export function maxDrawdown(series: ReturnSeries): Drawdown {
   const [deepest] = deepestDrawdowns(series, 1);
   return deepest ?? { depth: 0, peakDate: null, troughDate: null, recoveryDate: null, length: 0 };
 }
 
 /**
- * The deepest drawdowns, each from a high until that is reached again, so that no two share a day; the deepest first, the
- * earlier of equals first.
+ * The deepest drawdowns, each from a high until that is reached again, so that no two share a day;
+ * the deepest first, the earlier of equals first.
  */
 export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown[] {
   const dateOf = (index: number | null) => days[index ?? -1]?.date ?? null;
@@ -77,7 +80,10 @@ function deepestFalls(falls: readonly Fall[], most: number): Fall[] {
   return found;
 }
 
-/** The annualised return over the depth of the maximum drawdown (Young, Calmar Ratio, Futures, 1991), over the whole curve. */
+/**
+ * The annualised return over the depth of the maximum drawdown (Young, Calmar Ratio, Futures,
+ * 1991), over the whole curve.
+ */
 export function calmarRatio(annualised: Figure, { depth }: Drawdown): Figure {
   return ratio(annualised, depth, 'The value never fell');
 }

@@ -10,7 +10,10 @@ export interface RunOfFamily {
   total_return: number | null;
 }
 
-/** The runs of each family that has several, side by side, with the mean and the spread of their returns. */
+/**
+ * The runs of each family that has several, side by side, with the mean and the spread of their
+ * returns.
+ */
 export function reportFamilies(runs: readonly RunOfFamily[]) {
   return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
     if (own.length < 2) return [];
@@ -20,7 +23,11 @@ export function reportFamilies(runs: readonly RunOfFamily[]) {
     return [
       {
         family,
-        runs: own.map(({ model, model_days, total_return }) => ({ model, model_days, total_return })),
+        runs: own.map(({ model, model_days, total_return }) => ({
+          model,
+          model_days,
+          total_return,
+        })),
         ...reportFigures({
           mean_total_return: figure(() => mean(returns)),
           total_return_deviation: figure(() => sampleDeviation(returns, 0)),

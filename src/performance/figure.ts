@@ -15,9 +15,17 @@ export function reportFigures<Name extends string>(
   figures: Record<Name, Figure>,
   round: (number: number) => number = rounded,
 ): ReportedFigures<Name> {
-  const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [name, finite(figure)]);
-  const numbers = entries.map(([name, figure]) => [name, typeof figure === 'number' ? round(figure) : null]);
-  const reasons = entries.flatMap(([name, figure]) => (typeof figure === 'number' ? [] : [[name, figure.reason]]));
+  const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [
+    name,
+    finite(figure),
+  ]);
+  const numbers = entries.map(([name, figure]) => [
+    name,
+    typeof figure === 'number' ? round(figure) : null,
+  ]);
+  const reasons = entries.flatMap(([name, figure]) =>
+    typeof figure === 'number' ? [] : [[name, figure.reason]],
+  );
   return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
 }
 

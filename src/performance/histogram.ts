@@ -2,23 +2,31 @@ import { rounded } from './figure.ts';
 
 /** How many numbers lie in each bin. */
 export interface Histogram {
-  /** Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge i + 1. None without numbers. */
+  /**
+   * Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge i
+   * + 1. None without numbers.
+   */
   edges: number[];
   counts: number[];
 }
 
 /** More bins than that are not seen as a shape. */
 export const MAX_BINS = 40;
-/** Numbers and edges are compared as whole numbers of the last decimal, so that none falls on the wrong side of an edge. */
+/**
+ * Numbers and edges are compared as whole numbers of the last decimal, so that none falls on the
+ * wrong side of an edge.
+ */
 const UNITS = 1e10;
 
 /**
- * A histogram with an edge at 0, so that no bin has gains and losses, and with a width of 1, 2 or 5 times a power of ten: the
- * largest that is at most the width of `ruleOf`, or the next ones if there were more than `MAX_BINS` bins. The numbers are
- * those of the response, with ten decimals.
+ * A histogram with an edge at 0, so that no bin has gains and losses, and with a width of 1, 2 or 5
+ * times a power of ten: the largest that is at most the width of `ruleOf`, or the next ones if
+ * there were more than `MAX_BINS` bins. The numbers are those of the response, with ten decimals.
  */
 export function histogramOf(numbers: readonly number[]): Histogram {
-  const units = numbers.map((number) => Math.round(number * UNITS)).sort((one, other) => one - other);
+  const units = numbers
+    .map((number) => Math.round(number * UNITS))
+    .sort((one, other) => one - other);
   const [least, most] = [units[0], units.at(-1)];
   if (least === undefined || most === undefined) return { edges: [], counts: [] };
   const width = widthOf(units, { least, most });
@@ -28,11 +36,19 @@ export function histogramOf(numbers: readonly number[]): Histogram {
     const bin = Math.floor(unit / width) - first;
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
-  return { edges: Array.from({ length: counts.length + 1 }, (_, index) => rounded(((first + index) * width) / UNITS)), counts };
+  return {
+    edges: Array.from({ length: counts.length + 1 }, (_, index) =>
+      rounded(((first + index) * width) / UNITS),
+    ),
+    counts,
+  };
 }
 
 /** In units; `units` are in order. */
-function widthOf(units: readonly number[], { least, most }: { least: number; most: number }): number {
+function widthOf(
+  units: readonly number[],
+  { least, most }: { least: number; most: number },
+): number {
   const rule = ruleOf(units, most - least);
   for (let place = 0; ; place += 1) {
     const width = roundWidth(place);
@@ -42,9 +58,10 @@ function widthOf(units: readonly number[], { least, most }: { least: number; mos
 }
 
 /**
- * The lesser of 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator, Probability Theory and Related
- * Fields, 1981) and of the range over log₂ n + 1 (Sturges, The Choice of a Class Interval, JASA, 1926), as `bins='auto'` of
- * NumPy: the first asks for too few bins of a few numbers, the second of many. Without an IQR, the second.
+ * The lesser of 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator,
+ * Probability Theory and Related Fields, 1981) and of the range over log₂ n + 1 (Sturges, The
+ * Choice of a Class Interval, JASA, 1926), as `bins='auto'` of NumPy: the first asks for too few
+ * bins of a few numbers, the second of many. Without an IQR, the second.
  */
 function ruleOf(units: readonly number[], range: number): number {
   const sturges = range / (Math.log2(units.length) + 1);
@@ -58,7 +75,9 @@ const DIGITS = [1, 2, 5] as const;
 
 /** 1, 2, 5, 10, 20, … times the smallest. */
 function roundWidth(place: number): number {
-  return SMALLEST_WIDTH * (DIGITS[place % DIGITS.length] ?? 1) * 10 ** Math.floor(place / DIGITS.length);
+  return (
+    SMALLEST_WIDTH * (DIGITS[place % DIGITS.length] ?? 1) * 10 ** Math.floor(place / DIGITS.length)
+  );
 }
 
 /** Without interpolation: type 1 in Hyndman & Fan 1996. */

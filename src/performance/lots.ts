@@ -37,8 +37,9 @@ export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
 }
 
 /**
- * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that the order reaches makes a
- * round trip. Cost and proceeds are divided in proportion to shares; the parts add up to the whole, to 1/10000 dollar.
+ * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that
+ * the order reaches makes a round trip. Cost and proceeds are divided in proportion to shares; the
+ * parts add up to the whole, to 1/10000 dollar.
  */
 export function sellLots(
   book: LotBook,
@@ -50,12 +51,20 @@ export function sellLots(
   let [sold, paid] = [0, 0];
   while (sold < quantity) {
     const [lot] = lots;
-    if (lot === undefined) throw new Error(`Cannot sell ${quantity} ${symbol} on ${date}: the ledger bought fewer`);
+    if (lot === undefined)
+      throw new Error(`Cannot sell ${quantity} ${symbol} on ${date}: the ledger bought fewer`);
     const part = Math.min(quantity - sold, lot.quantity);
     const cost = portion(lot.cost, part, lot.quantity);
     sold += part;
     const paidSoFar = portion(proceeds, sold, quantity);
-    trips.push({ symbol, quantity: part, buyDate: lot.date, sellDate: date, cost, proceeds: reported(paidSoFar - paid) });
+    trips.push({
+      symbol,
+      quantity: part,
+      buyDate: lot.date,
+      sellDate: date,
+      cost,
+      proceeds: reported(paidSoFar - paid),
+    });
     paid = paidSoFar;
     if (part === lot.quantity) lots.shift();
     else lots[0] = { ...lot, quantity: lot.quantity - part, cost: reported(lot.cost - cost) };
@@ -65,14 +74,20 @@ export function sellLots(
 }
 
 /**
- * Applies a split as recorded: `added` shares (negative: removed), and `cash` for the remaining fraction of a share, at
- * `price`. The fraction counts as sold from the oldest lot (IRS Publication 550, "fractional shares"). Returns the profit
- * of that sale. Lots remain whole shares and keep their cost.
+ * Applies a split as recorded: `added` shares (negative: removed), and `cash` for the remaining
+ * fraction of a share, at `price`. The fraction counts as sold from the oldest lot (IRS Publication
+ * 550, "fractional shares"). Returns the profit of that sale. Lots remain whole shares and keep
+ * their cost.
  */
 export function splitLots(
   book: LotBook,
   symbol: string,
-  { date, added, cash, price }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
+  {
+    date,
+    added,
+    cash,
+    price,
+  }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
 ): Money {
   const before = quantityOf(book, symbol);
   const after = before + added;
@@ -80,14 +95,19 @@ export function splitLots(
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
   const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
   if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return reported(trips.reduce((profit, trip) => profit + profitOf(trip), trips.length === 0 ? cash : 0));
+  return reported(
+    trips.reduce((profit, trip) => profit + profitOf(trip), trips.length === 0 ? cash : 0),
+  );
 }
 
 export function quantityOf(book: LotBook, symbol: string): number {
   return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to the next one. */
+/**
+ * Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to
+ * the next one.
+ */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
   const total = lots.reduce((sum, lot) => sum + lot.quantity, 0);
   const scaled: Lot[] = [];
@@ -98,7 +118,8 @@ function rescale(lots: readonly Lot[], quantity: number): Lot[] {
     const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
     const last = scaled.at(-1);
     if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: reported(cost) });
-    else if (index === lots.length - 1 && last !== undefined) last.cost = reported(last.cost + cost);
+    else if (index === lots.length - 1 && last !== undefined)
+      last.cost = reported(last.cost + cost);
     else return;
     [done, cost] = [bound, 0];
   });

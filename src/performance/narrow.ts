@@ -3,12 +3,19 @@ import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
-import { type LeftOutDay, type LeftOutModel, type SharedReturns, commonDatesOf } from './common-dates.ts';
+import {
+  type LeftOutDay,
+  type LeftOutModel,
+  type SharedReturns,
+  commonDatesOf,
+} from './common-dates.ts';
 import { MIN_DAYS_FOR_RISK } from './conventions.ts';
 
 /** Which of the chosen model-days count. */
 export interface Restrictions {
-  /** Only those after the latest knowledge cutoff of the chosen models, and after each model's own. */
+  /**
+   * Only those after the latest knowledge cutoff of the chosen models, and after each model's own.
+   */
   isClean: boolean;
   /** Only those of dates on which every ranked model has a return from the same close. */
   isCommon: boolean;
@@ -34,13 +41,26 @@ export interface CommonDays {
 }
 
 /** Restricts a choice, first to clean days and then to common ones. */
-export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions): Steps<NarrowedChoice> {
-  const clean = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
+export function* narrowChoice(
+  wanted: Choice,
+  { isClean, isCommon }: Restrictions,
+): Steps<NarrowedChoice> {
+  const clean = isClean
+    ? yield* cleanDays(wanted)
+    : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
   if (!isCommon) return { ...clean, common: null };
   const { choice } = clean;
-  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(yield* sharedReturns(choice));
+  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(
+    yield* sharedReturns(choice),
+  );
   const ordered = [...dates].sort();
-  const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
+  const common = {
+    start: ordered[0] ?? null,
+    end: ordered.at(-1) ?? null,
+    days: dates.size,
+    leftOut,
+    leftOutDays,
+  };
   return { ...clean, choice: { ...choice, models, dates }, common };
 }
 
@@ -53,11 +73,14 @@ interface CleanRecord {
 }
 
 /**
- * Keeps the days after the latest knowledge cutoff that counts, and of each model only those after its own. A cutoff counts if
- * its model has enough later days: `MIN_DAYS_FOR_RISK`, or half as many as the model with the most, if that is fewer. Otherwise
- * one model with few clean days would cost all others theirs.
+ * Keeps the days after the latest knowledge cutoff that counts, and of each model only those after
+ * its own. A cutoff counts if its model has enough later days: `MIN_DAYS_FOR_RISK`, or half as many
+ * as the model with the most, if that is fewer. Otherwise one model with few clean days would cost
+ * all others theirs.
  */
-function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'withoutCleanDays'>> {
+function* cleanDays(
+  choice: Choice,
+): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'withoutCleanDays'>> {
   const records = yield* cleanRecords(choice);
   const most = records.values().reduce((days, { cleanDays: own }) => Math.max(days, own), 0);
   const enough = Math.max(1, Math.min(MIN_DAYS_FOR_RISK, most / 2));
@@ -67,11 +90,15 @@ function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'clea
   const after = new Map<string, CalendarDate>();
   const withoutCleanDays: LeftOutModel[] = [];
   for (const [model, { cutoff, last }] of records) {
-    const [end, whose] = (cutoff ?? '') > (cleanAfter ?? '') ? [cutoff, 'its'] : [cleanAfter, 'the latest'];
+    const [end, whose] =
+      (cutoff ?? '') > (cleanAfter ?? '') ? [cutoff, 'its'] : [cleanAfter, 'the latest'];
     if (end === null) continue;
     after.set(model, end);
     if (last > end) continue;
-    withoutCleanDays.push({ model, reason: `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${end}` });
+    withoutCleanDays.push({
+      model,
+      reason: `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${end}`,
+    });
   }
   const left = new Set(withoutCleanDays.map(({ model }) => model));
   const models = [...records.keys()].filter((model) => !left.has(model));
@@ -83,7 +110,11 @@ function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
   const records = new Map<string, CleanRecord>();
   for (const batch of chosenBatches(choice)) {
     for (const { model, date } of batch) {
-      const known = records.get(model) ?? { cutoff: newestRun(choice.database, model)?.knowledgeCutoff ?? null, cleanDays: 0, last: date };
+      const known = records.get(model) ?? {
+        cutoff: newestRun(choice.database, model)?.knowledgeCutoff ?? null,
+        cleanDays: 0,
+        last: date,
+      };
       records.set(model, known);
       if (known.cutoff === null || date > known.cutoff) known.cleanDays += 1;
       known.last = date;

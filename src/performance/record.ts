@@ -1,5 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
-import { type LedgerDay, type UsageTotals, ledgerDays, usageTotals } from '../database/records/performance.ts';
+import {
+  type LedgerDay,
+  type UsageTotals,
+  ledgerDays,
+  usageTotals,
+} from '../database/records/performance.ts';
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
 import { closingPrice } from '../trading/market.ts';
@@ -12,12 +17,20 @@ import type { UnknownSearch } from './unknown-dividends.ts';
 
 /** What the figures of one model are computed from. */
 export interface ModelRecord {
-  /** The chosen days, at least one, and all that they depend on; each after the day it started from. */
+  /**
+   * The chosen days, at least one, and all that they depend on; each after the day it started from.
+   */
   ledger: readonly LedgerDay[];
-  /** The chosen days by session, each with the date of the day it started from; null for the initial cash. */
+  /**
+   * The chosen days by session, each with the date of the day it started from; null for the initial
+   * cash.
+   */
   chosen: ReadonlyMap<number, CalendarDate | null>;
   staleDates: ReadonlySet<CalendarDate>;
-  /** Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span of what they held. */
+  /**
+   * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
+   * of what they held.
+   */
   unpaidDates: ReadonlySet<CalendarDate>;
   unknownDates: ReadonlySet<CalendarDate>;
   usage: UsageTotals;
@@ -45,7 +58,11 @@ export function* readRecord(
   const { database } = choice;
   const chosen = new Map<number, CalendarDate | null>();
   const startedFrom = new Map<number, number | null>();
-  const [staleDates, unpaidDates, unknownDates] = [new Set<CalendarDate>(), new Set<CalendarDate>(), new Set<CalendarDate>()];
+  const [staleDates, unpaidDates, unknownDates] = [
+    new Set<CalendarDate>(),
+    new Set<CalendarDate>(),
+    new Set<CalendarDate>(),
+  ];
   for (const step of chosenBatches({ ...choice, models: [model] })) {
     for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
       chosen.set(sessionId, startDate);

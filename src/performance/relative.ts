@@ -2,7 +2,13 @@ import { mean } from '../statistics/moments.ts';
 import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import type { Figure } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, totalReturn, whyNotAnnualised } from './returns.ts';
-import { annualisedDeviation, annualisedRatio, covariance, pairs, sampleDeviation } from './risk.ts';
+import {
+  annualisedDeviation,
+  annualisedRatio,
+  covariance,
+  pairs,
+  sampleDeviation,
+} from './risk.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
 export interface Comparison {
@@ -24,25 +30,42 @@ export interface RelativeFigures {
 const FLAT_BENCHMARK = 'The benchmark does not move';
 
 /**
- * A model's performance against the benchmark. Excess return is the difference of the totals. Beta is the slope of the
- * model's returns over the benchmark's; alpha is the return that beta does not explain, per year without compounding (Jensen,
- * The Performance of Mutual Funds, Journal of Finance, 1968); correlation is Pearson's. Tracking error is the deviation of
- * the daily differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio Management, 1999).
+ * A model's performance against the benchmark. Excess return is the difference of the totals. Beta
+ * is the slope of the model's returns over the benchmark's; alpha is the return that beta does not
+ * explain, per year without compounding (Jensen, The Performance of Mutual Funds, Journal of
+ * Finance, 1968); correlation is Pearson's. Tracking error is the deviation of the daily
+ * differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio
+ * Management, 1999).
  */
 export function relativeFigures(comparison: Comparison, riskFree: number): RelativeFigures {
   const { own } = comparison;
   const totals = compareTotals(comparison);
   if (own.days.length < MIN_DAYS_FOR_RISK) {
     const few = { reason: tooFew(own.days.length, MIN_DAYS_FOR_RISK) };
-    return { ...totals, alpha: few, beta: few, correlation: few, tracking_error: few, information_ratio: few };
+    return {
+      ...totals,
+      alpha: few,
+      beta: few,
+      correlation: few,
+      tracking_error: few,
+      information_ratio: few,
+    };
   }
   const figures = { ...totals, ...slope(comparison, riskFree), ...differences(comparison) };
   const reason = whyNotAnnualised(own, MIN_DAYS_FOR_RISK);
   if (reason === null) return figures;
-  return { ...figures, alpha: { reason }, tracking_error: { reason }, information_ratio: { reason } };
+  return {
+    ...figures,
+    alpha: { reason },
+    tracking_error: { reason },
+    information_ratio: { reason },
+  };
 }
 
-function compareTotals({ own, benchmark }: Comparison): Pick<RelativeFigures, 'benchmark_return' | 'excess_return'> {
+function compareTotals({
+  own,
+  benchmark,
+}: Comparison): Pick<RelativeFigures, 'benchmark_return' | 'excess_return'> {
   const [total, other] = [totalReturn(own), totalReturn(benchmark)];
   if (typeof total === 'number' && typeof other === 'number')
     return { benchmark_return: other, excess_return: total - other };
@@ -55,7 +78,10 @@ function slope(
   riskFree: number,
 ): Pick<RelativeFigures, 'alpha' | 'beta' | 'correlation'> {
   const [ours, theirs] = [returnsOf(own), returnsOf(benchmark)];
-  const [deviation, other] = [sampleDeviation(ours, own.leastReturn), sampleDeviation(theirs, own.leastReturn)];
+  const [deviation, other] = [
+    sampleDeviation(ours, own.leastReturn),
+    sampleDeviation(theirs, own.leastReturn),
+  ];
   if (other === 0) {
     const reason = { reason: FLAT_BENCHMARK };
     return { alpha: reason, beta: reason, correlation: reason };
@@ -66,11 +92,16 @@ function slope(
     alpha: daily * TRADING_DAYS_PER_YEAR,
     beta,
     correlation:
-      deviation === 0 ? { reason: 'The daily returns do not vary' } : covariance(ours, theirs) / (deviation * other),
+      deviation === 0
+        ? { reason: 'The daily returns do not vary' }
+        : covariance(ours, theirs) / (deviation * other),
   };
 }
 
-function differences({ own, benchmark }: Comparison): Pick<RelativeFigures, 'tracking_error' | 'information_ratio'> {
+function differences({
+  own,
+  benchmark,
+}: Comparison): Pick<RelativeFigures, 'tracking_error' | 'information_ratio'> {
   const active = pairs(returnsOf(own), returnsOf(benchmark)).map(([ours, theirs]) => ours - theirs);
   return {
     tracking_error: annualisedDeviation(active, own.leastReturn),

@@ -9,8 +9,15 @@ import { reportReturns } from './report-returns.ts';
 import type { DividendStatus } from './report.ts';
 import { seriesOf } from './returns.ts';
 
-/** A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per day. */
-export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[], riskFree: number) {
+/**
+ * A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per
+ * day.
+ */
+export function reportBenchmark(
+  benchmark: Benchmark,
+  days: readonly ChosenDay[],
+  riskFree: number,
+) {
   const { name, symbols, levels } = benchmark;
   const dates = [...new Set(days.map(({ date }) => date))].sort();
   const curve = benchmarkCurve(levels, days);
@@ -36,7 +43,10 @@ export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[]
 }
 
 /** As of a model that held the benchmark from the start of a day to its close. */
-function dividendStatus({ date, startDate, paysDividends }: ComparedDay, { unknownDividends }: Benchmark): DividendStatus {
+function dividendStatus(
+  { date, startDate, paysDividends }: ComparedDay,
+  { unknownDividends }: Benchmark,
+): DividendStatus {
   if (!paysDividends) return 'not_paid';
   for (let day = date; day > (startDate ?? date); day = addDays(day, -1)) {
     if (unknownDividends.has(day)) return 'unknown';
@@ -52,14 +62,20 @@ function whyIncomplete(
   const subject = name === UNIVERSE ? 'The universe' : name;
   const lastBar = levels.ofPrices.at(-1)?.date;
   if (dates.length === 0) return null;
-  if (lastBar === undefined || covered.length === 0) return `${subject} has no price at the start of any of these days`;
+  if (lastBar === undefined || covered.length === 0)
+    return `${subject} has no price at the start of any of these days`;
   const sentences: string[] = [];
   if (covered.length < dates.length) {
     const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
-    sentences.push(`${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`);
+    sentences.push(
+      `${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`,
+    );
   }
   const after = dates.filter((date) => date > lastBar).length;
   const whose = name === UNIVERSE ? 'the universe' : name;
-  if (after > 0) sentences.push(`The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`);
+  if (after > 0)
+    sentences.push(
+      `The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`,
+    );
   return sentences.join('. ') || null;
 }

@@ -8,7 +8,12 @@ import { reportDrawdown } from './report-returns.ts';
 import { type DayOfCurve, type ReturnSeries, returnsOf, tooFew } from './returns.ts';
 import { rollingRisk } from './rolling.ts';
 import type { ValueGains } from './symbol-profits.ts';
-import { type ModelTrading, type OpenPosition, type SymbolTrading, noSymbolTrading } from './trading.ts';
+import {
+  type ModelTrading,
+  type OpenPosition,
+  type SymbolTrading,
+  noSymbolTrading,
+} from './trading.ts';
 
 /** How many drawdowns the response lists. */
 const MAX_LISTED_DRAWDOWNS = 5;
@@ -28,8 +33,16 @@ export interface DetailsInput {
 export function* reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
   const rolling = yield* reportRolling(curve, series, riskFree);
   return {
-    months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({ month: period, return: rounded(totalReturn), days })),
-    years: yearlyReturns(series).map(({ period, totalReturn, days }) => ({ year: period, return: rounded(totalReturn), days })),
+    months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({
+      month: period,
+      return: rounded(totalReturn),
+      days,
+    })),
+    years: yearlyReturns(series).map(({ period, totalReturn, days }) => ({
+      year: period,
+      return: rounded(totalReturn),
+      days,
+    })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
     rolling,
     symbols: reportSymbols(rest),
@@ -37,7 +50,11 @@ export function* reportDetails({ curve, series, riskFree, ...rest }: DetailsInpu
   };
 }
 
-function* reportRolling(curve: readonly DayOfCurve[], { days, leastReturn }: ReturnSeries, riskFree: number) {
+function* reportRolling(
+  curve: readonly DayOfCurve[],
+  { days, leastReturn }: ReturnSeries,
+  riskFree: number,
+) {
   const points = yield* rollingRisk(curve, { leastReturn, riskFree });
   return {
     window: ROLLING_WINDOW,
@@ -49,13 +66,23 @@ function* reportRolling(curve: readonly DayOfCurve[], { days, leastReturn }: Ret
   };
 }
 
-/** Every symbol that the chosen days held or traded, the most profitable first; those without a known profit last. */
-function reportSymbols({ trading, positions, gains }: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
+/**
+ * Every symbol that the chosen days held or traded, the most profitable first; those without a
+ * known profit last.
+ */
+function reportSymbols({
+  trading,
+  positions,
+  gains,
+}: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
   const open = new Map(positions.map((position) => [position.symbol, position]));
   const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
   return [...symbols]
     .map((symbol) => {
-      const [own = noSymbolTrading(), gain = reported(0)] = [trading.symbols.get(symbol), gains.get(symbol)];
+      const [own = noSymbolTrading(), gain = reported(0)] = [
+        trading.symbols.get(symbol),
+        gains.get(symbol),
+      ];
       return reportSymbol(symbol, { own, position: open.get(symbol), gain });
     })
     .sort((one, other) => order(one.profit, other.profit) || (one.symbol < other.symbol ? -1 : 1));
@@ -68,7 +95,11 @@ function order(one: number | null, other: number | null): number {
 
 function reportSymbol(
   symbol: string,
-  { own, position, gain }: { own: SymbolTrading; position: OpenPosition | undefined; gain: Money | null },
+  {
+    own,
+    position,
+    gain,
+  }: { own: SymbolTrading; position: OpenPosition | undefined; gain: Money | null },
 ) {
   const { trades, realised, dividends, cash } = own;
   return {
@@ -78,7 +109,10 @@ function reportSymbol(
     dividends: toDollars(dividends),
     ...reportFigures({
       unrealised_profit: unrealisedOf(position),
-      profit: gain === null ? { reason: `The price of ${symbol} at a close of these days is unknown` } : toDollars(reported(cash + gain)),
+      profit:
+        gain === null
+          ? { reason: `The price of ${symbol} at a close of these days is unknown` }
+          : toDollars(reported(cash + gain)),
     }),
   };
 }
@@ -86,5 +120,7 @@ function reportSymbol(
 function unrealisedOf(position: OpenPosition | undefined): Figure {
   if (position === undefined) return 0;
   const { symbol, value, cost } = position;
-  return value === null ? { reason: `No price of ${symbol} is stored` } : toDollars(reported(value - cost));
+  return value === null
+    ? { reason: `No price of ${symbol} is stored` }
+    : toDollars(reported(value - cost));
 }

@@ -9,7 +9,13 @@ import {
   totalReturn,
   winningDaysShare,
 } from './returns.ts';
-import { annualisedVolatility, expectedShortfall95, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
+import {
+  annualisedVolatility,
+  expectedShortfall95,
+  sharpeRatio,
+  sortinoRatio,
+  valueAtRisk95,
+} from './risk.ts';
 import { excessKurtosis, skewness } from './shape.ts';
 
 /** The figures of a series of daily returns, a model's or a benchmark's. */
@@ -40,7 +46,13 @@ export function reportReturns(series: ReturnSeries, riskFree: number) {
 }
 
 export function reportDrawdown({ depth, peakDate, troughDate, recoveryDate, length }: Drawdown) {
-  return { depth: rounded(depth), peak_date: peakDate, trough_date: troughDate, recovery_date: recoveryDate, length };
+  return {
+    depth: rounded(depth),
+    peak_date: peakDate,
+    trough_date: troughDate,
+    recovery_date: recoveryDate,
+    length,
+  };
 }
 
 function reportDay(day: DailyReturn | null) {

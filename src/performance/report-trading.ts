@@ -11,10 +11,15 @@ import type { ModelTrading, OpenPosition } from './trading.ts';
 const MAX_LISTED_ROUND_TRIPS = 100;
 
 /**
- * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value
- * (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
+ * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over
+ * the mean closing value (SEC Form N-1A, item 13, but with cash counted in the value), for the
+ * whole curve and not per year.
  */
-export function* reportTrading(days: readonly LedgerDay[], trading: ModelTrading, positions: readonly OpenPosition[]) {
+export function* reportTrading(
+  days: readonly LedgerDay[],
+  trading: ModelTrading,
+  positions: readonly OpenPosition[],
+) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
   const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
   const unrealised = sum(positions.map(({ value, cost }) => (value ?? cost) - cost));
@@ -27,7 +32,9 @@ export function* reportTrading(days: readonly LedgerDay[], trading: ModelTrading
       ...reportFigures({
         realised_profit: toDollars(reported(sum(roundTrips.map(profitOf)) + fractionProfit)),
         unrealised_profit:
-          unpriced.length === 0 ? toDollars(unrealised) : { reason: `No price of ${list(unpriced)} is stored` },
+          unpriced.length === 0
+            ? toDollars(unrealised)
+            : { reason: `No price of ${list(unpriced)} is stored` },
         exposure: exposureOf(days),
         turnover: ratio(
           Math.min(bought, sold),
@@ -47,10 +54,11 @@ function exposureOf(days: readonly LedgerDay[]): number {
 }
 
 /**
- * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over gross loss (Dormeier,
- * Investing with Volume Analysis, 2011). Expectancy is the mean profit of a round trip: win rate times average win minus the
- * rate of losses times average loss; payoff is average win over average loss (Vince, The Mathematics of Money Management,
- * 1992). All after commission, in dollars.
+ * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over
+ * gross loss (Dormeier, Investing with Volume Analysis, 2011). Expectancy is the mean profit of a
+ * round trip: win rate times average win minus the rate of losses times average loss; payoff is
+ * average win over average loss (Vince, The Mathematics of Money Management, 1992). All after
+ * commission, in dollars.
  */
 function* reportRoundTrips(trips: readonly RoundTrip[]) {
   const holdingDays = yield* mapInSteps(trips, holdingDaysOf);

@@ -16,7 +16,10 @@ import { reportTrading } from './report-trading.ts';
 import { type DayOfCurve, seriesOf } from './returns.ts';
 import { type ModelTrading, openPositions, tradingOf } from './trading.ts';
 
-/** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
+/**
+ * All figures of a model, named as in the response: dollars and fractions as numbers, a reason for
+ * each null.
+ */
 export function* reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const curve = days.map((day) => dayOfCurve(day, record));
@@ -38,15 +41,23 @@ export function* reportModel(record: ModelRecord) {
     curve: reportCurve(days, record, { curve, trading }),
   };
   yield null;
-  const details = gains === null ? null : yield* reportDetails({ curve, series, riskFree, trading, positions, gains });
+  const details =
+    gains === null
+      ? null
+      : yield* reportDetails({ curve, series, riskFree, trading, positions, gains });
   return { ...figures, details };
 }
 
 /** The days of a record, how many of them are marked, and what they began and ended with. */
-function reportPeriod(days: readonly LedgerDay[], { staleDates, unpaidDates, unknownDates }: ModelRecord, { dividends }: ModelTrading) {
+function reportPeriod(
+  days: readonly LedgerDay[],
+  { staleDates, unpaidDates, unknownDates }: ModelRecord,
+  { dividends }: ModelTrading,
+) {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a record has a chosen day');
-  const countIn = (dates: ReadonlySet<CalendarDate>) => days.filter(({ date }) => dates.has(date)).length;
+  const countIn = (dates: ReadonlySet<CalendarDate>) =>
+    days.filter(({ date }) => dates.has(date)).length;
   return {
     start_date: first.date,
     end_date: last.date,
@@ -84,7 +95,9 @@ function reportCurve(
   }));
 }
 
-/** `unknown`: it held something over a morning for which dividends are neither stored nor covered. */
+/**
+ * `unknown`: it held something over a morning for which dividends are neither stored nor covered.
+ */
 export const dividendStatuses = ['known', 'unknown', 'not_paid'] as const;
 export type DividendStatus = (typeof dividendStatuses)[number];
 
@@ -97,13 +110,18 @@ function startValueOf({ value, profit }: LedgerDay): Money {
   return reported(value - profit);
 }
 
-/** One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from. */
+/**
+ * One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from.
+ */
 function leastReturnOf(days: readonly LedgerDay[]): number {
   const values = days.map(startValueOf).filter((value) => value > 0);
   return values.length === 0 ? LEAST_RETURN : 1 / mean(values);
 }
 
-function dayOfCurve(day: LedgerDay, { chosen, unpaidDates }: ModelRecord): DayOfCurve & ComparedDay {
+function dayOfCurve(
+  day: LedgerDay,
+  { chosen, unpaidDates }: ModelRecord,
+): DayOfCurve & ComparedDay {
   const startValue = startValueOf(day);
   const dailyReturn = startValue === 0 ? null : day.profit / startValue;
   const startDate = chosen.get(day.sessionId) ?? null;
@@ -111,22 +129,36 @@ function dayOfCurve(day: LedgerDay, { chosen, unpaidDates }: ModelRecord): DayOf
 }
 
 /** A model and the benchmark on the days on which both have a return. */
-function compare(curve: readonly (DayOfCurve & ComparedDay)[], benchmark: BothLevels, leastReturn: number): Comparison {
+function compare(
+  curve: readonly (DayOfCurve & ComparedDay)[],
+  benchmark: BothLevels,
+  leastReturn: number,
+): Comparison {
   const theirs = benchmarkReturns(benchmark, curve);
-  const isCommon = curve.map(({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null);
+  const isCommon = curve.map(
+    ({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null,
+  );
   const common = (returns: readonly (number | null)[]) =>
-    curve.map((day, index) => ({ ...day, dailyReturn: isCommon[index] ? (returns[index] ?? null) : null }));
+    curve.map((day, index) => ({
+      ...day,
+      dailyReturn: isCommon[index] ? (returns[index] ?? null) : null,
+    }));
   const own = common(curve.map(({ dailyReturn }) => dailyReturn));
   return { own: seriesOf(own, leastReturn), benchmark: seriesOf(common(theirs)) };
 }
 
 function reportRelative(comparison: Comparison, riskFree: number) {
-  return { days: comparison.own.days.length, ...reportFigures(relativeFigures(comparison, riskFree)) };
+  return {
+    days: comparison.own.days.length,
+    ...reportFigures(relativeFigures(comparison, riskFree)),
+  };
 }
 
 function reportUsage(usage: UsageTotals, profit: Money) {
   const { costUsd, daysWithoutCost } = usage;
-  const cost: Figure = costUsd ?? { reason: 'No cost is known: the configuration has no price_per_million_tokens' };
+  const cost: Figure = costUsd ?? {
+    reason: 'No cost is known: the configuration has no price_per_million_tokens',
+  };
   const incomplete = `The cost of ${count(daysWithoutCost, 'model-day')} is not known`;
   const wholeCost = costUsd !== null && daysWithoutCost > 0 ? { reason: incomplete } : cost;
   const perDollar = ratio(1, wholeCost, 'The model cost nothing');
@@ -145,7 +177,10 @@ function reportUsage(usage: UsageTotals, profit: Money) {
   };
 }
 
-/** By day: the value at its close of one dollar invested at the start, and its distance below the highest value so far, as a fraction. */
+/**
+ * By day: the value at its close of one dollar invested at the start, and its distance below the
+ * highest value so far, as a fraction.
+ */
 function linkedReturns(curve: readonly DayOfCurve[]): { growth: number[]; drawdown: number[] } {
   const linked: ReturnType<typeof linkedReturns> = { growth: [], drawdown: [] };
   let [growth, high] = [1, 1];

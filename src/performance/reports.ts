@@ -4,7 +4,12 @@ import { newestRun } from '../database/records/runs.ts';
 import { type Money, toDollars } from '../money.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
-import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
+import {
+  type Incomparability,
+  type ModelPeriod,
+  compareModels,
+  staleness,
+} from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
 import { readRecord } from './record.ts';
 import { reportBenchmark } from './report-benchmark.ts';
@@ -40,7 +45,10 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   yield null; // each of these takes milliseconds where every day of ten years has a job of its own
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
-  const initialCash = initialCashOf(database, periods.map(({ model }) => model));
+  const initialCash = initialCashOf(
+    database,
+    periods.map(({ model }) => model),
+  );
   yield null;
   const incomparable = compareModels(periods, { configurations, initialCash });
   yield null;
@@ -55,19 +63,39 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   };
 }
 
-/** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
+/**
+ * The figures of one model, and why they are not comparable with others. Keeps none of its ledger
+ * in memory.
+ */
 export function* reportSteps(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
   const { benchmark, incomparable, failed, initialCash, findUnknown } = basis;
   const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
-  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree, withDetails, findUnknown });
+  const record = yield* readRecord(request, period, {
+    benchmark: benchmark.levels,
+    riskFree,
+    withDetails,
+    findUnknown,
+  });
   yield null;
   const figures = yield* reportModel(record);
   const stale = staleness(figures.stale_model_days, figures.model_days);
-  const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
+  const known = figures.curve.filter(
+    ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
+  );
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
   const cash = initialCash.get(model) ?? null;
-  const own = { failed_model_days: failed.get(model) ?? 0, initial_cash: cash === null ? null : toDollars(cash) };
-  return { model, family, ...memory, ...own, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
+  const own = {
+    failed_model_days: failed.get(model) ?? 0,
+    initial_cash: cash === null ? null : toDollars(cash),
+  };
+  return {
+    model,
+    family,
+    ...memory,
+    ...own,
+    ...figures,
+    incomparable: [...(incomparable.get(model) ?? []), ...stale],
+  };
 }

@@ -17,8 +17,8 @@ export interface RollingPoint {
 const WINDOWS_PER_STEP = 100;
 
 /**
- * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the whole period, for each day on
- * which there are that many.
+ * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
+ * whole period, for each day on which there are that many.
  */
 export function* rollingRisk(
   curve: readonly DayOfCurve[],
@@ -28,7 +28,11 @@ export function* rollingRisk(
   const points: RollingPoint[] = [];
   for (const [index, { date }] of days.slice(ROLLING_WINDOW - 1).entries()) {
     const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    points.push({ date, sharpeRatio: sharpeRatio(series, riskFree), annualisedVolatility: annualisedVolatility(series) });
+    points.push({
+      date,
+      sharpeRatio: sharpeRatio(series, riskFree),
+      annualisedVolatility: annualisedVolatility(series),
+    });
     if (points.length % WINDOWS_PER_STEP === 0) yield null;
   }
   return points;

@@ -3,9 +3,20 @@ import type { CalendarDate } from '../calendar.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 import { type Money, reported } from '../money.ts';
 import type { Steps } from '../turns.ts';
-import { type LotBook, type RoundTrip, buyLot, profitOf, quantityOf, sellLots, splitLots } from './lots.ts';
+import {
+  type LotBook,
+  type RoundTrip,
+  buyLot,
+  profitOf,
+  quantityOf,
+  sellLots,
+  splitLots,
+} from './lots.ts';
 
-/** Actions that are applied without a pause: a model with thousands of days may have tens of thousands. */
+/**
+ * Actions that are applied without a pause: a model with thousands of days may have tens of
+ * thousands.
+ */
 const ACTIONS_PER_STEP = 1_000;
 
 /** What some model-days traded, in exact money. */
@@ -39,11 +50,14 @@ export interface SymbolTrading {
 export type ModelTrading = Trading & { book: LotBook };
 
 /**
- * What the chosen days traded, and the lots at the close of the last of them. `ledger` holds them and all days that they
- * depend on, each after the day it started from. Lots follow the day that a day really started from, which for a stale day is
- * not the active day before it.
+ * What the chosen days traded, and the lots at the close of the last of them. `ledger` holds them
+ * and all days that they depend on, each after the day it started from. Lots follow the day that a
+ * day really started from, which for a stale day is not the active day before it.
  */
-export function* tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): Steps<ModelTrading> {
+export function* tradingOf(
+  ledger: readonly LedgerDay[],
+  chosen: ReadonlySet<number>,
+): Steps<ModelTrading> {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
   let book: LotBook = new Map();
@@ -54,7 +68,11 @@ export function* tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<num
     const { path, isContinuation } = pathTo(days, day, reached);
     if (!isContinuation) book = new Map();
     for (const applied of [...path, day]) {
-      applyDay({ book, trading: applied === day ? trading : noTrading() }, applied, openingCash(days, applied));
+      applyDay(
+        { book, trading: applied === day ? trading : noTrading() },
+        applied,
+        openingCash(days, applied),
+      );
       actions += applied.actions.length;
       if (actions < ACTIONS_PER_STEP) continue;
       yield null;
@@ -84,7 +102,10 @@ function tradingIn({ symbols }: Trading, symbol: string): SymbolTrading {
   return own;
 }
 
-/** The days strictly between the last one applied (or the start of the ledger) and the given one, in order. */
+/**
+ * The days strictly between the last one applied (or the start of the ledger) and the given one, in
+ * order.
+ */
 function pathTo(
   days: ReadonlyMap<number, LedgerDay>,
   day: LedgerDay,
@@ -100,13 +121,17 @@ function pathTo(
   return { path: path.reverse(), isContinuation: past !== null };
 }
 
-function openingCash(days: ReadonlyMap<number, LedgerDay>, { startedFrom, initialCash }: LedgerDay): Money {
+function openingCash(
+  days: ReadonlyMap<number, LedgerDay>,
+  { startedFrom, initialCash }: LedgerDay,
+): Money {
   return startedFrom === null ? (initialCash ?? reported(0)) : dayOf(days, startedFrom).cash;
 }
 
 function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
   const day = days.get(sessionId);
-  if (day === undefined) throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
+  if (day === undefined)
+    throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
   return day;
 }
 
@@ -117,12 +142,17 @@ interface Accounts {
 }
 
 /**
- * Applies a day's actions; an opening has none, but lots. The cost or proceeds of a trade are the change in cash, so the profit
- * includes everything that an order is charged beside its price.
+ * Applies a day's actions; an opening has none, but lots. The cost or proceeds of a trade are the
+ * change in cash, so the profit includes everything that an order is charged beside its price.
  */
-function applyDay(accounts: Accounts, { sessionId, date, actions, lots = [] }: LedgerDay, openingCash: Money): void {
+function applyDay(
+  accounts: Accounts,
+  { sessionId, date, actions, lots = [] }: LedgerDay,
+  openingCash: Money,
+): void {
   const { trading } = accounts;
-  for (const { symbol, date: boughtOn, quantity, cost } of lots) buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
+  for (const { symbol, date: boughtOn, quantity, cost } of lots)
+    buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
   for (const action of actions) {
     const change = reported(action.cash - cash);
@@ -161,16 +191,29 @@ function applyAction(
     trading.sold = reported(trading.sold + traded);
     const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
     trading.roundTrips.push(...trips);
-    own.realised = reported(trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised));
+    own.realised = reported(
+      trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised),
+    );
   }
 }
 
 /** What an order cost beside shares times price, by the change in cash. */
-export function commissionOf({ side, traded, change }: { side: 'buy' | 'sell'; traded: Money; change: Money }): Money {
+export function commissionOf({
+  side,
+  traded,
+  change,
+}: {
+  side: 'buy' | 'sell';
+  traded: Money;
+  change: Money;
+}): Money {
   return reported(side === 'buy' ? -change - traded : traded - change);
 }
 
-/** A holding at the close of the last day, with its cost. Its value is null when no price of the symbol is stored. */
+/**
+ * A holding at the close of the last day, with its cost. Its value is null when no price of the
+ * symbol is stored.
+ */
 export interface OpenPosition {
   symbol: string;
   quantity: number;
@@ -180,7 +223,10 @@ export interface OpenPosition {
   value: Money | null;
 }
 
-export function openPositions(book: LotBook, markOf: (symbol: string) => Money | null): OpenPosition[] {
+export function openPositions(
+  book: LotBook,
+  markOf: (symbol: string) => Money | null,
+): OpenPosition[] {
   return [...book]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, lots]) => {

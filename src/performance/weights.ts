@@ -3,8 +3,9 @@ import { type Money, reported, toDollars } from '../money.ts';
 import { rounded } from './figure.ts';
 
 /**
- * A portfolio at the close, named as in the response. A weight is a share of the portfolio's value, so that the weights of cash
- * and holdings add up to 1; there are none of a portfolio that is worth nothing.
+ * A portfolio at the close, named as in the response. A weight is a share of the portfolio's value,
+ * so that the weights of cash and holdings add up to 1; there are none of a portfolio that is worth
+ * nothing.
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const weightOf = (part: Money) => (value === 0 ? null : rounded(part / value));
@@ -29,7 +30,10 @@ function valueOf({ quantity, price }: ClosingHolding): Money | null {
 }
 
 /** The largest first, equal ones by symbol; those without a known value last. */
-function byValue(one: { symbol: string; value: Money | null }, other: { symbol: string; value: Money | null }): number {
+function byValue(
+  one: { symbol: string; value: Money | null },
+  other: { symbol: string; value: Money | null },
+): number {
   const difference = (other.value ?? -1) - (one.value ?? -1);
   if (difference !== 0) return difference;
   return one.symbol < other.symbol ? -1 : 1;

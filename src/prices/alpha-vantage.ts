@@ -9,9 +9,18 @@ import { whatIsUnknown } from './action-amounts.ts';
 import { asDividendDocument, rowsOfDividends } from './formats/dividends.ts';
 import { inWords } from './formats/bar.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { DividendHistory, Problem, ProviderResponse, RefusedBar, SymbolProvider } from './provider.ts';
+import type {
+  DividendHistory,
+  Problem,
+  ProviderResponse,
+  RefusedBar,
+  SymbolProvider,
+} from './provider.ts';
 
-/** Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid. Errors are sentences, with status 200. */
+/**
+ * Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid.
+ * Errors are sentences, with status 200.
+ */
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are 1.5 MB. */
@@ -34,7 +43,12 @@ export interface AlphaVantageOptions {
   closedThrough: () => CalendarDate;
 }
 
-export function createAlphaVantage({ baseUrl, apiKey, today, closedThrough }: AlphaVantageOptions): SymbolProvider {
+export function createAlphaVantage({
+  baseUrl,
+  apiKey,
+  today,
+  closedThrough,
+}: AlphaVantageOptions): SymbolProvider {
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
@@ -43,7 +57,9 @@ export function createAlphaVantage({ baseUrl, apiKey, today, closedThrough }: Al
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
     const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
     const response = readResult(result, read);
-    return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    return response.problem === undefined
+      ? response
+      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
   };
   return {
     by: 'symbol',
@@ -51,12 +67,19 @@ export function createAlphaVantage({ baseUrl, apiKey, today, closedThrough }: Al
     daily: (symbol, outputSize, signal) =>
       ask(
         { function: 'TIME_SERIES_DAILY', symbol, outputsize: outputSize },
-        { read: (body) => readBars(body, symbol, { today: today(), closedThrough: closedThrough() }), signal },
+        {
+          read: (body) =>
+            readBars(body, symbol, { today: today(), closedThrough: closedThrough() }),
+          signal,
+        },
       ),
     splits: (symbol, signal) =>
       ask({ function: 'SPLITS', symbol }, { read: (body) => readSplits(body, symbol), signal }),
     dividends: (symbol, signal) =>
-      ask({ function: 'DIVIDENDS', symbol }, { read: (body) => readDividends(body, { symbol, today: today() }), signal }),
+      ask(
+        { function: 'DIVIDENDS', symbol },
+        { read: (body) => readDividends(body, { symbol, today: today() }), signal },
+      ),
   };
 }
 
@@ -77,11 +100,17 @@ function problemOf(status: number): Problem {
   return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
-function readResponse<Value>({ headers, text }: HttpResponse, read: (body: unknown) => Value): ProviderResponse<Value> {
+function readResponse<Value>(
+  { headers, text }: HttpResponse,
+  read: (body: unknown) => Value,
+): ProviderResponse<Value> {
   const body = tryParse(text);
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
-    return { problem: 'unreadable', message: `a response that is not JSON (${quote(type)}): ${quote(text)}` };
+    return {
+      problem: 'unreadable',
+      message: `a response that is not JSON (${quote(type)}): ${quote(text)}`,
+    };
   }
   const sentence = sentenceIn(body);
   if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };
@@ -98,8 +127,8 @@ function sentenceIn(body: unknown): string | undefined {
 }
 
 /**
- * The meaning of a sentence from the provider. Order matters: the sentence about requests per second also names the daily
- * quota, and all of them advertise the premium plans.
+ * The meaning of a sentence from the provider. Order matters: the sentence about requests per
+ * second also names the daily quota, and all of them advertise the premium plans.
  */
 function classify(sentence: string) {
   if (/spreading out|per second|per minute|call frequency/i.test(sentence)) return 'short_limit';
@@ -119,9 +148,15 @@ function readBars(
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
     bars: bars
-      .map((bar) => (bar.date <= closedThrough ? bar : { ...bar, high: null, low: null, close: null, volume: null }))
+      .map((bar) =>
+        bar.date <= closedThrough
+          ? bar
+          : { ...bar, high: null, low: null, close: null, volume: null },
+      )
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
-    refused: rows.flatMap(({ defect }) => (defect === undefined ? [] : [{ symbol, reason: inWords(defect) }])),
+    refused: rows.flatMap(({ defect }) =>
+      defect === undefined ? [] : [{ symbol, reason: inWords(defect) }],
+    ),
   };
 }
 
@@ -139,11 +174,19 @@ function readSplits(body: unknown, symbol: string): Split[] {
   });
 }
 
-/** Throws for a dividend whose ex-date cannot be read, unless it is older than any price: it must not be taken for none. */
-function readDividends(body: unknown, { symbol, today }: { symbol: string; today: CalendarDate }): DividendHistory {
+/**
+ * Throws for a dividend whose ex-date cannot be read, unless it is older than any price: it must
+ * not be taken for none.
+ */
+function readDividends(
+  body: unknown,
+  { symbol, today }: { symbol: string; today: CalendarDate },
+): DividendHistory {
   const document = asDividendDocument(body);
   if (document === null) throw new Error('the response has no "data" with dividends');
-  const entries = document.entries.filter((entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']));
+  const entries = document.entries.filter(
+    (entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']),
+  );
   const rows = rowsOfDividends({ symbol, entries }, { line: 1, today });
   const unreadable = rows.flatMap(({ exDate, defect }) => {
     if (defect === undefined) return [];
@@ -151,7 +194,10 @@ function readDividends(body: unknown, { symbol, today }: { symbol: string; today
     return [{ exDate, reason: `${whatIsUnknown('dividend', exDate)}: ${defect.reason}` }];
   });
   const dividends = rows.flatMap(({ dividend }) => dividend ?? []);
-  const from = dividends.reduce((first, { exDate }) => (exDate < first ? exDate : first), DIVIDENDS_SINCE);
+  const from = dividends.reduce(
+    (first, { exDate }) => (exDate < first ? exDate : first),
+    DIVIDENDS_SINCE,
+  );
   return { dividends: dividends.filter(({ cash }) => cash > 0), unreadable, from };
 }
 

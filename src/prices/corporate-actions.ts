@@ -18,8 +18,9 @@ import type { DownloadReport } from './report.ts';
 const MAX_PAGES = 50;
 
 /**
- * Requests and stores the splits and dividends of some symbols in a period, unless they are known. What the provider or the
- * customer's plan does not have is in the report, and the downloads continue; a limit or a bad key stops them.
+ * Requests and stores the splits and dividends of some symbols in a period, unless they are known.
+ * What the provider or the customer's plan does not have is in the report, and the downloads
+ * continue; a limit or a bad key stops them.
  */
 export async function downloadActions(
   context: DownloadContext<DateProvider>,
@@ -47,7 +48,10 @@ export async function downloadActions(
   await writeInSteps(database, storeDividends(database, list, stamp));
 }
 
-/** Prices that are adjusted for splits are adjusted for all up to today, by which their dividends are divided. */
+/**
+ * Prices that are adjusted for splits are adjusted for all up to today, by which their dividends
+ * are divided.
+ */
 function* areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): Steps<boolean> {
   const spans = splitSpans.between(reader, query.symbols, { from: query.from, to: today });
   const adjusted = [...(yield* symbolsWithAdjustedPrices(reader, query.symbols))];
@@ -62,11 +66,18 @@ export async function downloadSplits(
   report: DownloadReport,
 ): Promise<void> {
   const { provider, clock, database, signal } = context;
-  const splits = await readPages<Split>(context, 'splits', { ask: (page) => provider.splits(query, page, signal), report });
+  const splits = await readPages<Split>(context, 'splits', {
+    ask: (page) => provider.splits(query, page, signal),
+    report,
+  });
   if (splits === null) return;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   const knownThrough = yesterday(dateOf(clock()));
-  const list = { splits: combineSplits(splits.actions), spans: spansOf(query, splits.unreadable, query.to), knownThrough };
+  const list = {
+    splits: combineSplits(splits.actions),
+    spans: spansOf(query, splits.unreadable, query.to),
+    knownThrough,
+  };
   await writeInSteps(database, storeSplitSpans(database, list, stamp));
 }
 
@@ -75,7 +86,11 @@ function yesterday(today: CalendarDate): CalendarDate {
 }
 
 /** Whether each symbol's spans, in order, reach over the whole period. */
-export function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Coverage[], today: CalendarDate): boolean {
+export function isKnown(
+  { symbols, from, to }: ActionQuery,
+  spans: readonly Coverage[],
+  today: CalendarDate,
+): boolean {
   if (to >= today) return false; // what is announced for today may still change
   const spansOfSymbol = Map.groupBy(spans, ({ symbol }) => symbol);
   return symbols.every((symbol) => {
@@ -86,13 +101,25 @@ export function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Cove
   });
 }
 
-/** The period for each symbol, without the dates on which an action could not be read; none where such an action has no date. */
-function spansOf({ symbols, from, to }: ActionQuery, unreadable: readonly UnreadableAction[], last: CalendarDate): Coverage[] {
+/**
+ * The period for each symbol, without the dates on which an action could not be read; none where
+ * such an action has no date.
+ */
+function spansOf(
+  { symbols, from, to }: ActionQuery,
+  unreadable: readonly UnreadableAction[],
+  last: CalendarDate,
+): Coverage[] {
   const endDate = to < last ? to : last;
   const ofSymbol = Map.groupBy(unreadable, ({ symbol }) => symbol);
   return symbols.flatMap((symbol) => {
     const dates = ofSymbol.get(symbol)?.map(({ date }) => date) ?? [];
-    return dates.includes(null) ? [] : spanWithout({ symbol, startDate: from, endDate }, dates.filter((date) => date !== null));
+    return dates.includes(null)
+      ? []
+      : spanWithout(
+          { symbol, startDate: from, endDate },
+          dates.filter((date) => date !== null),
+        );
   });
 }
 
@@ -104,11 +131,20 @@ interface Actions<Action> {
   unreadable: UnreadableAction[];
 }
 
-/** All pages of a list; null where the provider does not return it, which the report says. An action that is on two pages counts once. */
+/**
+ * All pages of a list; null where the provider does not return it, which the report says. An action
+ * that is on two pages counts once.
+ */
 async function readPages<Action>(
   { patience, signal }: DownloadContext<DateProvider>,
   kind: 'splits' | 'dividends',
-  { ask, report }: { ask: (page: string | null) => Promise<ProviderResponse<ActionPage<Action>>>; report: DownloadReport },
+  {
+    ask,
+    report,
+  }: {
+    ask: (page: string | null) => Promise<ProviderResponse<ActionPage<Action>>>;
+    report: DownloadReport;
+  },
 ): Promise<Actions<Action> | null> {
   const list: Actions<Action> = { actions: [], unreadable: [] };
   const ids = new Set<string>();
@@ -140,8 +176,8 @@ async function readPages<Action>(
 }
 
 /**
- * Why a list that names a next page is given up, or null. A list that has nothing new is given up at once: following it would
- * use up the provider's limit before any day is downloaded.
+ * Why a list that names a next page is given up, or null. A list that has nothing new is given up
+ * at once: following it would use up the provider's limit before any day is downloaded.
  */
 function whyEndless<Action>(
   { actions, isEmpty, next }: ActionPage<Action>,
@@ -149,7 +185,8 @@ function whyEndless<Action>(
 ): string | null {
   if (next === page) return 'its next page is the same page';
   if (isEmpty) return 'an empty page has a next one';
-  if (actions.length > 0 && actions.every(({ id }) => id !== null && ids.has(id))) return 'its pages repeat what they have';
+  if (actions.length > 0 && actions.every(({ id }) => id !== null && ids.has(id)))
+    return 'its pages repeat what they have';
   return pages === MAX_PAGES ? `it has more than ${MAX_PAGES} pages` : null;
 }
 
@@ -159,6 +196,7 @@ function noteProblem(
   { problem, message }: Extract<ProviderResponse<unknown>, { message: string }>,
 ): void {
   if (problem === 'beyond_plan' || problem === 'premium') report.withoutActions.set(kind, message);
-  else if (problem === 'unreadable' || problem === 'unknown_symbol') report.unreadable.set(kind, message);
+  else if (problem === 'unreadable' || problem === 'unknown_symbol')
+    report.unreadable.set(kind, message);
   else report.stop = { problem, message };
 }

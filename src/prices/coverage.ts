@@ -9,8 +9,8 @@ export interface StoredPrices {
 }
 
 /**
- * Whether a date can be simulated. `available`: it has prices. `no_trading`: it is known to have none (a holiday). `missing`:
- * its prices are unknown.
+ * Whether a date can be simulated. `available`: it has prices. `no_trading`: it is known to have
+ * none (a holiday). `missing`: its prices are unknown.
  */
 export type Availability = 'available' | 'no_trading' | 'missing';
 
@@ -24,26 +24,40 @@ export interface DatePrices {
 }
 
 /**
- * Classifies each date: available when every required symbol of the universe has a bar or is covered, and at least one has a
- * bar; without trading when all are covered and none has a bar. If no symbol is required (nothing can be downloaded), a
- * single bar makes a date available, and a single covered symbol makes a date without bars one without trading.
+ * Classifies each date: available when every required symbol of the universe has a bar or is
+ * covered, and at least one has a bar; without trading when all are covered and none has a bar. If
+ * no symbol is required (nothing can be downloaded), a single bar makes a date available, and a
+ * single covered symbol makes a date without bars one without trading.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
-  { universe, stored, required }: { universe: readonly string[]; stored: StoredPrices; required: ReadonlySet<string> },
+  {
+    universe,
+    stored,
+    required,
+  }: { universe: readonly string[]; stored: StoredPrices; required: ReadonlySet<string> },
 ): DatePrices[] {
   const barsOf = Map.groupBy(stored.bars, ({ date }) => date);
   const spansOf = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
-    const bars = new Map(barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]));
+    const bars = new Map(
+      barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
+    );
     const isCovered = (symbol: string) =>
-      spansOf.get(symbol)?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ?? false;
+      spansOf.get(symbol)?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ??
+      false;
     const uncovered = universe.filter((symbol) => !isCovered(symbol));
     const missing = uncovered.filter((symbol) => !bars.has(symbol));
     const partial = uncovered.filter((symbol) => bars.get(symbol));
-    const isKnown = missing.length < universe.length && !missing.some((symbol) => required.has(symbol));
+    const isKnown =
+      missing.length < universe.length && !missing.some((symbol) => required.has(symbol));
     const hasBar = universe.some((symbol) => bars.has(symbol));
-    return { date, missing, partial, availability: !isKnown ? 'missing' : hasBar ? 'available' : 'no_trading' };
+    return {
+      date,
+      missing,
+      partial,
+      availability: !isKnown ? 'missing' : hasBar ? 'available' : 'no_trading',
+    };
   });
 }
 
@@ -54,8 +68,13 @@ export interface CoverageGap {
   weekdays: number;
 }
 
-/** The gaps between spans that contain a weekday. Spans come in order of their starts, whatever their sources. */
-export function gapsBetween(spans: readonly { startDate: CalendarDate; endDate: CalendarDate }[]): CoverageGap[] {
+/**
+ * The gaps between spans that contain a weekday. Spans come in order of their starts, whatever
+ * their sources.
+ */
+export function gapsBetween(
+  spans: readonly { startDate: CalendarDate; endDate: CalendarDate }[],
+): CoverageGap[] {
   const gaps: CoverageGap[] = [];
   let known: CalendarDate | null = null;
   for (const { startDate, endDate } of spans) {

@@ -11,14 +11,28 @@ import { type Bar, addCoverage, replaceBars } from '../database/prices.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import type { Steps } from '../turns.ts';
 import { downloadActions } from './corporate-actions.ts';
-import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteSupply, noteRefusal, weekdayBefore } from './date-order.ts';
+import {
+  type DayNeed,
+  type Horizon,
+  dateOrder,
+  isBeyond,
+  nextDate,
+  noteSupply,
+  noteRefusal,
+  weekdayBefore,
+} from './date-order.ts';
 import type { DownloadContext } from './download.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
 import { type DownloadReport, addTo, emptyReport } from './report.ts';
 
-/** A date this long past has certainly been published: without bars, it was a day without trading. */
+/**
+ * A date this long past has certainly been published: without bars, it was a day without trading.
+ */
 const PUBLISHED_AFTER_DAYS = 2;
-/** A day that was downloaded earlier than this after it was may have been corrected since; it is requested once more. */
+/**
+ * A day that was downloaded earlier than this after it was may have been corrected since; it is
+ * requested once more.
+ */
 const SETTLED_AFTER_DAYS = 3;
 /** After this many unreadable responses in a row, the provider counts as unreachable. */
 const MAX_UNREADABLE_IN_A_ROW = 3;
@@ -30,14 +44,20 @@ export interface WantedDays {
   /** The job's first and last date. */
   first: CalendarDate;
   last: CalendarDate;
-  /** The symbols to store, the universe first. Those with prices that are adjusted for splits are not among them. */
+  /**
+   * The symbols to store, the universe first. Those with prices that are adjusted for splits are
+   * not among them.
+   */
   symbols: readonly string[];
   /** Whose splits and dividends are to be known, and from which date on. */
   actions: { symbols: readonly string[]; from: CalendarDate };
   history: {
     /** Trading days before the first date. */
     days: number;
-    /** What is stored of a date before the first one: all bars, some, none, or the knowledge that there are none. */
+    /**
+     * What is stored of a date before the first one: all bars, some, none, or the knowledge that
+     * there are none.
+     */
     stateOf: (date: CalendarDate) => 'whole' | 'partial' | 'unknown' | 'no_trading';
     /** Whether a limit is waited out for all of them, not only for the nearest. */
     isWaitedFor: boolean;
@@ -63,12 +83,19 @@ interface Progress extends DownloadContext<DateProvider> {
 }
 
 /**
- * Downloads the splits and dividends of the period, then the job's dates, then the trading days before them from the nearest
- * on, and last the days that may have been corrected. Each response is stored as it arrives, with what it covers, so nothing is
- * requested twice. Null when nothing is to be requested.
+ * Downloads the splits and dividends of the period, then the job's dates, then the trading days
+ * before them from the nearest on, and last the days that may have been corrected. Each response is
+ * stored as it arrives, with what it covers, so nothing is requested twice. Null when nothing is to
+ * be requested.
  */
-export async function downloadDates(context: DownloadContext<DateProvider>, wanted: WantedDays): Promise<DownloadReport | null> {
-  const report: DownloadReport = { ...emptyReport('day', context.keyVariable), wanted: wanted.needs.length };
+export async function downloadDates(
+  context: DownloadContext<DateProvider>,
+  wanted: WantedDays,
+): Promise<DownloadReport | null> {
+  const report: DownloadReport = {
+    ...emptyReport('day', context.keyVariable),
+    wanted: wanted.needs.length,
+  };
   const horizon: Horizon = { refused: [], supplied: [] };
   const state: Progress = {
     ...context,
@@ -88,12 +115,15 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
   await downloadHistory(state);
   await downloadEarlyDays(state);
   await coverEmptyDays(state);
-  if (report.downloaded.length > 0) report.unknown = symbolsWithoutBars(context.database, wanted.symbols);
+  if (report.downloaded.length > 0)
+    report.unknown = symbolsWithoutBars(context.database, wanted.symbols);
   return context.patience.requests === 0 ? null : report;
 }
 
 function isOver({ report, signal, days, wanted: { downloadsLeft } }: Progress): boolean {
-  return report.stop !== null || signal.aborted || (downloadsLeft !== null && days >= downloadsLeft);
+  return (
+    report.stop !== null || signal.aborted || (downloadsLeft !== null && days >= downloadsLeft)
+  );
 }
 
 async function downloadNeeds(state: Progress): Promise<void> {
@@ -105,7 +135,11 @@ async function downloadNeeds(state: Progress): Promise<void> {
     left = left.filter((date) => !beyond.includes(date));
     const date = nextDate(left, horizon);
     if (date === undefined || isOver(state)) break;
-    onProgress?.({ done: wanted.needs.length - left.length, total: wanted.needs.length, item: date });
+    onProgress?.({
+      done: wanted.needs.length - left.length,
+      total: wanted.needs.length,
+      item: date,
+    });
     const end = await download(state, date, { waits: true, isOwn: true });
     if (end === 'stopped') break;
     if (end === 'stored' || end === 'empty') report.downloaded.push(date);
@@ -114,7 +148,10 @@ async function downloadNeeds(state: Progress): Promise<void> {
   report.beyond.dates.sort();
 }
 
-/** The trading days before the first date, the nearest first: the first morning needs the closes of that one. */
+/**
+ * The trading days before the first date, the nearest first: the first morning needs the closes of
+ * that one.
+ */
 async function downloadHistory(state: Progress): Promise<void> {
   const { wanted, report, horizon } = state;
   const { days, stateOf, isWaitedFor } = wanted.history;
@@ -125,7 +162,12 @@ async function downloadHistory(state: Progress): Promise<void> {
   for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
     date = weekdayBefore(date);
     let known = stateOf(date);
-    if ((known === 'unknown' || known === 'partial') && isAsking && !isOver(state) && !isBeyond(horizon, date)) {
+    if (
+      (known === 'unknown' || known === 'partial') &&
+      isAsking &&
+      !isOver(state) &&
+      !isBeyond(horizon, date)
+    ) {
       const end = await download(state, date, { waits: isWaitedFor || found === 0 });
       if (end === 'stored') known = 'whole';
       if (end === 'empty') known = 'no_trading';
@@ -151,7 +193,9 @@ function hasBars(state: ReturnType<WantedDays['history']['stateOf']>): boolean {
   return state === 'whole' || state === 'partial';
 }
 
-/** Weekdays that are looked at: holidays are at most every fourth, and a few days may be unknown. */
+/**
+ * Weekdays that are looked at: holidays are at most every fourth, and a few days may be unknown.
+ */
 function maxHistorySteps(days: number): number {
   return 2 * days + 5;
 }
@@ -171,10 +215,14 @@ async function downloadEarlyDays(state: Progress): Promise<void> {
   }
 }
 
-/** How the request of a day ended; `limited`: at a limit that was not, or could not be, waited out. */
+/**
+ * How the request of a day ended; `limited`: at a limit that was not, or could not be, waited out.
+ */
 type End = 'stored' | 'empty' | 'refused' | 'unreadable' | 'limited' | 'stopped';
 
-/** At a limit, the downloads stop where the date is the job's own; otherwise they only end early. */
+/**
+ * At a limit, the downloads stop where the date is the job's own; otherwise they only end early.
+ */
 async function download(
   state: Progress,
   date: CalendarDate,
@@ -203,12 +251,19 @@ async function download(
     report.unreadable.set(date, response.message);
     return 'unreadable';
   }
-  report.stop = { problem: problem === 'unreadable' ? 'unreachable' : problem, message: response.message };
+  report.stop = {
+    problem: problem === 'unreadable' ? 'unreachable' : problem,
+    message: response.message,
+  };
   return 'stopped';
 }
 
 /** Stores what a day's response has of the symbols, and that it covers all of them. */
-async function keep(state: Progress, date: CalendarDate, { bars, refused, others }: MarketDay): Promise<'stored' | 'empty'> {
+async function keep(
+  state: Progress,
+  date: CalendarDate,
+  { bars, refused, others }: MarketDay,
+): Promise<'stored' | 'empty'> {
   const { database, provider, clock, wanted, report, supplied, empty } = state;
   const { source } = provider;
   report.refusedBars.push(...refused);
@@ -222,7 +277,8 @@ async function keep(state: Progress, date: CalendarDate, { bars, refused, others
   const today = dateOf(clock());
   const kept = symbolsWithBarsOfOthers(database, date, { symbols: wanted.symbols, source });
   const own = bars.filter(({ symbol }) => !kept.has(symbol));
-  const isPublished = date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
+  const isPublished =
+    date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
   const isCovered = isPublished && date < today;
   const recordedAt = timestamp(clock());
   await writeInSteps(database, keepInSteps(state, date, { bars: own, isCovered, recordedAt }));
@@ -245,8 +301,15 @@ function* keepInSteps(
   storeMarketDay(database, date, stamp);
 }
 
-/** In steps, within the caller's transactions. A weekend is covered with the days beside it, so that the spans of a year are one. */
-function* cover({ database, provider: { source }, clock, wanted }: Progress, date: CalendarDate, recordedAt: string): Steps<void> {
+/**
+ * In steps, within the caller's transactions. A weekend is covered with the days beside it, so that
+ * the spans of a year are one.
+ */
+function* cover(
+  { database, provider: { source }, clock, wanted }: Progress,
+  date: CalendarDate,
+  recordedAt: string,
+): Steps<void> {
   const yesterday = addDays(dateOf(clock()), -1);
   const startDate = addDays(weekdayBefore(date), 1);
   let endDate = date;
@@ -257,7 +320,10 @@ function* cover({ database, provider: { source }, clock, wanted }: Progress, dat
   }
 }
 
-/** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
+/**
+ * Covers the days without bars that are certainly over: a later day has bars, or they are long
+ * enough past.
+ */
 async function coverEmptyDays(state: Progress): Promise<void> {
   const { database, provider, clock, wanted, empty, incomplete, report } = state;
   const today = dateOf(clock());

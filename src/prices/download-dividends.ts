@@ -31,16 +31,28 @@ export interface DividendSupply {
   missing: string[];
 }
 
-/** Downloads the dividends that are not known. Throws a `ServiceError` without the key of a provider by symbol. */
+/**
+ * Downloads the dividends that are not known. Throws a `ServiceError` without the key of a provider
+ * by symbol.
+ */
 export async function supplyDividends(
   { database, clock, settings, wait }: Omit<PriceContext, 'log'>,
   { signal, onProgress, downloadsLeft, ...request }: DividendRequest,
 ): Promise<DividendSupply> {
   const connected = connectProviders(settings, clock);
-  const [first] = connected.flatMap(({ provider, keyVariable }) => (provider.by === 'symbol' ? { provider, keyVariable } : []));
+  const [first] = connected.flatMap(({ provider, keyVariable }) =>
+    provider.by === 'symbol' ? { provider, keyVariable } : [],
+  );
   if (first === undefined)
-    throw new ServiceError('cannot_start', 'Cannot download dividends by symbol: ALPHAADVANTAGE_API_KEY is not set');
-  const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal, ...(wait && { wait }) });
+    throw new ServiceError(
+      'cannot_start',
+      'Cannot download dividends by symbol: ALPHAADVANTAGE_API_KEY is not set',
+    );
+  const patience = createPatience({
+    maxLimitWaitMs: settings.maxRateLimitWaitMs,
+    signal,
+    ...(wait && { wait }),
+  });
   const context = { ...first, database, clock, patience, signal, onProgress };
   const needed = symbolsWithoutDividends(context, request).slice(0, downloadsLeft ?? undefined);
   const report = await downloadDividends(context, needed, request);
@@ -57,12 +69,15 @@ function symbolsWithoutDividends(
   const yesterday = addDays(today, -1);
   const span = { from, to: to < yesterday ? to : yesterday };
   const known = Map.groupBy(dividendCoverage(database, symbols, span), ({ symbol }) => symbol);
-  return symbols.filter((symbol) => !isKnown({ symbols: [symbol], ...span }, known.get(symbol) ?? [], today));
+  return symbols.filter(
+    (symbol) => !isKnown({ symbols: [symbol], ...span }, known.get(symbol) ?? [], today),
+  );
 }
 
 /**
- * Downloads the dividends of symbols one after another, until all are stored or the provider stops it. Each symbol is stored as
- * it arrives, and known through yesterday from then on; what is declared for later may still change.
+ * Downloads the dividends of symbols one after another, until all are stored or the provider stops
+ * it. Each symbol is stored as it arrives, and known through yesterday from then on; what is
+ * declared for later may still change.
  */
 async function downloadDividends(
   context: DownloadContext<SymbolProvider>,
@@ -81,7 +96,9 @@ async function downloadDividends(
       await store(context, symbol, response.value);
       report.downloaded.push(symbol);
       const [inside, outside] = [true, false].map((isInside) =>
-        response.value.unreadable.filter(({ exDate }) => (asked.from <= exDate && exDate <= asked.to) === isInside),
+        response.value.unreadable.filter(
+          ({ exDate }) => (asked.from <= exDate && exDate <= asked.to) === isInside,
+        ),
       );
       report.refusedActions.push(...(inside ?? []).map(({ reason }) => ({ symbol, reason })));
       report.skippedActions += outside?.length ?? 0;
@@ -89,7 +106,8 @@ async function downloadDividends(
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(symbol, response.message);
     else {
-      report.stop = response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
+      report.stop =
+        response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
       break;
     }
   }
@@ -102,7 +120,10 @@ async function store(
   { dividends, unreadable, from }: DividendHistory,
 ): Promise<void> {
   const endDate = addDays(dateOf(clock()), -1);
-  const spans = spanWithout({ symbol, startDate: from, endDate }, unreadable.map(({ exDate }) => exDate));
+  const spans = spanWithout(
+    { symbol, startDate: from, endDate },
+    unreadable.map(({ exDate }) => exDate),
+  );
   const list = { dividends, spans, basis: 'as_paid' } as const;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   await writeInSteps(database, storeDividends(database, list, stamp));

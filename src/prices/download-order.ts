@@ -6,21 +6,27 @@ export interface DateNeed {
   missing: readonly string[];
 }
 
-/** With more different sets of missing symbols than this, the search for the best order would take too long. */
+/**
+ * With more different sets of missing symbols than this, the search for the best order would take
+ * too long.
+ */
 const MAX_EXACT_SETS = 16;
 
 /**
- * The order in which to download symbols so that as many dates as possible are complete whenever the provider's limit is
- * reached. If `downloadsLeft` is known, that many downloads complete the most dates possible (exactly, if the dates have at
- * most `MAX_EXACT_SETS` different sets of missing symbols); otherwise, and after that, dates with the fewest missing symbols
- * come first. Every missing symbol appears once.
+ * The order in which to download symbols so that as many dates as possible are complete whenever
+ * the provider's limit is reached. If `downloadsLeft` is known, that many downloads complete the
+ * most dates possible (exactly, if the dates have at most `MAX_EXACT_SETS` different sets of
+ * missing symbols); otherwise, and after that, dates with the fewest missing symbols come first.
+ * Every missing symbol appears once.
  */
 export function downloadOrder(needs: readonly DateNeed[], downloadsLeft: number | null): string[] {
   const sets = distinctSets(needs);
   const greedy = greedyOrder(sets);
   if (downloadsLeft === null || downloadsLeft >= greedy.length) return greedy;
   const best = bestWithin(sets, downloadsLeft);
-  const chosen = greedyOrder(best).filter((symbol) => best.some(({ missing }) => missing.has(symbol)));
+  const chosen = greedyOrder(best).filter((symbol) =>
+    best.some(({ missing }) => missing.has(symbol)),
+  );
   if (completedBy(sets, greedy.slice(0, downloadsLeft)) >= completedBy(sets, chosen)) return greedy;
   const taken = new Set(chosen);
   return [...chosen, ...greedyOrder(sets, taken).filter((symbol) => !taken.has(symbol))];
@@ -44,15 +50,22 @@ function distinctSets(needs: readonly DateNeed[]): MissingSet[] {
   return [...sets.values()];
 }
 
-/** Repeatedly takes the set with the fewest missing symbols; of equals, the one that completes more dates. */
-function greedyOrder(sets: readonly MissingSet[], there: ReadonlySet<string> = new Set()): string[] {
+/**
+ * Repeatedly takes the set with the fewest missing symbols; of equals, the one that completes more
+ * dates.
+ */
+function greedyOrder(
+  sets: readonly MissingSet[],
+  there: ReadonlySet<string> = new Set(),
+): string[] {
   const order = new Set(there);
   const left = [...sets];
   while (left.length > 0) {
     const costs = left.map(({ missing }) => missing.difference(order).size);
     const least = Math.min(...costs);
     const next = left.reduce(
-      (best, set, index) => (costs[index] === least && set.dates > (left[best]?.dates ?? 0) ? index : best),
+      (best, set, index) =>
+        costs[index] === least && set.dates > (left[best]?.dates ?? 0) ? index : best,
       costs.indexOf(least),
     );
     const [set] = left.splice(next, 1);
@@ -61,7 +74,10 @@ function greedyOrder(sets: readonly MissingSet[], there: ReadonlySet<string> = n
   return [...order].filter((symbol) => !there.has(symbol));
 }
 
-/** The sets that `downloads` downloads can complete at best, by exhaustive search; greedy when there are too many. */
+/**
+ * The sets that `downloads` downloads can complete at best, by exhaustive search; greedy when there
+ * are too many.
+ */
 function bestWithin(sets: readonly MissingSet[], downloads: number): MissingSet[] {
   if (sets.length > MAX_EXACT_SETS) return [];
   let best: MissingSet[] = [];

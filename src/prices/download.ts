@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdays, weekdaysBefore } from '../calendar.ts';
+import {
+  type CalendarDate,
+  type Clock,
+  addDays,
+  dateOf,
+  timestamp,
+  weekdays,
+  weekdaysBefore,
+} from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market-days.ts';
 import { type Bar, addCoverage, countRevisions, replaceBars } from '../database/prices.ts';
@@ -15,7 +23,10 @@ import {
 } from './provider.ts';
 import { type DownloadReport, emptyReport } from './report.ts';
 
-/** After this many days a provider has certainly published a day; a bar still missing then will never come. */
+/**
+ * After this many days a provider has certainly published a day; a bar still missing then will
+ * never come.
+ */
 const SETTLED_AFTER_DAYS = 3;
 /** After this many unreadable responses in a row, the provider counts as unreachable. */
 export const MAX_UNREADABLE_IN_A_ROW = 3;
@@ -40,15 +51,18 @@ export interface DownloadContext<Provider extends PriceProvider = PriceProvider>
 }
 
 /**
- * Downloads symbols one after another in the given order, until all are stored or the provider stops it. Each symbol is
- * stored as soon as it arrives, with its coverage, so a symbol that the provider does not know, or a day without trading, is
- * not requested again.
+ * Downloads symbols one after another in the given order, until all are stored or the provider
+ * stops it. Each symbol is stored as soon as it arrives, with its coverage, so a symbol that the
+ * provider does not know, or a day without trading, is not requested again.
  */
 export async function downloadPrices(
   context: DownloadContext<SymbolProvider>,
   needs: readonly SymbolNeed[],
 ): Promise<DownloadReport> {
-  const report: DownloadReport = { ...emptyReport('symbol', context.keyVariable), wanted: needs.length };
+  const report: DownloadReport = {
+    ...emptyReport('symbol', context.keyVariable),
+    wanted: needs.length,
+  };
   const lastBars = new Map<string, CalendarDate>();
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
@@ -65,7 +79,8 @@ export async function downloadPrices(
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(need.symbol, response.message);
     else {
-      report.stop = response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
+      report.stop =
+        response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
       break;
     }
   }
@@ -84,7 +99,9 @@ async function askFor(
 ): Promise<{ response: DailyResponse; size: OutputSize } | null> {
   const ask = async (size: OutputSize) => ({
     size,
-    response: await patience.ask<{ bars: Bar[]; refused: RefusedBar[] }>(() => provider.daily(symbol, size, signal)),
+    response: await patience.ask<{ bars: Bar[]; refused: RefusedBar[] }>(() =>
+      provider.daily(symbol, size, signal),
+    ),
   });
   const compactStart = compactReach(dateOf(clock()));
   if (first >= compactStart) return ask('compact');
@@ -96,17 +113,29 @@ async function askFor(
   return last >= compactStart ? ask('compact') : null;
 }
 
-/** The first date that the last 100 bars certainly include: holidays only make them reach further back. */
+/**
+ * The first date that the last 100 bars certainly include: holidays only make them reach further
+ * back.
+ */
 function compactReach(today: CalendarDate): CalendarDate {
   const [first] = weekdaysBefore(addDays(today, 1), COMPACT_BARS);
   assert(first !== undefined, 'there are weekdays before every date');
   return first;
 }
 
-/** Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before today. */
+/**
+ * Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before
+ * today.
+ */
 async function store(
   { database, clock, provider }: DownloadContext,
-  { symbol, first, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: RefusedBar[]; size: OutputSize },
+  {
+    symbol,
+    first,
+    bars,
+    refused,
+    size,
+  }: SymbolNeed & { bars: Bar[]; refused: RefusedBar[]; size: OutputSize },
   report: DownloadReport,
 ): Promise<CalendarDate | undefined> {
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
@@ -114,7 +143,9 @@ async function store(
   report.refusedBars.push(...refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
   const own = bars.filter(({ date }) => !others.has(date));
-  report.syntheticReplaced.push(...(await writeInSteps(database, replaceBars(database, own, stamp))));
+  report.syntheticReplaced.push(
+    ...(await writeInSteps(database, replaceBars(database, own, stamp))),
+  );
   const revisions = countRevisions(database, { symbol, recordedAt: stamp.recordedAt });
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);
@@ -125,7 +156,8 @@ async function store(
   const lastBar = bars.findLast(({ date }) => date < today)?.date;
   const settled = addDays(today, -SETTLED_AFTER_DAYS);
   const endDate = lastBar !== undefined && lastBar > settled ? lastBar : settled;
-  if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+  if (startDate <= endDate)
+    await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
   return lastBar;
 }
 
@@ -138,25 +170,38 @@ async function coverUnknown(
   unknown.push(symbol);
   const endDate = addDays(dateOf(clock()), -1);
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+  if (startDate <= endDate)
+    await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
 
-/** The last date on which at least half of the symbols have a bar, given the date of each one's last bar. */
+/**
+ * The last date on which at least half of the symbols have a bar, given the date of each one's last
+ * bar.
+ */
 function publishedThrough(lastBars: readonly CalendarDate[]): CalendarDate | undefined {
   return [...lastBars].sort().reverse()[Math.ceil(lastBars.length / 2) - 1];
 }
 
-/** The weekdays that were asked for and of which the provider may still publish prices, unless they are covered by now. */
+/**
+ * The weekdays that were asked for and of which the provider may still publish prices, unless they
+ * are covered by now.
+ */
 function unpublishedDates(
   needs: readonly SymbolNeed[],
   lastBars: ReadonlyMap<string, CalendarDate>,
 ): CalendarDate[] {
   const published = publishedThrough([...lastBars.values()]);
-  const last = needs.map((need) => need.last).sort().at(-1);
+  const last = needs
+    .map((need) => need.last)
+    .sort()
+    .at(-1);
   return published === undefined || last === undefined ? [] : weekdays(addDays(published, 1), last);
 }
 
-/** A day on which the provider has bars of at least half the symbols is published: the others did not trade. */
+/**
+ * A day on which the provider has bars of at least half the symbols is published: the others did
+ * not trade.
+ */
 async function coverPublished(
   { database, clock, provider }: DownloadContext,
   lastBars: Map<string, CalendarDate>,
@@ -166,7 +211,8 @@ async function coverPublished(
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   await database.write(() => {
     for (const [symbol, last] of lastBars) {
-      if (last < published) addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
+      if (last < published)
+        addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
     }
   });
 }

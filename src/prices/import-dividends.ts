@@ -9,7 +9,10 @@ import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
 import { type ImportOptions, countDefect } from './import-options.ts';
 import { createImportTurns } from './import-turns.ts';
 
-/** A file's dividends are held in memory until its end, because they are added up: a few hundred megabytes at most. */
+/**
+ * A file's dividends are held in memory until its end, because they are added up: a few hundred
+ * megabytes at most.
+ */
 const MAX_DIVIDENDS = 1_000_000;
 /** A file's amounts are those that were paid at the time. */
 const BASIS = 'as_paid';
@@ -24,9 +27,14 @@ export interface DividendSummary {
   changed: number;
   firstDate: CalendarDate | null;
   lastDate: CalendarDate | null;
-  /** Symbols that are not known to be complete, because rows that were refused may have named further dividends. */
+  /**
+   * Symbols that are not known to be complete, because rows that were refused may have named
+   * further dividends.
+   */
   incomplete: number;
-  /** Ex-dates of rows that were refused, within the known dates of a symbol, as `AAPL 2024-05-10`. */
+  /**
+   * Ex-dates of rows that were refused, within the known dates of a symbol, as `AAPL 2024-05-10`.
+   */
   unknown: string[];
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;
@@ -37,7 +45,10 @@ type Payments = Map<CalendarDate, number>;
 
 interface Collected {
   symbols: Map<string, Payments>;
-  /** Symbols with a refused row whose ex-date cannot be read; null once a row was refused whose symbol cannot be read. */
+  /**
+   * Symbols with a refused row whose ex-date cannot be read; null once a row was refused whose
+   * symbol cannot be read.
+   */
   doubtful: Set<string> | null;
   /** The ex-dates of the other refused rows, by symbol. */
   unknown: Map<string, Set<CalendarDate>>;
@@ -45,9 +56,10 @@ interface Collected {
 }
 
 /**
- * Imports the dividends of one file. Several of one ex-date add up. The file replaces what was stored of a symbol from its
- * first to its last ex-date, and they are known there afterwards, up to yesterday; a row that was refused leaves its ex-date
- * unknown, or where that cannot be read all of its symbol, whose other dividends are then only added.
+ * Imports the dividends of one file. Several of one ex-date add up. The file replaces what was
+ * stored of a symbol from its first to its last ex-date, and they are known there afterwards, up to
+ * yesterday; a row that was refused leaves its ex-date unknown, or where that cannot be read all of
+ * its symbol, whose other dividends are then only added.
  */
 export async function importDividends(
   database: CommandDatabase,
@@ -65,7 +77,15 @@ export async function importDividends(
 function* storeBySymbol(
   database: Database,
   collected: Collected,
-  { source, options, result }: { source: string; options: ImportOptions & { today: CalendarDate }; result: { changed: number } },
+  {
+    source,
+    options,
+    result,
+  }: {
+    source: string;
+    options: ImportOptions & { today: CalendarDate };
+    result: { changed: number };
+  },
 ): Generator<null> {
   for (const [symbol, payments] of collected.symbols) {
     const dividends = dividendsOf(symbol, payments);
@@ -77,7 +97,12 @@ function* storeBySymbol(
 }
 
 async function collect(file: DividendFile, options: ImportOptions): Promise<Collected> {
-  const collected: Collected = { symbols: new Map(), doubtful: new Set(), unknown: new Map(), refused: new Map() };
+  const collected: Collected = {
+    symbols: new Map(),
+    doubtful: new Set(),
+    unknown: new Map(),
+    refused: new Map(),
+  };
   let dividends = 0;
   for await (const rows of file.rows) {
     for (const { line, symbol, exDate, dividend, defect } of rows) {
@@ -92,7 +117,10 @@ async function collect(file: DividendFile, options: ImportOptions): Promise<Coll
       else collected.unknown.set(symbol, (collected.unknown.get(symbol) ?? new Set()).add(exDate));
     }
     if (dividends > MAX_DIVIDENDS)
-      throw new ServiceError('invalid_file', `it has more than ${MAX_DIVIDENDS} dividends: split it by symbols`);
+      throw new ServiceError(
+        'invalid_file',
+        `it has more than ${MAX_DIVIDENDS} dividends: split it by symbols`,
+      );
   }
   return collected;
 }
@@ -101,7 +129,11 @@ async function collect(file: DividendFile, options: ImportOptions): Promise<Coll
 function add(symbols: Collected['symbols'], { symbol, exDate, cash }: Dividend): Defect | null {
   const payments = symbols.get(symbol) ?? new Map<CalendarDate, number>();
   const sum = (payments.get(exDate) ?? 0) + cash;
-  if (sum > MAX_CASH) return { reason: 'the amounts of one ex-date add up to no plausible number', value: `${symbol} ${exDate}` };
+  if (sum > MAX_CASH)
+    return {
+      reason: 'the amounts of one ex-date add up to no plausible number',
+      value: `${symbol} ${exDate}`,
+    };
   payments.set(exDate, sum);
   symbols.set(symbol, payments);
   return null;
@@ -112,7 +144,11 @@ function dividendsOf(symbol: string, payments: Payments): Dividend[] {
   return [...payments].flatMap(([exDate, cash]) => (cash > 0 ? [{ symbol, exDate, cash }] : []));
 }
 
-function spansOf(symbol: string, payments: Payments, { collected, today }: { collected: Collected; today: CalendarDate }): Coverage[] {
+function spansOf(
+  symbol: string,
+  payments: Payments,
+  { collected, today }: { collected: Collected; today: CalendarDate },
+): Coverage[] {
   if (isDoubtful(symbol, collected)) return [];
   const exDates = [...payments.keys()].sort();
   const [startDate, last] = [exDates[0], exDates.at(-1)];
@@ -126,14 +162,21 @@ function spansOf(symbol: string, payments: Payments, { collected, today }: { col
 function unknownWithin(symbol: string, payments: Payments, { unknown }: Collected): string[] {
   const exDates = [...payments.keys()].sort();
   const [first, last] = [exDates[0] ?? '', exDates.at(-1) ?? ''];
-  return [...(unknown.get(symbol) ?? [])].filter((date) => first <= date && date <= last).sort().map((date) => `${symbol} ${date}`);
+  return [...(unknown.get(symbol) ?? [])]
+    .filter((date) => first <= date && date <= last)
+    .sort()
+    .map((date) => `${symbol} ${date}`);
 }
 
 function isDoubtful(symbol: string, { doubtful }: Pick<Collected, 'doubtful'>): boolean {
   return doubtful === null || doubtful.has(symbol);
 }
 
-function summarise({ format }: DividendFile, collected: Collected, changed: number): DividendSummary {
+function summarise(
+  { format }: DividendFile,
+  collected: Collected,
+  changed: number,
+): DividendSummary {
   const { symbols, refused } = collected;
   const exDates = [...symbols.values()].flatMap((payments) => [...payments.keys()]);
   exDates.sort();
@@ -141,12 +184,17 @@ function summarise({ format }: DividendFile, collected: Collected, changed: numb
     kind: 'dividends',
     format,
     symbols: symbols.size,
-    dividends: [...symbols].reduce((sum, [symbol, payments]) => sum + dividendsOf(symbol, payments).length, 0),
+    dividends: [...symbols].reduce(
+      (sum, [symbol, payments]) => sum + dividendsOf(symbol, payments).length,
+      0,
+    ),
     changed,
     firstDate: exDates[0] ?? null,
     lastDate: exDates.at(-1) ?? null,
     incomplete: [...symbols.keys()].filter((symbol) => isDoubtful(symbol, collected)).length,
-    unknown: [...symbols].flatMap(([symbol, payments]) => unknownWithin(symbol, payments, collected)),
+    unknown: [...symbols].flatMap(([symbol, payments]) =>
+      unknownWithin(symbol, payments, collected),
+    ),
     refused,
   };
 }

@@ -9,7 +9,10 @@ import type { PriceFile, Row, Unknown } from './formats/bar.ts';
 import { type ImportOptions, countDefect } from './import-options.ts';
 import { type Stored, storeStaged } from './store-staged.ts';
 
-/** Imports the rows of a file of prices: reads all of them, refuses those that contradict each other, and stores the others. */
+/**
+ * Imports the rows of a file of prices: reads all of them, refuses those that contradict each
+ * other, and stores the others.
+ */
 
 export interface PriceSummary extends Stored {
   kind: 'prices';
@@ -24,13 +27,21 @@ export interface PriceSummary extends Stored {
 
 type RowOptions = ImportOptions & { today: CalendarDate };
 
-export async function importRows(database: CommandDatabase, file: PriceFile, options: RowOptions): Promise<PriceSummary> {
+export async function importRows(
+  database: CommandDatabase,
+  file: PriceFile,
+  options: RowOptions,
+): Promise<PriceSummary> {
   if (file.source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(file.source))
-    throw new ServiceError('invalid_file', `the prices of a control market are ${meaningOf(file.source)}`);
+    throw new ServiceError(
+      'invalid_file',
+      `the prices of a control market are ${meaningOf(file.source)}`,
+    );
   const staging = createStaging();
   try {
     const refused = new Map<string, number>();
-    const refuse: Refuse = (line, defect, rows = 1) => countDefect(refused, { line, defect, rows }, options);
+    const refuse: Refuse = (line, defect, rows = 1) =>
+      countDefect(refused, { line, defect, rows }, options);
     const unknown = new Map<string, Unknown[]>();
     let rowsThatSay = 0;
     for await (const rows of file.rows)
@@ -39,13 +50,19 @@ export async function importRows(database: CommandDatabase, file: PriceFile, opt
         if (row.defect === undefined || row.leaves === undefined) continue;
         rowsThatSay += 1;
         const { symbol, dividendsOn, splitsOn } = row.leaves;
-        if (dividendsOn ?? splitsOn) unknown.set(symbol, [...(unknown.get(symbol) ?? []), row.leaves]);
+        if (dividendsOn ?? splitsOn)
+          unknown.set(symbol, [...(unknown.get(symbol) ?? []), row.leaves]);
       }
     staging.sort();
     refuseConflicts(file, staging, refuse);
     const isWhole = [...refused.values()].reduce((sum, rows) => sum + rows, 0) === rowsThatSay;
     const taken = refuseSymbols(database, staging, { file, options, refuse });
-    const stored = await storeStaged(database, staging, { source: taken.source, isWhole, unknown, options });
+    const stored = await storeStaged(database, staging, {
+      source: taken.source,
+      isWhole,
+      unknown,
+      options,
+    });
     const contradicted = contradictedSplits(database, stored.symbols);
     return { kind: 'prices', format: file.format, taken, ...stored, contradicted, refused };
   } finally {
@@ -58,23 +75,44 @@ type Refuse = (line: number, defect: { reason: string; value: string }, rows?: n
 function stageRow(staging: Staging, { line, bar, actions, defect }: Row, refuse: Refuse): void {
   if (defect !== undefined) return refuse(line, defect);
   const { dividend = null, split } = actions ?? {};
-  const row: StagedRow = { ...bar, line, dividend, numerator: split?.numerator ?? null, denominator: split?.denominator ?? null };
+  const row: StagedRow = {
+    ...bar,
+    line,
+    dividend,
+    numerator: split?.numerator ?? null,
+    denominator: split?.denominator ?? null,
+  };
   staging.add(row);
 }
 
-/** Several prices of one symbol and date: perhaps the symbol is in a column with an unknown name. */
+/**
+ * Several prices of one symbol and date: perhaps the symbol is in a column with an unknown name.
+ */
 function refuseConflicts({ header }: PriceFile, staging: Staging, refuse: Refuse): void {
-  const columns = header === undefined ? '' : `; its columns are ${header.columns}: is one of these the symbol?`;
+  const columns =
+    header === undefined ? '' : `; its columns are ${header.columns}: is one of these the symbol?`;
   const reason = `another row has different prices for this symbol and date${columns}`;
   const conflicting = new Set<string>();
   for (const { symbol, date, line, otherLine } of staging.takeConflicts()) {
     conflicting.add(symbol);
-    const lines = line === otherLine ? `twice on line ${line}` : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
+    const lines =
+      line === otherLine
+        ? `twice on line ${line}`
+        : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
     refuse(line, { reason, value: `${symbol} ${date} ${lines}` });
   }
   if (header?.mayHideSymbol !== true) return;
-  for (const { symbol, firstLine, rows } of staging.symbols().filter((staged) => conflicting.has(staged.symbol))) {
-    refuse(firstLine, { reason: `the symbol is the file's name, and other rows contradict that${columns}`, value: symbol }, rows);
+  for (const { symbol, firstLine, rows } of staging
+    .symbols()
+    .filter((staged) => conflicting.has(staged.symbol))) {
+    refuse(
+      firstLine,
+      {
+        reason: `the symbol is the file's name, and other rows contradict that${columns}`,
+        value: symbol,
+      },
+      rows,
+    );
     staging.remove(symbol);
   }
 }

@@ -16,9 +16,10 @@ export type { PriceSummary };
 export type ImportSummary = PriceSummary | DividendSummary;
 
 /**
- * Imports the daily bars or the dividends of one file in short transactions. Bad rows are reported and skipped; a
- * file in no known format, or a compressed one that is torn, throws a `ServiceError` and changes nothing. Afterwards, every
- * symbol is covered from its first to its last complete bar, or ex-date.
+ * Imports the daily bars or the dividends of one file in short transactions. Bad rows are reported
+ * and skipped; a file in no known format, or a compressed one that is torn, throws a `ServiceError`
+ * and changes nothing. Afterwards, every symbol is covered from its first to its last complete bar,
+ * or ex-date.
  */
 export async function importFile(
   database: CommandDatabase,
@@ -31,11 +32,17 @@ export async function importFile(
     const { size: totalBytes } = statSync(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
     const file = await detect(tracked, { path, today });
-    if (file.kind === 'dividends') return refuseEmpty(await importDividends(database, file, { ...options, today }), 'it has no dividends');
+    if (file.kind === 'dividends')
+      return refuseEmpty(
+        await importDividends(database, file, { ...options, today }),
+        'it has no dividends',
+      );
     const whenEmpty = file.header === undefined ? 'it has no bars' : 'it has a header and no rows';
     return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
   } catch (error) {
-    throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
   } finally {
     await batches.return(undefined); // closes a file that was not read to its end
   }
@@ -59,7 +66,9 @@ async function detect(
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
   if (start === '{') return readJson(batches, trimmed, today);
   const header = takeHeader(trimmed);
-  return namesDividends(header) ? readDividendCsv(batches, header, { path, today }) : readCsv(batches, header, { path, today });
+  return namesDividends(header)
+    ? readDividendCsv(batches, header, { path, today })
+    : readCsv(batches, header, { path, today });
 }
 
 async function* track(

@@ -8,7 +8,10 @@ import { cashOf, ratioOf, whatIsUnknown } from './action-amounts.ts';
 import { type RawBar, checkBar, inWords } from './formats/bar.ts';
 import type { ActionPage, ActionQuery, MarketDay, RefusedBar } from './provider.ts';
 
-/** The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share), symbols here are not. */
+/**
+ * The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share),
+ * symbols here are not.
+ */
 
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
 export function tickerOf(symbol: string): string {
@@ -24,7 +27,8 @@ function symbolsByTicker(symbols: readonly string[]): Map<string, string[]> {
 function resultsIn(body: Json): unknown[] {
   const list = body['results'] ?? [];
   const rows = asArray(list);
-  if (rows === undefined) throw new Error(`results that are not a list: ${quote(JSON.stringify(list))}`);
+  if (rows === undefined)
+    throw new Error(`results that are not a list: ${quote(JSON.stringify(list))}`);
   return rows;
 }
 
@@ -62,14 +66,28 @@ export function readMarketDay(
   }
   const whole = [...bars.values()];
   return {
-    bars: date <= closedThrough ? whole : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
+    bars:
+      date <= closedThrough
+        ? whole
+        : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
     refused: [...refused.values()].filter(({ symbol }) => !bars.has(symbol)),
     others,
   };
 }
 
-function rawBar({ o, h, l, c, v }: Json, { symbol, date }: { symbol: string; date: CalendarDate }): RawBar {
-  return { symbol, date, open: text(o), high: text(h), low: text(l), close: text(c), volume: text(v) };
+function rawBar(
+  { o, h, l, c, v }: Json,
+  { symbol, date }: { symbol: string; date: CalendarDate },
+): RawBar {
+  return {
+    symbol,
+    date,
+    open: text(o),
+    high: text(h),
+    low: text(l),
+    close: text(c),
+    volume: text(v),
+  };
 }
 
 /** A JSON number or text, as text; undefined for null and for an absent field. */
@@ -79,7 +97,9 @@ function text(value: unknown): string | undefined {
 
 type Page<Action> = Omit<ActionPage<Action>, 'next'>;
 
-/** Splits, reverse splits and dividends in shares: `split_to` new shares for `split_from` old ones. */
+/**
+ * Splits, reverse splits and dividends in shares: `split_to` new shares for `split_from` old ones.
+ */
 export function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
@@ -89,12 +109,19 @@ export function readSplits(body: Json, query: ActionQuery): Page<Split> {
   });
 }
 
-/** `cash_amount` as it was paid, never `split_adjusted_cash_amount`. Without a currency it is dollars: these are US shares. */
+/**
+ * `cash_amount` as it was paid, never `split_adjusted_cash_amount`. Without a currency it is
+ * dollars: these are US shares.
+ */
 export function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
   return readActions(body, query, (row, symbol) => {
     const { ex_dividend_date: exDate, currency } = row;
     if (typeof currency === 'string' && currency.toUpperCase() !== 'USD')
-      return { date: dateIn(exDate), reason: `a dividend in ${quote(currency, 10)}`, isUnreadable: false };
+      return {
+        date: dateIn(exDate),
+        reason: `a dividend in ${quote(currency, 10)}`,
+        isUnreadable: false,
+      };
     const cash = cashOf(text(row['cash_amount']) ?? '');
     if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row, exDate);
     return { symbol, exDate, cash };
@@ -105,14 +132,21 @@ type Refused = Omit<ActionPage<unknown>['refused'][number], 'symbol'>;
 
 function unreadable(noun: string, row: Json, dateOfRow: unknown): Refused {
   const date = dateIn(dateOfRow);
-  return { date, reason: `${whatIsUnknown(noun, date)}: ${quote(JSON.stringify(row))}`, isUnreadable: true };
+  return {
+    date,
+    reason: `${whatIsUnknown(noun, date)}: ${quote(JSON.stringify(row))}`,
+    isUnreadable: true,
+  };
 }
 
 function dateIn(value: unknown): CalendarDate | null {
-  return isCalendarDate(value) || isTooEarly(value) ? value as CalendarDate : null;
+  return isCalendarDate(value) || isTooEarly(value) ? (value as CalendarDate) : null;
 }
 
-/** The rows of the symbols within the dates asked for; `read` returns an action, or why there is none. */
+/**
+ * The rows of the symbols within the dates asked for; `read` returns an action, or why there is
+ * none.
+ */
 function readActions<Action extends Split | Dividend>(
   body: Json,
   { symbols, from, to }: ActionQuery,
@@ -130,13 +164,15 @@ function readActions<Action extends Split | Dividend>(
       if (date !== null && !isWithin(date, { from, to })) {
         if ('reason' in action && action.isUnreadable) page.skipped += 1;
       } else if ('reason' in action) page.refused.push({ symbol, ...action });
-      else
-        page.actions.push({ id: typeof row?.['id'] === 'string' ? row['id'] : null, action });
+      else page.actions.push({ id: typeof row?.['id'] === 'string' ? row['id'] : null, action });
     }
   }
   return page;
 }
 
-function isWithin(date: CalendarDate, { from, to }: { from: CalendarDate; to: CalendarDate }): boolean {
+function isWithin(
+  date: CalendarDate,
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): boolean {
   return from <= date && date <= to;
 }

@@ -4,11 +4,17 @@ import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { type Json, asObject, asText, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
 import { readDividends, readMarketDay, readSplits, tickerOf } from './massive-rows.ts';
-import type { ActionPage, ActionQuery, DateProvider, Problem, ProviderResponse } from './provider.ts';
+import type {
+  ActionPage,
+  ActionQuery,
+  DateProvider,
+  Problem,
+  ProviderResponse,
+} from './provider.ts';
 
 /**
- * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded; splits and dividends by range
- * of dates, in pages.
+ * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
+ * splits and dividends by range of dates, in pages.
  */
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -33,7 +39,12 @@ export interface MassiveOptions {
   closedThrough: () => CalendarDate;
 }
 
-export function createMassive({ baseUrl, apiKey, today, closedThrough }: MassiveOptions): DateProvider {
+export function createMassive({
+  baseUrl,
+  apiKey,
+  today,
+  closedThrough,
+}: MassiveOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
   // Before a text is cut, so that no part of the key is left at the cut.
   const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
@@ -43,19 +54,37 @@ export function createMassive({ baseUrl, apiKey, today, closedThrough }: Massive
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    const response = readResult(await httpRequest(base + target, { headers, ...limits }), { read, say });
-    return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    const response = readResult(await httpRequest(base + target, { headers, ...limits }), {
+      read,
+      say,
+    });
+    return response.problem === undefined
+      ? response
+      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
   };
   const askForPage = <Action>(
     target: string,
-    { path, read, signal }: { path: string; read: (body: Json) => Omit<ActionPage<Action>, 'next'>; signal: AbortSignal },
-  ) => ask(target, { signal, read: (body) => ({ ...read(body), next: nextTarget(body, { base, path, say }) }) });
+    {
+      path,
+      read,
+      signal,
+    }: {
+      path: string;
+      read: (body: Json) => Omit<ActionPage<Action>, 'next'>;
+      signal: AbortSignal;
+    },
+  ) =>
+    ask(target, {
+      signal,
+      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path, say }) }),
+    });
   return {
     by: 'date',
     source: 'massive',
     bars: (date, symbols, signal) =>
       ask(`${BARS_PATH}/${date}?adjusted=false`, {
-        read: (body) => readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
+        read: (body) =>
+          readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
         signal,
       }),
     splits: (query, page, signal) =>
@@ -75,15 +104,17 @@ export function createMassive({ baseUrl, apiKey, today, closedThrough }: Massive
 
 function firstTarget(path: string, dateField: string, { from, to, symbols }: ActionQuery): string {
   const parameters = new URLSearchParams({ [`${dateField}.gte`]: from, [`${dateField}.lte`]: to });
-  if (symbols.length <= MAX_NAMED_SYMBOLS) parameters.set('ticker.any_of', [...new Set(symbols.map(tickerOf))].join(','));
+  if (symbols.length <= MAX_NAMED_SYMBOLS)
+    parameters.set('ticker.any_of', [...new Set(symbols.map(tickerOf))].join(','));
   parameters.set('limit', String(PAGE_SIZE));
   parameters.set('sort', `${dateField}.asc`);
   return `${path}?${parameters}`;
 }
 
 /**
- * The path and query of the next page, to be asked of our own base: a mirror passes on the provider's `next_url`, and no other
- * host may get the key. Throws for a URL of anything but the same list.
+ * The path and query of the next page, to be asked of our own base: a mirror passes on the
+ * provider's `next_url`, and no other host may get the key. Throws for a URL of anything but the
+ * same list.
  */
 function nextTarget(
   { next_url: next }: Json,
@@ -123,7 +154,10 @@ function problemOf(status: number): Problem {
   return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
-/** `DELAYED` is an OK on plans whose prices come fifteen minutes late. Gateways may send an error with status 200. */
+/**
+ * `DELAYED` is an OK on plans whose prices come fifteen minutes late. Gateways may send an error
+ * with status 200.
+ */
 function readBody<Value>(
   { headers, text }: HttpResponse,
   body: Json | undefined,
@@ -131,7 +165,10 @@ function readBody<Value>(
 ): ProviderResponse<Value> {
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
-    return { problem: 'unreadable', message: `a response that is not a JSON object (${say(type)}): ${say(text)}` };
+    return {
+      problem: 'unreadable',
+      message: `a response that is not a JSON object (${say(type)}): ${say(text)}`,
+    };
   }
   const { status } = body;
   if (status !== 'OK' && status !== 'DELAYED') {
@@ -156,6 +193,8 @@ function wordsOf(body: Json | undefined): string | undefined {
 function retryAfter({ headers }: HttpResponse): { retryAfterMs?: number } {
   const text = headers['retry-after']?.trim();
   if (text === undefined) return {};
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.date ?? '');
+  const ms = /^\d+(\.\d+)?$/.test(text)
+    ? Number(text) * 1000
+    : Date.parse(text) - Date.parse(headers.date ?? '');
   return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) } : {};
 }

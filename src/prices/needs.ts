@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, addDays, isWeekday } from '../calendar.ts';
-import { storedPrices, symbolsWithAdjustedPrices, symbolsWithClosedSource } from '../database/prices.ts';
+import {
+  storedPrices,
+  symbolsWithAdjustedPrices,
+  symbolsWithClosedSource,
+} from '../database/prices.ts';
 import { closedThrough } from '../new-york.ts';
 import type { Steps } from '../turns.ts';
 import { type DatePrices, examineDates } from './coverage.ts';
@@ -13,32 +17,49 @@ import type { PriceContext, PriceRequest } from './request.ts';
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/** Bars that are examined without a pause: some milliseconds. A universe has at most half as many symbols. */
+/**
+ * Bars that are examined without a pause: some milliseconds. A universe has at most half as many
+ * symbols.
+ */
 const BARS_PER_STEP = 2_000;
 
-/** Which dates the stored prices allow, in steps. Without `required` symbols any known price is enough. */
+/**
+ * Which dates the stored prices allow, in steps. Without `required` symbols any known price is
+ * enough.
+ */
 export function* examine(
   { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
   required: ReadonlySet<string> = new Set(),
 ): Steps<DatePrices[]> {
   const examined: DatePrices[] = [];
-  // By the calendar, of whose seven days five may have bars: those between dates far apart are not to be read.
+  // By the calendar, of whose seven days five may have bars: those between dates far apart are not
+  // to be read.
   const daysPerStep = Math.ceil((7 * BARS_PER_STEP) / (5 * Math.max(universe.length, 1)));
   for (let startDate = dates[0]; startDate !== undefined; startDate = dates[examined.length]) {
     const end = addDays(startDate, daysPerStep);
     const next = dates.findIndex((date) => date >= end);
     const some = dates.slice(examined.length, next === -1 ? dates.length : next);
     const endDate = some.at(-1) ?? startDate;
-    const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
+    const stored = storedPrices(database, universe, {
+      startDate,
+      endDate,
+      synthetic: usesSyntheticPrices(settings),
+    });
     examined.push(...examineDates(some, { universe, stored, required }));
     yield null;
   }
   return examined;
 }
 
-/** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */
-function missingOn(examined: readonly DatePrices[], { clock }: PriceContext): { date: CalendarDate; symbols: string[] }[] {
+/**
+ * The dates on which something is missing that can be known by now, with its symbols; the closes of
+ * a day that is not over are not.
+ */
+function missingOn(
+  examined: readonly DatePrices[],
+  { clock }: PriceContext,
+): { date: CalendarDate; symbols: string[] }[] {
   const closed = closedThrough(clock());
   return examined.flatMap(({ date, missing, partial }) => {
     const symbols = date <= closed ? [...missing, ...partial] : missing;
@@ -47,17 +68,28 @@ function missingOn(examined: readonly DatePrices[], { clock }: PriceContext): { 
 }
 
 /**
- * What to download symbol by symbol, the most useful first: symbols that dates require, then those with partial bars, then
- * holdings outside the universe.
+ * What to download symbol by symbol, the most useful first: symbols that dates require, then those
+ * with partial bars, then holdings outside the universe.
  */
-export function* symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): Steps<SymbolNeed[]> {
+export function* symbolNeeds(
+  context: PriceContext,
+  request: PriceRequest,
+  outside: readonly string[],
+): Steps<SymbolNeed[]> {
   const examined = yield* examine(context, request);
   const inUniverse = missingOn(examined, context);
-  const ofHeld = outside.length > 0 ? missingOn(yield* examine(context, { ...request, universe: outside }), context) : [];
+  const ofHeld =
+    outside.length > 0
+      ? missingOn(yield* examine(context, { ...request, universe: outside }), context)
+      : [];
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
-    for (const symbol of symbols) spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
-  const order = new Set([...downloadOrder(examined, request.downloadsLeft ?? null), ...spans.keys()]);
+    for (const symbol of symbols)
+      spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
+  const order = new Set([
+    ...downloadOrder(examined, request.downloadsLeft ?? null),
+    ...spans.keys(),
+  ]);
   const adjusted = yield* symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
@@ -65,7 +97,9 @@ export function* symbolNeeds(context: PriceContext, request: PriceRequest, outsi
     .flatMap((symbol) => spans.get(symbol) ?? []);
 }
 
-/** What to download day by day. `heldSince` is the earliest of the days that the models last closed. */
+/**
+ * What to download day by day. `heldSince` is the earliest of the days that the models last closed.
+ */
 export function* wantedDays(
   context: PriceContext,
   request: PriceRequest,
@@ -86,8 +120,15 @@ export function* wantedDays(
     first,
     last,
     symbols,
-    actions: { symbols: everything.filter((symbol) => !closed.has(symbol)), from: heldSince < from ? addDays(heldSince, 1) : from },
-    history: { days, stateOf: yield* historyStates(context, { from, first, symbols }), isWaitedFor: request.waitsForHistory ?? false },
+    actions: {
+      symbols: everything.filter((symbol) => !closed.has(symbol)),
+      from: heldSince < from ? addDays(heldSince, 1) : from,
+    },
+    history: {
+      days,
+      stateOf: yield* historyStates(context, { from, first, symbols }),
+      isWaitedFor: request.waitsForHistory ?? false,
+    },
     downloadsLeft: request.downloadsLeft ?? null,
   };
 }
@@ -99,9 +140,17 @@ function historySpan(days: number): number {
 
 function* dayNeeds(
   context: PriceContext,
-  { dates, universe, symbols }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
+  {
+    dates,
+    universe,
+    symbols,
+  }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
 ): Steps<DayNeed[]> {
-  const missing = new Set((yield* examine(context, { dates, universe })).flatMap((day) => (day.missing.length > 0 ? [day.date] : [])));
+  const missing = new Set(
+    (yield* examine(context, { dates, universe })).flatMap((day) =>
+      day.missing.length > 0 ? [day.date] : [],
+    ),
+  );
   const ofSymbols = yield* examine(context, { dates, universe: symbols });
   return missingOn(ofSymbols, context).map(({ date }) => ({ date, isRequired: missing.has(date) }));
 }
@@ -111,8 +160,14 @@ function* historyStates(
   { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
 ): Steps<WantedDays['history']['stateOf']> {
   const dates: CalendarDate[] = [];
-  for (let date = from; date < first; date = addDays(date, 1)) if (isWeekday(date)) dates.push(date);
-  const days = new Map((yield* examine(context, { dates, universe: symbols }, new Set(symbols))).map((day) => [day.date, day]));
+  for (let date = from; date < first; date = addDays(date, 1))
+    if (isWeekday(date)) dates.push(date);
+  const days = new Map(
+    (yield* examine(context, { dates, universe: symbols }, new Set(symbols))).map((day) => [
+      day.date,
+      day,
+    ]),
+  );
   return (date) => {
     const day = days.get(date);
     if (day === undefined) return 'unknown';

@@ -22,7 +22,10 @@ export interface PatienceOptions {
 /** Repeats a request until the provider answers it or further tries are pointless. */
 export interface Patience {
   /** With `waits` false a short limit is not waited out. */
-  ask<Value>(request: () => Promise<ProviderResponse<Value>>, options?: { waits?: boolean }): Promise<ProviderResponse<Value>>;
+  ask<Value>(
+    request: () => Promise<ProviderResponse<Value>>,
+    options?: { waits?: boolean },
+  ): Promise<ProviderResponse<Value>>;
   /** The total wait for short limits so far. */
   readonly waitedMs: number;
   /** How many requests were made, with those repeated. */
@@ -30,10 +33,15 @@ export interface Patience {
 }
 
 /**
- * Short limits are waited out within the total allowed, as long as the provider asks; where it does not say, as long as the
- * limit before took to pass, and longer from try to try. An unreachable provider is tried a few times.
+ * Short limits are waited out within the total allowed, as long as the provider asks; where it does
+ * not say, as long as the limit before took to pass, and longer from try to try. An unreachable
+ * provider is tried a few times.
  */
-export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAborted }: PatienceOptions): Patience {
+export function createPatience({
+  maxLimitWaitMs,
+  signal,
+  wait = sleepUnlessAborted,
+}: PatienceOptions): Patience {
   let waitedMs = 0;
   let requests = 0;
   let lastLimitMs = FIRST_LIMIT_WAIT_MS;
@@ -55,8 +63,14 @@ export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAbort
           lastLimitMs = Math.max(FIRST_LIMIT_WAIT_MS, Math.min(limitMs, MAX_LIMIT_WAIT_MS));
         if (signal.aborted) return response;
         const guessMs = backOff(limits + 1, { firstMs, maxMs: MAX_LIMIT_WAIT_MS });
-        const limitWaitMs = (response.problem === undefined ? undefined : response.retryAfterMs) ?? guessMs;
-        if (response.problem === 'short_limit' && waits && limits < MAX_LIMITS && waitedMs + limitWaitMs <= maxLimitWaitMs) {
+        const limitWaitMs =
+          (response.problem === undefined ? undefined : response.retryAfterMs) ?? guessMs;
+        if (
+          response.problem === 'short_limit' &&
+          waits &&
+          limits < MAX_LIMITS &&
+          waitedMs + limitWaitMs <= maxLimitWaitMs
+        ) {
           limits += 1;
           limitMs += limitWaitMs;
           waitedMs += limitWaitMs;

@@ -4,9 +4,10 @@ import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
 
 /**
- * What a price provider may return instead of prices. `short_limit` passes within a minute, `daily_quota` by tomorrow;
- * `premium`, `beyond_plan` (of one date, or of splits or dividends) and `unknown_symbol` concern the request, `bad_key` all
- * requests; `unreachable` is a network failure, `unreadable` a response that makes no sense.
+ * What a price provider may return instead of prices. `short_limit` passes within a minute,
+ * `daily_quota` by tomorrow; `premium`, `beyond_plan` (of one date, or of splits or dividends) and
+ * `unknown_symbol` concern the request, `bad_key` all requests; `unreachable` is a network failure,
+ * `unreadable` a response that makes no sense.
  */
 export type Problem =
   | 'short_limit'
@@ -39,7 +40,10 @@ export interface RefusedBar {
   reason: string;
 }
 
-/** One request supplies one symbol. Each method makes one request and throws nothing for what a provider returns. */
+/**
+ * One request supplies one symbol. Each method makes one request and throws nothing for what a
+ * provider returns.
+ */
 export interface SymbolProvider {
   by: 'symbol';
   source: PriceSource;
@@ -85,8 +89,8 @@ export interface ActionPage<Action> {
   /** Each with the provider's identifier, where it has one: the same action may be on two pages. */
   actions: { id: string | null; action: Action }[];
   /**
-   * Those that cannot be used; unreadable ones leave it open what the symbol paid or how it split on their date, or without one on
-   * every date.
+   * Those that cannot be used; unreadable ones leave it open what the symbol paid or how it split
+   * on their date, or without one on every date.
    */
   refused: { symbol: string; date: CalendarDate | null; reason: string; isUnreadable: boolean }[];
   /** How many others cannot be read, outside the dates asked for. */
@@ -97,15 +101,30 @@ export interface ActionPage<Action> {
   next: string | null;
 }
 
-/** One request supplies one date, for all symbols. Each method makes one request and throws nothing for what a provider returns. */
+/**
+ * One request supplies one date, for all symbols. Each method makes one request and throws nothing
+ * for what a provider returns.
+ */
 export interface DateProvider {
   by: 'date';
   source: PriceSource;
-  bars(date: CalendarDate, symbols: readonly string[], signal: AbortSignal): Promise<ProviderResponse<MarketDay>>;
+  bars(
+    date: CalendarDate,
+    symbols: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ProviderResponse<MarketDay>>;
   /** The first page, or a later one by the `next` of the page before. */
-  splits(query: ActionQuery, page: string | null, signal: AbortSignal): Promise<ProviderResponse<ActionPage<Split>>>;
+  splits(
+    query: ActionQuery,
+    page: string | null,
+    signal: AbortSignal,
+  ): Promise<ProviderResponse<ActionPage<Split>>>;
   /** As it was paid, per share of the time, in dollars. */
-  dividends(query: ActionQuery, page: string | null, signal: AbortSignal): Promise<ProviderResponse<ActionPage<Dividend>>>;
+  dividends(
+    query: ActionQuery,
+    page: string | null,
+    signal: AbortSignal,
+  ): Promise<ProviderResponse<ActionPage<Dividend>>>;
 }
 
 export type PriceProvider = SymbolProvider | DateProvider;

@@ -6,8 +6,9 @@ import { createMassive } from './massive.ts';
 import type { PriceProvider } from './provider.ts';
 
 /**
- * THE PRICE PROVIDERS: a row each, and a file. The first that has a key supplies what it reaches, the next what is beyond. A
- * new one also needs its settings (settings.ts) and a word in `PriceSource` (database/prices.ts).
+ * THE PRICE PROVIDERS: a row each, and a file. The first that has a key supplies what it reaches,
+ * the next what is beyond. A new one also needs its settings (settings.ts) and a word in
+ * `PriceSource` (database/prices.ts).
  */
 interface ProviderRow {
   /** The setting that holds its key, for messages. */
@@ -20,12 +21,14 @@ const priceProviders: readonly ProviderRow[] = [
   {
     keyVariable: 'MASSIVE_API_KEY',
     keyOf: ({ massiveApiKey }) => massiveApiKey,
-    create: ({ settings, ...options }) => createMassive({ ...options, baseUrl: settings.massiveBaseUrl }),
+    create: ({ settings, ...options }) =>
+      createMassive({ ...options, baseUrl: settings.massiveBaseUrl }),
   },
   {
     keyVariable: 'ALPHAADVANTAGE_API_KEY',
     keyOf: ({ alphaVantageApiKey }) => alphaVantageApiKey,
-    create: ({ settings, ...options }) => createAlphaVantage({ ...options, baseUrl: settings.alphaVantageBaseUrl }),
+    create: ({ settings, ...options }) =>
+      createAlphaVantage({ ...options, baseUrl: settings.alphaVantageBaseUrl }),
   },
 ];
 
@@ -47,7 +50,9 @@ export function connectProviders(settings: Settings, clock: Clock): ConnectedPro
   const days: Days = { today: () => dateOf(clock()), closedThrough: () => closedThrough(clock()) };
   return priceProviders.flatMap(({ keyVariable, keyOf, create }) => {
     const apiKey = keyOf(settings);
-    return apiKey === null ? [] : [{ keyVariable, provider: create({ settings, apiKey, ...days }) }];
+    return apiKey === null
+      ? []
+      : [{ keyVariable, provider: create({ settings, apiKey, ...days }) }];
   });
 }
 

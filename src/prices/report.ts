@@ -14,7 +14,10 @@ export interface DownloadReport {
   stop: { problem: Problem; message: string } | null;
   /** Symbols that the provider does not know. */
   unknown: string[];
-  /** Symbols, dates or lists (of splits, of dividends) whose response could not be read, with the reason. */
+  /**
+   * Symbols, dates or lists (of splits, of dividends) whose response could not be read, with the
+   * reason.
+   */
   unreadable: Map<string, string>;
   /** Whether the provider limits more than the last 100 bars to paying customers. */
   isFullRefused: boolean;
@@ -36,7 +39,10 @@ export interface DownloadReport {
   refusedActions: { symbol: string; reason: string }[];
   /** How many others cannot be read, outside the dates asked for. */
   skippedActions: number;
-  /** The trading days before a date: how many are wanted, and how many have prices. Null where nothing was asked for them. */
+  /**
+   * The trading days before a date: how many are wanted, and how many have prices. Null where
+   * nothing was asked for them.
+   */
   history: { before: CalendarDate; wanted: number; found: number } | null;
 }
 

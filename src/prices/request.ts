@@ -23,7 +23,10 @@ export interface PriceRequest {
   signal: AbortSignal;
   /** How many downloads the provider still allows, where that is known. */
   downloadsLeft?: number | null;
-  /** Whether limits are waited out for the trading days before the first date too, though the dates are complete. */
+  /**
+   * Whether limits are waited out for the trading days before the first date too, though the dates
+   * are complete.
+   */
   waitsForHistory?: boolean;
   onProgress?: DownloadContext['onProgress'];
 }

@@ -3,7 +3,12 @@ import { meaningOf } from '../database/adjusted-sources.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
-import { type PriceSource, addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import {
+  type PriceSource,
+  addCoverage,
+  dropSyntheticPrices,
+  storeBars,
+} from '../database/prices.ts';
 import { spanWithout } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
@@ -12,7 +17,10 @@ import type { Unknown } from './formats/bar.ts';
 import { type ImportOptions, ROWS_PER_STEP } from './import-options.ts';
 import { createImportTurns } from './import-turns.ts';
 
-/** Stores the rows of a file that have been staged, symbol by symbol, with the splits and dividends that they name. */
+/**
+ * Stores the rows of a file that have been staged, symbol by symbol, with the splits and dividends
+ * that they name.
+ */
 
 /** The source of splits and dividends from files. */
 const ACTIONS_SOURCE = 'csv';
@@ -45,24 +53,53 @@ interface Progress extends Omit<Stored, 'dates'> {
   dates: Set<CalendarDate>;
 }
 
-export async function storeStaged(database: CommandDatabase, staging: Staging, options: StoreOptions): Promise<Stored> {
-  const empty = { bars: 0, changed: 0, firstDate: null, lastDate: null, syntheticReplaced: 0, dividends: 0, splits: 0 };
+export async function storeStaged(
+  database: CommandDatabase,
+  staging: Staging,
+  options: StoreOptions,
+): Promise<Stored> {
+  const empty = {
+    bars: 0,
+    changed: 0,
+    firstDate: null,
+    lastDate: null,
+    syntheticReplaced: 0,
+    dividends: 0,
+    splits: 0,
+  };
   const progress: Progress = { symbols: [], dates: new Set(), ...empty };
   const turns = createImportTurns(database, options.options.time);
   await turns.add(storeSymbols(database, staging, { ...options, progress }));
   await turns.finish();
   const ordered = [...progress.dates].sort();
-  return { ...progress, dates: ordered.length, firstDate: ordered[0] ?? null, lastDate: ordered.at(-1) ?? null };
+  return {
+    ...progress,
+    dates: ordered.length,
+    firstDate: ordered[0] ?? null,
+    lastDate: ordered.at(-1) ?? null,
+  };
 }
 
 type SymbolOptions = StoreOptions & { progress: Progress };
 
-function* storeSymbols(database: Database, staging: Staging, options: SymbolOptions): Generator<null> {
+function* storeSymbols(
+  database: Database,
+  staging: Staging,
+  options: SymbolOptions,
+): Generator<null> {
   const { progress } = options;
   const symbols = staging.symbols();
   const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
   for (const { symbol } of symbols) {
-    const told: Told = { firstComplete: null, lastComplete: null, firstDate: '', lastDate: '', dividends: [], splits: [], gaps: noGaps() };
+    const told: Told = {
+      firstComplete: null,
+      lastComplete: null,
+      firstDate: '',
+      lastDate: '',
+      dividends: [],
+      splits: [],
+      gaps: noGaps(),
+    };
     progress.symbols.push(symbol);
     // Real prices replace synthetic ones in the transaction that stores the first of them.
     if (atOnce(dropSyntheticPrices(database, symbol))) progress.syntheticReplaced += 1;
@@ -109,7 +146,10 @@ function noGaps(): Told['gaps'] {
   return { dividends: false, splits: false };
 }
 
-function note(told: Told, { symbol, date, high, low, close, dividend, numerator, denominator }: StagedRow): void {
+function note(
+  told: Told,
+  { symbol, date, high, low, close, dividend, numerator, denominator }: StagedRow,
+): void {
   if (told.firstDate === '') told.firstDate = date;
   told.lastDate = date;
   if (high !== null && low !== null && close !== null) {
@@ -134,19 +174,30 @@ function* storeTold(
     if (startDate === null || last === null || startDate > yesterday) return [];
     return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
   };
-  for (const span of spanOf(told.firstComplete, told.lastComplete)) addCoverage(database, span, { source, recordedAt });
+  for (const span of spanOf(told.firstComplete, told.lastComplete))
+    addCoverage(database, span, { source, recordedAt });
   yield null;
   const stamp = { source: ACTIONS_SOURCE, recordedAt };
   const { dividends, splits, gaps, firstDate, lastDate } = told;
   const spansOf = (hasGaps: boolean, on: 'dividendsOn' | 'splitsOn') => {
     const dates = unknown.get(symbol)?.flatMap((row) => row[on] ?? []) ?? [];
-    return isWhole && !hasGaps ? spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, dates)) : [];
+    return isWhole && !hasGaps
+      ? spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, dates))
+      : [];
   };
   progress.splits += splits.length;
-  yield* storeSplitSpans(database, { splits, spans: spansOf(gaps.splits, 'splitsOn'), knownThrough: yesterday }, stamp);
+  yield* storeSplitSpans(
+    database,
+    { splits, spans: spansOf(gaps.splits, 'splitsOn'), knownThrough: yesterday },
+    stamp,
+  );
   progress.dividends += dividends.length;
   // A dividend is in the shares of the prices beside it.
   const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
-  yield* storeDividends(database, { dividends, spans: spansOf(gaps.dividends, 'dividendsOn'), basis }, stamp);
+  yield* storeDividends(
+    database,
+    { dividends, spans: spansOf(gaps.dividends, 'dividendsOn'), basis },
+    stamp,
+  );
   yield null;
 }

@@ -11,12 +11,24 @@ import { type WantedDays, countHistory, downloadDates } from './download-dates.t
 import { examine, symbolNeeds, wantedDays } from './needs.ts';
 import { createPatience } from './patience.ts';
 import type { DateProvider, SymbolProvider } from './provider.ts';
-import { NO_PRICE_PROVIDER, connectProviders, hasPriceProvider, usesSyntheticPrices } from './providers.ts';
+import {
+  NO_PRICE_PROVIDER,
+  connectProviders,
+  hasPriceProvider,
+  usesSyntheticPrices,
+} from './providers.ts';
 import { type DownloadReport, emptyReport } from './report.ts';
 import type { PriceContext, PriceRequest } from './request.ts';
 import { SPLIT_HISTORY_DAYS, askForSplits, findContradictions, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
-import { contradictionWarnings, downloadWarnings, gapWarnings, jumpWarnings, jumpsToWarnOf, waitWarnings } from './warnings.ts';
+import {
+  contradictionWarnings,
+  downloadWarnings,
+  gapWarnings,
+  jumpWarnings,
+  jumpsToWarnOf,
+  waitWarnings,
+} from './warnings.ts';
 
 export interface PriceSupply {
   dates: DatePrices[];
@@ -25,17 +37,25 @@ export interface PriceSupply {
   reports: DownloadReport[];
 }
 
-/** Supplies the missing prices as far as mode and providers allow, and reports what is still missing. */
-export async function supplyPrices(context: PriceContext, request: PriceRequest): Promise<PriceSupply> {
+/**
+ * Supplies the missing prices as far as mode and providers allow, and reports what is still
+ * missing.
+ */
+export async function supplyPrices(
+  context: PriceContext,
+  request: PriceRequest,
+): Promise<PriceSupply> {
   const { database, settings } = context;
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
-  if (firstDate === undefined || lastDate === undefined) return { dates: [], warnings: [], reports: [] };
+  if (firstDate === undefined || lastDate === undefined)
+    return { dates: [], warnings: [], reports: [] };
   const held = await bySlices(heldBefore(database, request.models, firstDate));
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
   const symbols = [...request.universe, ...outside];
   const warnings: string[] = [];
   const reason = reasonForNoDownload(settings);
-  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, await bySlices(examine(context, request)));
+  if (usesSyntheticPrices(settings))
+    await makeSyntheticPrices(context, await bySlices(examine(context, request)));
   else if (reason !== null && (await bySlices(symbolNeeds(context, request, outside))).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
@@ -43,7 +63,8 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
     providers,
     outside,
     heldSince: held.since,
-    findJumps: () => findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
+    findJumps: () =>
+      findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
   });
   const dates = await bySlices(examineAfter(context, request, { reports, unsupplied }));
   for (const report of reports) {
@@ -51,7 +72,11 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
     logReport(context.log, report);
   }
   const toWarnOf = jumpsToWarnOf(database, await jumps(), firstDate);
-  warnings.push(...waitWarnings(waitedMs), ...gapWarnings(dates, request.universe), ...jumpWarnings(toWarnOf));
+  warnings.push(
+    ...waitWarnings(waitedMs),
+    ...gapWarnings(dates, request.universe),
+    ...jumpWarnings(toWarnOf),
+  );
   warnings.push(...contradictionWarnings(await findContradictions(database, symbols)));
   return { dates, warnings, reports };
 }
@@ -81,7 +106,10 @@ interface Downloaded {
   jumps: () => ReturnType<typeof findJumps>;
 }
 
-/** The first provider supplies what it reaches, each further one the dates that are beyond those before it. */
+/**
+ * The first provider supplies what it reaches, each further one the dates that are beyond those
+ * before it.
+ */
 async function download(
   context: PriceContext,
   request: PriceRequest,
@@ -103,34 +131,52 @@ async function download(
       open.length === 0
         ? null
         : provider.by === 'date'
-          ? await downloadDates({ ...base, provider }, await bySlices(wantedDays(context, rest, { outside, heldSince })))
-          : await downloadSymbols({ ...base, provider }, await bySlices(symbolNeeds(context, rest, outside)));
+          ? await downloadDates(
+              { ...base, provider },
+              await bySlices(wantedDays(context, rest, { outside, heldSince })),
+            )
+          : await downloadSymbols(
+              { ...base, provider },
+              await bySlices(symbolNeeds(context, rest, outside)),
+            );
     if (report !== null) reports.push(report);
-    if (downloadsLeft !== null) downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
+    if (downloadsLeft !== null)
+      downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
     if (report?.stop == null && !report?.withoutActions.has('splits') && !signal.aborted)
       await (provider.by === 'date'
         ? explainByDates({ ...base, provider }, await jumps())
         : askForSplits({ ...base, provider }, await jumps()));
     waitedMs += patience.waitedMs;
-    if (report?.unit === 'day') unreadable.push(...open.filter((date) => report.unreadable.has(date)));
+    if (report?.unit === 'day')
+      unreadable.push(...open.filter((date) => report.unreadable.has(date)));
     open = report === null ? [] : open.filter((date) => isOutOfReach(report, date));
   }
   // A further provider may have supplied what an earlier report says is missing.
   for (const report of reports.slice(0, -1))
     if (report.history !== null)
-      report.history = historyNow(report.history, await bySlices(wantedDays(context, request, { outside, heldSince })));
+      report.history = historyNow(
+        report.history,
+        await bySlices(wantedDays(context, request, { outside, heldSince })),
+      );
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
 }
 
-/** What is still missing of the days before the first date, after a further provider has supplied some. */
-function historyNow(history: NonNullable<DownloadReport['history']>, wanted: WantedDays): DownloadReport['history'] {
+/**
+ * What is still missing of the days before the first date, after a further provider has supplied
+ * some.
+ */
+function historyNow(
+  history: NonNullable<DownloadReport['history']>,
+  wanted: WantedDays,
+): DownloadReport['history'] {
   const found = countHistory(wanted);
   return found < history.wanted ? { ...history, found } : null;
 }
 
 /** Whether a provider will not supply a date tomorrow either. */
 function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boolean {
-  const isUseless = stop !== null && stop.problem !== 'short_limit' && stop.problem !== 'daily_quota';
+  const isUseless =
+    stop !== null && stop.problem !== 'short_limit' && stop.problem !== 'daily_quota';
   return isUseless || beyond.dates.includes(date);
 }
 
@@ -142,21 +188,29 @@ async function downloadSymbols(
 }
 
 /** Splits of jumps before the period of which the splits are known. */
-async function explainByDates(context: DownloadContext<DateProvider>, jumps: Awaited<ReturnType<typeof findJumps>>): Promise<void> {
+async function explainByDates(
+  context: DownloadContext<DateProvider>,
+  jumps: Awaited<ReturnType<typeof findJumps>>,
+): Promise<void> {
   const dates = jumps.map(({ date }) => date).sort();
   const [from, to] = [dates[0], dates.at(-1)];
   if (from === undefined || to === undefined) return;
   const symbols = [...new Set(jumps.map(({ symbol }) => symbol))];
   // The jump warnings say what stays unexplained.
-  await downloadSplits(context, { symbols, from: addDays(from, -SETTLED_SPLIT_DAYS), to }, emptyReport('day', context.keyVariable));
+  await downloadSplits(
+    context,
+    { symbols, from: addDays(from, -SETTLED_SPLIT_DAYS), to },
+    emptyReport('day', context.keyVariable),
+  );
 }
 
 /** A split may be dated on a day without trading before the jump. */
 const SETTLED_SPLIT_DAYS = 7;
 
 /**
- * Which dates can be simulated with what is stored now: those that a provider can still supply only with all symbols, apart
- * from symbols with adjusted prices from another source and unreadable ones; the others with any.
+ * Which dates can be simulated with what is stored now: those that a provider can still supply only
+ * with all symbols, apart from symbols with adjusted prices from another source and unreadable
+ * ones; the others with any.
  */
 function* examineAfter(
   context: PriceContext,
@@ -166,17 +220,23 @@ function* examineAfter(
   const any = yield* examine(context, { dates, universe });
   if (reasonForNoDownload(context.settings) !== null) return any;
   const adjusted = yield* symbolsWithAdjustedPrices(context.database, universe);
-  const unreadable = new Set(reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])));
+  const unreadable = new Set(
+    reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
+  );
   const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
   const whole = yield* examine(context, { dates, universe }, new Set(required));
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 
-function logReport(log: Log, { unit, wanted, downloaded, others, stop, unreadable }: DownloadReport): void {
+function logReport(
+  log: Log,
+  { unit, wanted, downloaded, others, stop, unreadable }: DownloadReport,
+): void {
   log.info('price data downloaded', {
     ...{ unit, downloaded: downloaded.length, wanted },
     ...(others > 0 && { others }),
     ...(stop && { stop: stop.message }),
   });
-  for (const [item, problem] of unreadable) log.warning('a response of a price provider cannot be read', { [unit]: item, problem });
+  for (const [item, problem] of unreadable)
+    log.warning('a response of a price provider cannot be read', { [unit]: item, problem });
 }

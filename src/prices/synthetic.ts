@@ -18,12 +18,15 @@ import { bySlices } from '../turns.ts';
 import type { DatePrices } from './coverage.ts';
 
 /**
- * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value noise summed over
- * octaves, as in fractal terrain. So it needs no history, is the same on every machine, and two neighbouring days match
- * whichever was made first.
+ * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol,
+ * moment): value noise summed over octaves, as in fractal terrain. So it needs no history, is the
+ * same on every machine, and two neighbouring days match whichever was made first.
  */
 
-/** Synthetic bars start this long before a job's first date, so that models have past prices to look at. */
+/**
+ * Synthetic bars start this long before a job's first date, so that models have past prices to look
+ * at.
+ */
 const HISTORY_DAYS = 120;
 /** Days of a symbol that are made and stored without a pause: some milliseconds. */
 const DAYS_PER_TRANSACTION = 400;
@@ -49,7 +52,10 @@ const MAX_WICK = 0.01;
 const LEAST_BASE = 20;
 const BASE_RANGE = 480;
 
-/** Makes the missing prices of some dates. Symbols with real prices are left out: no series mixes real and made-up prices. */
+/**
+ * Makes the missing prices of some dates. Symbols with real prices are left out: no series mixes
+ * real and made-up prices.
+ */
 export async function makeSyntheticPrices(
   { database, clock }: { database: Database; clock: Clock },
   dates: readonly DatePrices[],
@@ -80,8 +86,15 @@ export async function makeSyntheticPrices(
   }
 }
 
-/** The bars of the weekdays among some dates. Of an unfinished day, only the open exists, as with real prices. */
-export function syntheticBars(symbol: string, dates: readonly CalendarDate[], unfinished: CalendarDate): Bar[] {
+/**
+ * The bars of the weekdays among some dates. Of an unfinished day, only the open exists, as with
+ * real prices.
+ */
+export function syntheticBars(
+  symbol: string,
+  dates: readonly CalendarDate[],
+  unfinished: CalendarDate,
+): Bar[] {
   return dates.filter(isWeekday).map((date) => {
     const bar = wholeBar(symbol, date);
     return date < unfinished ? bar : { ...bar, high: null, low: null, close: null, volume: null };
@@ -94,14 +107,23 @@ function wholeBar(symbol: string, date: CalendarDate): Bar {
   const close = priceAt(symbol, day + CLOSE_TIME);
   const high = cents(Math.max(open, close) * (1 + MAX_WICK * noise(`${symbol} high`, day)));
   const low = cents(Math.min(open, close) * (1 - MAX_WICK * noise(`${symbol} low`, day)));
-  return { symbol, date, open, high, low, close, volume: Math.round(1e6 * (1 + 9 * noise(`${symbol} volume`, day))) };
+  return {
+    symbol,
+    date,
+    open,
+    high,
+    low,
+    close,
+    volume: Math.round(1e6 * (1 + 9 * noise(`${symbol} volume`, day))),
+  };
 }
 
 /** Dollars at a time in days since the epoch. */
 function priceAt(symbol: string, time: number): number {
   const base = LEAST_BASE + BASE_RANGE * noise(`${symbol} base`, 0) ** 2;
   const swing = OCTAVES.reduce(
-    (sum, [period, size]) => sum + size * (smoothNoise(`${symbol} ${period}`, time / period) - 0.5) * 2,
+    (sum, [period, size]) =>
+      sum + size * (smoothNoise(`${symbol} ${period}`, time / period) - 0.5) * 2,
     0,
   );
   return cents(base * Math.exp(swing));
@@ -115,7 +137,10 @@ function smoothNoise(name: string, position: number): number {
   return noise(name, left) * (1 - eased) + noise(name, left + 1) * eased;
 }
 
-/** A number from 0 up to 1 that looks random and depends only on its name and index (FNV-1a, then murmur3's finaliser). */
+/**
+ * A number from 0 up to 1 that looks random and depends only on its name and index (FNV-1a, then
+ * murmur3's finaliser).
+ */
 function noise(name: string, index: number): number {
   let hash = hashOn(hashText(name), index);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

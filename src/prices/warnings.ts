@@ -15,13 +15,18 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   short_limit: 'try again in a few minutes',
 };
 
-/** The beginning of the warning about dates that may still be published; the command line knows it by these words. */
+/**
+ * The beginning of the warning about dates that may still be published; the command line knows it
+ * by these words.
+ */
 export const NOT_OUT_YET = 'The price provider does not have all prices yet of';
 
 /** Splits and dividends, and symbols with implausible bars, that one warning names. */
 const MAX_NAMED_ACTIONS = 5;
 
-/** Symbols that cannot be traded on some of the available dates, because their prices are unknown. */
+/**
+ * Symbols that cannot be traded on some of the available dates, because their prices are unknown.
+ */
 export function gapWarnings(dates: readonly DatePrices[], universe: readonly string[]): string[] {
   const available = dates.filter(({ availability }) => availability === 'available');
   const missing = new Set(available.flatMap((date) => date.missing));
@@ -32,12 +37,24 @@ export function gapWarnings(dates: readonly DatePrices[], universe: readonly str
 
 /** The wait at the limits of all providers. */
 export function waitWarnings(waitedMs: number): string[] {
-  return waitedMs > 0 ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`] : [];
+  return waitedMs > 0
+    ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`]
+    : [];
 }
 
-/** The warnings about downloads from one provider: of prices for some dates, or for null of dividends. */
-export function downloadWarnings(report: DownloadReport, dates: readonly DatePrices[] | null): string[] {
-  return [...stopWarnings(report, dates), ...reachWarnings(report, dates ?? []), ...contentWarnings(report)];
+/**
+ * The warnings about downloads from one provider: of prices for some dates, or for null of
+ * dividends.
+ */
+export function downloadWarnings(
+  report: DownloadReport,
+  dates: readonly DatePrices[] | null,
+): string[] {
+  return [
+    ...stopWarnings(report, dates),
+    ...reachWarnings(report, dates ?? []),
+    ...contentWarnings(report),
+  ];
 }
 
 /** What the provider or the customer's plan does not have. */
@@ -47,12 +64,19 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
   const pending = leftOut(dates).filter((date) => unpublished.includes(date));
   return [
     ...(isFullRefused
-      ? ['The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices']
+      ? [
+          'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
+        ]
       : []),
     ...(left.length > 0
-      ? [`The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`]
+      ? [
+          `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
+        ]
       : []),
-    ...[...withoutActions].map(([kind, message]) => `The price provider's plan does not include ${kind}, so none are known (${message})`),
+    ...[...withoutActions].map(
+      ([kind, message]) =>
+        `The price provider's plan does not include ${kind}, so none are known (${message})`,
+    ),
     ...(pending.length > 0
       ? [`${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`]
       : []),
@@ -61,7 +85,9 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
       ? []
       : unit === 'symbol'
         ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
-        : [`The price provider has no prices of ${count(unknown.length, 'symbol')} on these dates: ${list(unknown)}`]),
+        : [
+            `The price provider has no prices of ${count(unknown.length, 'symbol')} on these dates: ${list(unknown)}`,
+          ]),
   ];
 }
 
@@ -72,24 +98,33 @@ function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['h
 
 /** What was wrong or new in the provider's responses. */
 function contentWarnings(report: DownloadReport): string[] {
-  const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } = report;
-  const sum = (counts: Map<string, number>) => [...counts.values()].reduce((total, number) => total + number, 0);
+  const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } =
+    report;
+  const sum = (counts: Map<string, number>) =>
+    [...counts.values()].reduce((total, number) => total + number, 0);
   const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
   const [firstUnreadable] = unreadable.values();
   return [
     ...(unreadable.size > 0
-      ? [`The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`]
+      ? [
+          `The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`,
+        ]
       : []),
     ...(revisions.size > 0 ? [revisionWarning(sum(revisions), symbolsOf(revisions))] : []),
     ...(refusedBars.length > 0 ? [refusedBarsWarning(refusedBars)] : []),
     ...(refusedActions.length > 0
       ? [
           `${refusedActions.length} of the provider's splits and dividends could not be used: ` +
-            list(refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`), { most: MAX_NAMED_ACTIONS }),
+            list(
+              refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`),
+              { most: MAX_NAMED_ACTIONS },
+            ),
         ]
       : []),
     ...(skippedActions > 0
-      ? [`${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`]
+      ? [
+          `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
+        ]
       : []),
     ...(syntheticReplaced.length > 0
       ? [
@@ -102,7 +137,10 @@ function contentWarnings(report: DownloadReport): string[] {
 /** Names each symbol, with the reason of its first bar. */
 function refusedBarsWarning(refusedBars: DownloadReport['refusedBars']): string {
   const reasons = new Map(refusedBars.toReversed().map(({ symbol, reason }) => [symbol, reason]));
-  const named = list([...reasons].sort().map(([symbol, reason]) => `${symbol} (${reason})`), { most: MAX_NAMED_ACTIONS });
+  const named = list(
+    [...reasons].sort().map(([symbol, reason]) => `${symbol} (${reason})`),
+    { most: MAX_NAMED_ACTIONS },
+  );
   return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${named}`;
 }
 
@@ -114,32 +152,45 @@ function leftOut(dates: readonly DatePrices[]): string[] {
   return dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
 }
 
-function stopWarnings({ stop, downloaded, wanted, unit, keyVariable }: DownloadReport, dates: readonly DatePrices[] | null): string[] {
+function stopWarnings(
+  { stop, downloaded, wanted, unit, keyVariable }: DownloadReport,
+  dates: readonly DatePrices[] | null,
+): string[] {
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
   const again = WHEN_TO_TRY_AGAIN[stop.problem];
-  if (again === undefined) return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  if (again === undefined)
+    return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
   if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
   const left = leftOut(dates);
   const consequence =
-    left.length === 0 ? 'No date is left out' : `${count(left.length, 'date')} left out: ${list(left)}`;
+    left.length === 0
+      ? 'No date is left out'
+      : `${count(left.length, 'date')} left out: ${list(left)}`;
   return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
 }
 
 function reasonOf(problem: Problem, keyVariable: string): string {
   if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
   if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
-  return problem === 'unreachable' ? 'The price provider cannot be reached' : 'The price provider returned nothing';
+  return problem === 'unreachable'
+    ? 'The price provider cannot be reached'
+    : 'The price provider returned nothing';
 }
 
 /** Splits and what prices are stored as, where they contradict each other. */
 export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
   const sentences = contradictionsInWords(contradicted);
   const rest = sentences.length - MAX_NAMED_JUMPS;
-  return [...sentences.slice(0, MAX_NAMED_JUMPS), ...(rest > 0 ? [`${count(rest, 'more split')} contradict the stored prices`] : [])];
+  return [
+    ...sentences.slice(0, MAX_NAMED_JUMPS),
+    ...(rest > 0 ? [`${count(rest, 'more split')} contradict the stored prices`] : []),
+  ];
 }
 
-/** The beginning of the warning about jumps; the warnings of earlier jobs are found by these words. */
+/**
+ * The beginning of the warning about jumps; the warnings of earlier jobs are found by these words.
+ */
 const POSSIBLE_SPLIT = 'Possible split';
 
 /** Jumps that are named in one sentence; the rest are only counted. */
@@ -149,7 +200,9 @@ const MAX_NAMED_JUMPS = 10;
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
   const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
-  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}`];
+  return [
+    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}`,
+  ];
 }
 
 function nameOf({ symbol, date, previousClose, open }: Jump): string {
@@ -157,10 +210,17 @@ function nameOf({ symbol, date, previousClose, open }: Jump): string {
 }
 
 /**
- * The jumps that are news to the readers of a job: those on its own dates, which are in its results, and the earlier ones that
- * no job has warned of.
+ * The jumps that are news to the readers of a job: those on its own dates, which are in its
+ * results, and the earlier ones that no job has warned of.
  */
-export function jumpsToWarnOf(database: Database, jumps: readonly Jump[], firstDate: CalendarDate): Jump[] {
+export function jumpsToWarnOf(
+  database: Database,
+  jumps: readonly Jump[],
+  firstDate: CalendarDate,
+): Jump[] {
   const said = jumps.length > 0 ? warningsWith(database, POSSIBLE_SPLIT) : [];
-  return jumps.filter((jump) => jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)));
+  return jumps.filter(
+    (jump) =>
+      jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)),
+  );
 }

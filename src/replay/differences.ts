@@ -3,8 +3,8 @@ const BEFORE = 24;
 const AFTER = 56;
 
 /**
- * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in `answers`, the record itself,
- * which must be whole.
+ * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in
+ * `answers`, the record itself, which must be whole.
  */
 type Kind = 'words' | 'books' | 'answers';
 
@@ -37,7 +37,8 @@ export interface Comparison {
 /** A comparison without differences yet. */
 export function createComparison(): Comparison {
   const differences: Difference[] = [];
-  const note: Comparison['note'] = (kind, sentence, symbols = []) => void differences.push({ kind, sentence, symbols });
+  const note: Comparison['note'] = (kind, sentence, symbols = []) =>
+    void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
@@ -54,18 +55,23 @@ function asStored(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Two values; of two texts, an excerpt from shortly before the place where they begin to differ. */
+/**
+ * Two values; of two texts, an excerpt from shortly before the place where they begin to differ.
+ */
 function excerpts(one: unknown, other: unknown): [string, string] {
   if (typeof one !== 'string' || typeof other !== 'string') return [shown(one), shown(other)];
   let place = 0;
   while (place < one.length && one[place] === other[place]) place += 1;
   const start = Math.max(0, place - BEFORE);
   const excerpt = (text: string) =>
-    shown(`${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`);
+    shown(
+      `${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`,
+    );
   return [excerpt(one), excerpt(other)];
 }
 
 function shown(value: unknown): string {
-  if (typeof value !== 'string') return value === null || value === undefined ? 'nothing' : String(value);
+  if (typeof value !== 'string')
+    return value === null || value === undefined ? 'nothing' : String(value);
   return `"${value.length > 2 * AFTER ? `${value.slice(0, AFTER)}…` : value}"`;
 }

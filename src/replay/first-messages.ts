@@ -2,15 +2,19 @@ import type { StoredMessage } from '../database/replay.ts';
 import type { Comparison } from './differences.ts';
 
 /**
- * Compares the prompt and the morning report of the record with those that replay makes. A message that differs is one difference:
- * the first line that is not the same, and how many more there are.
+ * Compares the prompt and the morning report of the record with those that replay makes. A message
+ * that differs is one difference: the first line that is not the same, and how many more there are.
  */
 export function compareFirstMessages(
   stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
   made: readonly Pick<StoredMessage, 'role' | 'content'>[],
   { compare }: Comparison,
 ): void {
-  compare('the messages before its first answer', { kind: 'answers', stored: rolesOf(stored), replayed: rolesOf(made) });
+  compare('the messages before its first answer', {
+    kind: 'answers',
+    stored: rolesOf(stored),
+    replayed: rolesOf(made),
+  });
   for (const [index, { role, content }] of made.entries()) {
     const message = stored[index];
     if (message === undefined) continue;
@@ -19,7 +23,13 @@ export function compareFirstMessages(
     if (first === undefined) continue;
     const { number, was, is } = first;
     const what = `${role === 'system' ? 'its prompt' : 'its morning report'}, line ${number}`;
-    compare(what, { kind: 'words', stored: was, replayed: is, symbols: symbolsIn(was, is), more: moreLines(lines.length - 1) });
+    compare(what, {
+      kind: 'words',
+      stored: was,
+      replayed: is,
+      symbols: symbolsIn(was, is),
+      more: moreLines(lines.length - 1),
+    });
   }
 }
 
@@ -36,16 +46,26 @@ interface ChangedLine {
   is: string | undefined;
 }
 
-/** The lines of two texts in pairs, without those that are the same, and without the lines that both end with. */
+/**
+ * The lines of two texts in pairs, without those that are the same, and without the lines that both
+ * end with.
+ */
 function changedLines(stored: readonly string[], made: readonly string[]): ChangedLine[] {
   const least = Math.min(stored.length, made.length);
   let start = 0;
   while (start < least && stored[start] === made[start]) start += 1;
   let end = 0;
   while (end < least - start && stored.at(-1 - end) === made.at(-1 - end)) end += 1;
-  const [was, is] = [stored.slice(start, stored.length - end), made.slice(start, made.length - end)];
+  const [was, is] = [
+    stored.slice(start, stored.length - end),
+    made.slice(start, made.length - end),
+  ];
   const length = Math.max(was.length, is.length);
-  const pairs = Array.from({ length }, (_, line) => ({ number: start + line + 1, was: was[line], is: is[line] }));
+  const pairs = Array.from({ length }, (_, line) => ({
+    number: start + line + 1,
+    was: was[line],
+    is: is[line],
+  }));
   return pairs.filter((pair) => pair.was !== pair.is);
 }
 

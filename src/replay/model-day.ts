@@ -11,7 +11,12 @@ import { gatherEvidence } from '../trading/evidence.ts';
 import type { Market } from '../trading/market.ts';
 import { type Play, beginPlay, callTool } from '../trading/play.ts';
 import { positionsOf } from '../trading/positions.ts';
-import { type RecordedStep, firstMessagesIn, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
+import {
+  type RecordedStep,
+  firstMessagesIn,
+  resultMessage,
+  stepsIn,
+} from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import { briefOf } from '../trading/trading-day.ts';
@@ -21,7 +26,9 @@ import { compareFirstMessages } from './first-messages.ts';
 import { type DayRecord, faultOf } from './record.ts';
 import type { Viewpoint } from './viewpoints.ts';
 
-/** Makes the first messages of a model-day from its brief; those of tests may look at the record. */
+/**
+ * Makes the first messages of a model-day from its brief; those of tests may look at the record.
+ */
 export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
 type Message = Pick<StoredMessage, 'role' | 'content'>;
 
@@ -49,9 +56,9 @@ export interface ReplayedDay {
 }
 
 /**
- * Plays a model-day again and compares what that makes with what is stored: its morning from the close before and the prices at
- * the time, its tool calls from its recorded answers, its books from both. Nothing that is compared is an input, except what
- * came from outside.
+ * Plays a model-day again and compares what that makes with what is stored: its morning from the
+ * close before and the prices at the time, its tool calls from its recorded answers, its books from
+ * both. Nothing that is compared is an input, except what came from outside.
  */
 export async function replayModelDay(
   { reader, past, firstMessagesOf, marketAt }: ReplayContext,
@@ -77,14 +84,31 @@ export async function replayModelDay(
   return day;
 }
 
-function begin(reader: Reader, { past, terms, toolUsage }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin(
+  reader: Reader,
+  { past, terms, toolUsage }: DayRecord,
+  market: Market,
+): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
-  const start = startFrom(reader, past, { market, initialCash, paysDividends: agentConfig.dividends });
-  const hasNews = entry?.tools.includes(NEWS) ?? toolUsage.some(({ toolName, calls, refused }) => toolName === NEWS && calls > refused);
+  const start = startFrom(reader, past, {
+    market,
+    initialCash,
+    paysDividends: agentConfig.dividends,
+  });
+  const hasNews =
+    entry?.tools.includes(NEWS) ??
+    toolUsage.some(({ toolName, calls, refused }) => toolName === NEWS && calls > refused);
   const costs = tradingCostsOf(agentConfig);
   const play = beginPlay(
-    { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry?.notes ?? false, wording },
+    {
+      market,
+      universe,
+      news: hasNews ? notSearched : null,
+      costs,
+      hasNotes: entry?.notes ?? false,
+      wording,
+    },
     start,
   );
   return { start, play };
@@ -105,8 +129,13 @@ interface Answering {
   comparison: Comparison;
 }
 
-/** Runs the tool calls of all recorded answers. Returns how many results were taken from the record. */
-async function answerAgain(past: Past, { record, steps, play, viewpoint, comparison }: Answering): Promise<number> {
+/**
+ * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
+ */
+async function answerAgain(
+  past: Past,
+  { record, steps, play, viewpoint, comparison }: Answering,
+): Promise<number> {
   const results = record.conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
@@ -114,11 +143,18 @@ async function answerAgain(past: Past, { record, steps, play, viewpoint, compari
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      past.goTo(viewpoint.result(stored?.timestamp ?? record.session.completedAt), viewpoint.isLenient);
+      past.goTo(
+        viewpoint.result(stored?.timestamp ?? record.session.completedAt),
+        viewpoint.isLenient,
+      );
       const { content } = await callTool(play, call, stored?.content);
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);
-      compareResult(stored, made, { what: `step ${index + 1}, ${call.name}`, symbols: symbolsIn(call.arguments), comparison });
+      compareResult(stored, made, {
+        what: `step ${index + 1}, ${call.name}`,
+        symbols: symbolsIn(call.arguments),
+        comparison,
+      });
     }
   }
   return fromOutside;
@@ -131,9 +167,22 @@ function compareResult(
   made: ReturnType<typeof resultMessage>,
   { what, symbols, comparison }: { what: string; symbols: string[]; comparison: Comparison },
 ): void {
-  comparison.compare(`${what}: result`, { kind: 'words', stored: stored?.content, replayed: made.content, symbols });
-  comparison.compare(`${what}: tool_name`, { kind: 'answers', stored: stored?.toolName, replayed: made.toolName });
-  comparison.compare(`${what}: tool_input`, { kind: 'answers', stored: stored?.toolInput, replayed: made.toolInput });
+  comparison.compare(`${what}: result`, {
+    kind: 'words',
+    stored: stored?.content,
+    replayed: made.content,
+    symbols,
+  });
+  comparison.compare(`${what}: tool_name`, {
+    kind: 'answers',
+    stored: stored?.toolName,
+    replayed: made.toolName,
+  });
+  comparison.compare(`${what}: tool_input`, {
+    kind: 'answers',
+    stored: stored?.toolInput,
+    replayed: made.toolInput,
+  });
 }
 
 /** The words of a call's arguments that may be symbols. */
@@ -143,7 +192,12 @@ function symbolsIn(args: string): string[] {
 
 function compareBooks(
   reader: Reader,
-  { record, start, play, comparison }: { record: DayRecord; start: Start; play: Play; comparison: Comparison },
+  {
+    record,
+    start,
+    play,
+    comparison,
+  }: { record: DayRecord; start: Start; play: Play; comparison: Comparison },
 ): void {
   const evidence = gatherEvidence(reader, { ...start, market: play.market, actions: play.actions });
   compareEvidence(record, evidence, comparison);

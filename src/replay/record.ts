@@ -37,9 +37,14 @@ export interface DayRecord {
   toolUsage: StoredToolUsage[];
 }
 
-/** Returns a function that reads terms. It parses a configuration once for all model-days of a job in a row. */
+/**
+ * Returns a function that reads terms. It parses a configuration once for all model-days of a job
+ * in a row.
+ */
 export function createTermsReader(): (session: ReplayedSession) => Terms {
-  let last: { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> } | undefined;
+  let last:
+    | { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> }
+    | undefined;
   return ({ agentConfig: text, entry, wording }) => {
     if (text === null) throw new Error('its job is missing');
     if (last?.text !== text) {
@@ -47,7 +52,10 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
       last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
     }
     const known = wording === null ? FIRST_WORDING : wordingOf(wording);
-    if (known === undefined) throw new Error(`its model read version ${wording} of the wording, which this program does not know`);
+    if (known === undefined)
+      throw new Error(
+        `its model read version ${wording} of the wording, which this program does not know`,
+      );
     return { ...last, entry: decodeEntry(entry), wording: known };
   };
 }
@@ -56,10 +64,15 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
 const FIRST_WORDING: Wording = 1;
 
 /** Throws an Error that says why a record cannot be read. */
-export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (session: ReplayedSession) => Terms): DayRecord {
+export function readRecord(
+  reader: Reader,
+  session: ReplayedSession,
+  termsOf: (session: ReplayedSession) => Terms,
+): DayRecord {
   const { sessionId, startedFrom } = session;
   const past = startedFrom === null ? null : closingStateOf(reader, startedFrom);
-  if (startedFrom !== null && past === null) throw new Error(`session ${startedFrom}, from which it started, has no positions`);
+  if (startedFrom !== null && past === null)
+    throw new Error(`session ${startedFrom}, from which it started, has no positions`);
   return {
     session,
     terms: termsOf(session),
@@ -71,8 +84,12 @@ export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (s
   };
 }
 
-/** Why a record cannot be read or replayed, in words. Throws errors that only a bug of this program can cause. */
+/**
+ * Why a record cannot be read or replayed, in words. Throws errors that only a bug of this program
+ * can cause.
+ */
 export function faultOf(error: unknown): string {
-  if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error;
+  if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error))
+    throw error;
   return error.message;
 }

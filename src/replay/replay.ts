@@ -10,7 +10,12 @@ import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import type { Difference } from './differences.ts';
-import { type FirstMessagesOf, type ReplayContext, firstMessagesOfModels, replayModelDay } from './model-day.ts';
+import {
+  type FirstMessagesOf,
+  type ReplayContext,
+  firstMessagesOfModels,
+  replayModelDay,
+} from './model-day.ts';
 import { type DayRecord, type Terms, createTermsReader, faultOf, readRecord } from './record.ts';
 import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
 
@@ -22,9 +27,14 @@ export interface ReplayReport {
   superseded: { modelDays: number; same: number };
   /** Model-days that differ when they are replayed, or whose digests do not match. */
   differences: Listed<Finding>;
-  /** Those that differ only in words, and were committed before the wording had a version or entries were stored. */
+  /**
+   * Those that differ only in words, and were committed before the wording had a version or entries
+   * were stored.
+   */
   before: Listed<Finding>;
-  /** Those that differ where a price that they could read may have been replaced without a trace. */
+  /**
+   * Those that differ where a price that they could read may have been replaced without a trace.
+   */
   lost: Listed<Finding>;
   /** Those that are the same, from prices whose time stamps are later than their use. */
   late: Listed<Finding>;
@@ -45,7 +55,14 @@ export interface ReplayOptions {
 export function emptyReplay(): ReplayReport {
   const nothing = () => ({ total: 0, first: [] });
   const lists = { differences: nothing(), before: nothing(), lost: nothing(), late: nothing() };
-  return { modelDays: 0, same: 0, superseded: { modelDays: 0, same: 0 }, ...lists, fromOutside: 0, undigested: 0 };
+  return {
+    modelDays: 0,
+    same: 0,
+    superseded: { modelDays: 0, same: 0 },
+    ...lists,
+    fromOutside: 0,
+    undigested: 0,
+  };
 }
 
 /** Whether nothing differs that could have been replayed. */
@@ -61,8 +78,8 @@ export async function replay(path: string, options: ReplayOptions = {}): Promise
 }
 
 /**
- * Replays every committed model-day, active or superseded, date by date and in slices, adding to the report. The connection
- * shows past prices meanwhile.
+ * Replays every committed model-day, active or superseded, date by date and in slices, adding to
+ * the report. The connection shows past prices meanwhile.
  */
 export async function replayLedger(
   reader: Reader,
@@ -73,7 +90,13 @@ export async function replayLedger(
   const setBacks = await bySlices(clockSetBacks(reader));
   const past = openPast(reader);
   try {
-    const replayed = { reader, setBacks, past, firstMessagesOf, marketAt: createMarkets(reader, past) };
+    const replayed = {
+      reader,
+      setBacks,
+      past,
+      firstMessagesOf,
+      marketAt: createMarkets(reader, past),
+    };
     const termsOf = createTermsReader();
     let sliceEnd = 0;
     for (const date of auditedDates(reader)) {
@@ -121,12 +144,20 @@ async function judge(
 ): Promise<Verdict> {
   let changed: string[] | null = null;
   try {
-    changed = changedParts(replayed.reader, session.sessionId)?.map((part) => `${partNames[part]} changed after the commit`) ?? null;
+    changed =
+      changedParts(replayed.reader, session.sessionId)?.map(
+        (part) => `${partNames[part]} changed after the commit`,
+      ) ?? null;
     const day = readRecord(replayed.reader, session, termsOf);
     const verdict = await explain(replayed, day);
     const isDigested = changed !== null;
     if (changed === null || changed.length === 0) return { ...verdict, isDigested };
-    return { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences], isDigested };
+    return {
+      ...verdict,
+      kind: 'differences',
+      sentences: [...changed, ...verdict.sentences],
+      isDigested,
+    };
   } catch (error) {
     const sentences = [...(changed ?? []), `it cannot be read: ${faultOf(error)}`];
     return { kind: 'differences', sentences, fromOutside: 0, isDigested: changed !== null };
@@ -135,7 +166,10 @@ async function judge(
 
 type Explained = Omit<Verdict, 'isDigested'>;
 
-/** Replays a model-day as its time stamps say and, where that differs, from the other viewpoints that are possible. */
+/**
+ * Replays a model-day as its time stamps say and, where that differs, from the other viewpoints
+ * that are possible.
+ */
 async function explain(replayed: ReplayContext, day: DayRecord): Promise<Explained> {
   const attempt = (viewpoint: Viewpoint) => replayModelDay(replayed, day, viewpoint);
   const first = await attempt(asStamped(day.session));
@@ -147,7 +181,11 @@ async function explain(replayed: ReplayContext, day: DayRecord): Promise<Explain
   const late = 'prices, splits or dividends that it used are stamped later than it ran';
   if ((await attempt({ ...asStamped(day.session), isLenient: true })).differences.length === 0)
     return { ...same, kind: 'late', sentences: [late] };
-  return { ...same, kind: kindOf(replayed.reader, day, first.differences), sentences: sentencesOf(first.differences) };
+  return {
+    ...same,
+    kind: kindOf(replayed.reader, day, first.differences),
+    sentences: sentencesOf(first.differences),
+  };
 }
 
 /** Everything whose prices a model-day could read. */
@@ -159,15 +197,24 @@ function symbolsOf({ terms, past, evidence }: DayRecord): Set<string> {
   ]);
 }
 
-/** The list to which differences belong. Only the first one counts, because the others may follow from it. */
-function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference[]): Verdict['kind'] {
+/**
+ * The list to which differences belong. Only the first one counts, because the others may follow
+ * from it.
+ */
+function kindOf(
+  reader: Reader,
+  day: DayRecord,
+  differences: readonly Difference[],
+): Verdict['kind'] {
   const { session, terms } = day;
   const isOld = session.wording === null || terms.entry === null;
   if (isOld && differences.every(({ kind }) => kind === 'words')) return 'before';
   const first = differences.find(({ kind }) => !isOld || kind !== 'words');
   if (first === undefined || first.kind === 'answers') return 'differences';
   const symbols = first.symbols.length > 0 ? first.symbols : [...symbolsOf(day)];
-  return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt) ? 'lost' : 'differences';
+  return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt)
+    ? 'lost'
+    : 'differences';
 }
 
 function sentencesOf(differences: readonly Difference[]): string[] {
@@ -176,7 +223,11 @@ function sentencesOf(differences: readonly Difference[]): string[] {
   return notes().problems;
 }
 
-function record(report: ReplayReport, session: ReplayedSession, { kind, sentences, fromOutside, isDigested }: Verdict): void {
+function record(
+  report: ReplayReport,
+  session: ReplayedSession,
+  { kind, sentences, fromOutside, isDigested }: Verdict,
+): void {
   const { model, date, sessionId, status } = session;
   const counts = status === 'active' ? report : report.superseded;
   counts.modelDays += 1;

@@ -15,19 +15,29 @@ export interface Viewpoint {
   result(loggedAt: string): string;
   /** Of the closing marks. */
   close: string;
-  /** Whether a price that was unknown then, or has been lost, is taken to be the first version that is known. */
+  /**
+   * Whether a price that was unknown then, or has been lost, is taken to be the first version that
+   * is known.
+   */
   isLenient: boolean;
 }
 
 /** What the time stamps say. */
 export function asStamped({ openedAt, startedAt, completedAt }: ReplayedSession): Viewpoint {
-  return { market: openedAt, start: startedAt, result: (loggedAt) => loggedAt, close: completedAt, isLenient: false };
+  return {
+    market: openedAt,
+    start: startedAt,
+    result: (loggedAt) => loggedAt,
+    close: completedAt,
+    isLenient: false,
+  };
 }
 
 /**
- * Where else a session may have stood when prices changed while it ran: a market may have been opened again by a process that
- * resumed it, and a price is seen by others only some time after its stamp. Where the clock was set back, it may have stood at any
- * instant that stamps leave open. None when nothing changed.
+ * Where else a session may have stood when prices changed while it ran: a market may have been
+ * opened again by a process that resumed it, and a price is seen by others only some time after its
+ * stamp. Where the clock was set back, it may have stood at any instant that stamps leave open.
+ * None when nothing changed.
  */
 export function* otherViewpoints(
   { reader, setBacks }: { reader: Reader; setBacks: readonly TimeSpan[] },
@@ -39,10 +49,20 @@ export function* otherViewpoints(
   const open = spanOf({ setBacks }, stamped);
   if (open.from === stamped.from && open.to === stamped.to) return;
   for (const instant of [open.from, ...changesWithin(reader, places, open)])
-    yield { market: instant, start: instant, result: () => instant, close: instant, isLenient: false };
+    yield {
+      market: instant,
+      start: instant,
+      result: () => instant,
+      close: instant,
+      isLenient: false,
+    };
 }
 
-function* sideBySide(reader: Reader, session: ReplayedSession, places: Places): Generator<Viewpoint> {
+function* sideBySide(
+  reader: Reader,
+  session: ReplayedSession,
+  places: Places,
+): Generator<Viewpoint> {
   const first = asStamped(session);
   const from = justBefore(session.openedAt);
   const changes = changesWithin(reader, places, { from, to: session.completedAt });

@@ -7,9 +7,10 @@ export type Matrix = readonly Float64Array[];
 const LEAST_SHARE = 1e-12;
 
 /**
- * The lower triangle L with L·Lᵀ = a symmetric, positive semi-definite matrix, such as a covariance. It may be singular: a
- * row that earlier rows explain up to rounding gets 0 on the diagonal, and so does its column (Higham, Analysis of the
- * Cholesky Decomposition of a Semi-definite Matrix, 1990). Reads only the lower triangle of the matrix.
+ * The lower triangle L with L·Lᵀ = a symmetric, positive semi-definite matrix, such as a
+ * covariance. It may be singular: a row that earlier rows explain up to rounding gets 0 on the
+ * diagonal, and so does its column (Higham, Analysis of the Cholesky Decomposition of a
+ * Semi-definite Matrix, 1990). Reads only the lower triangle of the matrix.
  */
 export function cholesky(matrix: Matrix): Matrix {
   const lower = matrix.map(({ length }) => new Float64Array(length));
@@ -28,6 +29,7 @@ export function cholesky(matrix: Matrix): Matrix {
 /** The sum of the products of the first `length` numbers of both; NaN when one has fewer. */
 export function dot(one: Float64Array, other: Float64Array, length: number): number {
   let sum = 0;
-  for (let index = 0; index < length; index += 1) sum += (one[index] ?? NaN) * (other[index] ?? NaN);
+  for (let index = 0; index < length; index += 1)
+    sum += (one[index] ?? NaN) * (other[index] ?? NaN);
   return sum;
 }

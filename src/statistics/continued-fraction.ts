@@ -9,8 +9,9 @@ const MAX_TERMS = 100_000;
 const TINY = 1e-300;
 
 /**
- * The value of a continued fraction, evaluated forwards until a term changes nothing (Lentz, Applied Optics 15, 1976, as
- * modified by Thompson & Barnett, Journal of Computational Physics 64, 1986). Throws when it does not converge.
+ * The value of a continued fraction, evaluated forwards until a term changes nothing (Lentz,
+ * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
+ * 1986). Throws when it does not converge.
  */
 export function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
   let value = denominator(0) || TINY;
@@ -23,5 +24,7 @@ export function continuedFraction({ numerator, denominator }: ContinuedFraction)
     value *= change;
     if (Math.abs(change - 1) <= Number.EPSILON) return value;
   }
-  throw new Error(`Cannot evaluate a continued fraction: it has not converged after ${MAX_TERMS} terms`);
+  throw new Error(
+    `Cannot evaluate a continued fraction: it has not converged after ${MAX_TERMS} terms`,
+  );
 }

@@ -4,7 +4,10 @@ import { type SymmetricDistribution, symmetricQuantile } from './quantile.ts';
 /** The standard normal distribution. */
 
 const ROOT_OF_TWO_PI = Math.sqrt(2 * Math.PI);
-/** Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued fraction is used. */
+/**
+ * Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued
+ * fraction is used.
+ */
 const SERIES_UP_TO = 2;
 
 function normalDensity(z: number): number {
@@ -28,7 +31,10 @@ export function normalQuantile(probability: number): number {
   return symmetricQuantile(standardNormal, probability);
 }
 
-const standardNormal: SymmetricDistribution = { upperTail: normalUpperTail, density: normalDensity };
+const standardNormal: SymmetricDistribution = {
+  upperTail: normalUpperTail,
+  density: normalDensity,
+};
 
 /** P(0 < Z ≤ z) = φ(z)(z + z³/3 + z⁵/(3·5) + …) (Abramowitz & Stegun 1964, 26.2.11). */
 function middle(z: number): number {
@@ -41,8 +47,9 @@ function middle(z: number): number {
 }
 
 /**
- * P(Z > z) = Γ(1/2, z²/2) / (2√π), with the continued fraction of the incomplete gamma function (NIST Digital Library of
- * Mathematical Functions, 7.2.2, 8.9.2 in its even part). It is the limit of the fraction for Student's t.
+ * P(Z > z) = Γ(1/2, z²/2) / (2√π), with the continued fraction of the incomplete gamma function
+ * (NIST Digital Library of Mathematical Functions, 7.2.2, 8.9.2 in its even part). It is the limit
+ * of the fraction for Student's t.
  */
 function tail(z: number): number {
   const half = (z * z) / 2;

@@ -10,14 +10,20 @@ const MAX_GROWTH = 4;
 const PRECISION = 4 * Number.EPSILON;
 
 /**
- * The x with P(X ≤ x) = probability, accurate relative to the smaller tail. Newton's method on ln P(X > x) over ln x, which
- * is nearly straight in the tails of all distributions used here; a step that leaves the bracket is replaced by the bracket's
- * middle. Infinite at 0 and 1, NaN outside of them.
+ * The x with P(X ≤ x) = probability, accurate relative to the smaller tail. Newton's method on ln
+ * P(X > x) over ln x, which is nearly straight in the tails of all distributions used here; a step
+ * that leaves the bracket is replaced by the bracket's middle. Infinite at 0 and 1, NaN outside of
+ * them.
  */
-export function symmetricQuantile(distribution: SymmetricDistribution, probability: number): number {
+export function symmetricQuantile(
+  distribution: SymmetricDistribution,
+  probability: number,
+): number {
   if (!(probability >= 0 && probability <= 1)) return NaN;
   if (probability === 0.5) return 0;
-  return probability < 0.5 ? -upperQuantile(distribution, probability) : upperQuantile(distribution, 1 - probability);
+  return probability < 0.5
+    ? -upperQuantile(distribution, probability)
+    : upperQuantile(distribution, 1 - probability);
 }
 
 /** The x above 0 with P(X > x) = tail, which is below 1/2. */
@@ -28,7 +34,8 @@ function upperQuantile({ upperTail, density }: SymmetricDistribution, tail: numb
     const above = upperTail(x);
     if (above > tail) low = x;
     else high = x;
-    const next = x * Math.min(MAX_GROWTH, Math.exp((Math.log(above / tail) * above) / (x * density(x))));
+    const next =
+      x * Math.min(MAX_GROWTH, Math.exp((Math.log(above / tail) * above) / (x * density(x))));
     if (Math.abs(next - x) <= PRECISION * x) return next;
     x = next > low && next < high ? next : (low + Math.min(high, MAX_GROWTH * x)) / 2;
     if (high - low <= PRECISION * low) return x;

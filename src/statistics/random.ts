@@ -4,8 +4,8 @@ import { sha256 } from '../digest.ts';
 export type Words = [number, number, number, number];
 
 /**
- * Whole numbers of 32 bits, the same for the same state on every machine: xoshiro128** (Blackman & Vigna, Scrambled Linear
- * Pseudorandom Number Generators, 2018), with a period of 2^128 − 1.
+ * Whole numbers of 32 bits, the same for the same state on every machine: xoshiro128** (Blackman &
+ * Vigna, Scrambled Linear Pseudorandom Number Generators, 2018), with a period of 2^128 − 1.
  */
 export function createWords([s0, s1, s2, s3]: Words): () => number {
   return () => {
@@ -38,8 +38,8 @@ export function createUniforms(seed: string): () => number {
 }
 
 /**
- * Standard normal numbers, the same for the same seed: the polar method, which makes two at a time from a point in the unit
- * circle (Marsaglia & Bray, SIAM Review 6, 1964).
+ * Standard normal numbers, the same for the same seed: the polar method, which makes two at a time
+ * from a point in the unit circle (Marsaglia & Bray, SIAM Review 6, 1964).
  */
 export function createNormals(seed: string): () => number {
   const uniform = createUniforms(seed);

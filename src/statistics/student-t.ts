@@ -4,7 +4,10 @@ import { symmetricQuantile } from './quantile.ts';
 /** Student's t distribution with any degrees of freedom above 0, whole or not. */
 
 const ROOT_OF_PI = Math.sqrt(Math.PI);
-/** Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued fraction is used. */
+/**
+ * Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued
+ * fraction is used.
+ */
 const SERIES_UP_TO = 2;
 
 /** P(T ≤ t), accurate relative to the tail it is in. */
@@ -12,7 +15,10 @@ export function studentTCdf(t: number, degreesOfFreedom: number): number {
   return studentTUpperTail(-t, degreesOfFreedom);
 }
 
-/** P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1), accurate relative to the tail it is in. */
+/**
+ * P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1), accurate
+ * relative to the tail it is in.
+ */
 export function studentTUpperTail(t: number, degreesOfFreedom: number): number {
   if (Number.isNaN(t) || !(degreesOfFreedom > 0)) return NaN;
   if (t < 0) return 1 - studentTUpperTail(-t, degreesOfFreedom);
@@ -36,8 +42,8 @@ function studentTDensity(t: number, degreesOfFreedom: number): number {
 }
 
 /**
- * P(0 < T ≤ t) = t f(t) · ₂F₁((ν+1)/2, 1; 3/2; y) with y = t²/(ν + t²): the power series of I_y(1/2, ν/2) (Abramowitz &
- * Stegun 1964, 26.5.4). All terms are positive, so nothing cancels.
+ * P(0 < T ≤ t) = t f(t) · ₂F₁((ν+1)/2, 1; 3/2; y) with y = t²/(ν + t²): the power series of
+ * I_y(1/2, ν/2) (Abramowitz & Stegun 1964, 26.5.4). All terms are positive, so nothing cancels.
  */
 function middle(t: number, degreesOfFreedom: number): number {
   const y = (t * t) / (degreesOfFreedom + t * t);
@@ -50,8 +56,9 @@ function middle(t: number, degreesOfFreedom: number): number {
 }
 
 /**
- * The continued fraction of the incomplete beta function (Didonato & Morris, ACM Transactions on Mathematical Software 18,
- * 1992, equation 9), with their λ written as a·y − b·x, so that large degrees of freedom lose no digits.
+ * The continued fraction of the incomplete beta function (Didonato & Morris, ACM Transactions on
+ * Mathematical Software 18, 1992, equation 9), with their λ written as a·y − b·x, so that large
+ * degrees of freedom lose no digits.
  */
 function tail(t: number, degreesOfFreedom: number): number {
   const [a, b] = [degreesOfFreedom / 2, 0.5];
@@ -60,7 +67,9 @@ function tail(t: number, degreesOfFreedom: number): number {
   const fraction = continuedFraction({
     numerator: (n) => ((a + n - 1) * (a + b + n - 1) * n * (b - n) * x * x) / (a + 2 * n - 1) ** 2,
     denominator: (n) =>
-      n + (n === 0 ? 0 : (n * (b - n) * x) / (a + 2 * n - 1)) + ((a + n) * (a * y - b * x + 1 + n * (1 + y))) / (a + 2 * n + 1),
+      n +
+      (n === 0 ? 0 : (n * (b - n) * x) / (a + 2 * n - 1)) +
+      ((a + n) * (a * y - b * x + 1 + n * (1 + y))) / (a + 2 * n + 1),
   });
   const power = Math.exp(-a * Math.log1p((t * t) / degreesOfFreedom)) * Math.sqrt(y);
   return (power * gammaRatio(a)) / (2 * ROOT_OF_PI * fraction);
@@ -72,13 +81,17 @@ const ASYMPTOTIC_FROM = 16;
 const RATIO_SERIES = [1 / 8, -1 / 192, 1 / 640, -17 / 14_336, 31 / 18_432, -691 / 180_224];
 
 /**
- * Γ(a + 1/2) / Γ(a): the difference of Stirling's series at both (NIST Digital Library of Mathematical Functions, 5.11.1 and
- * 5.11.8), √a · exp(−Σ cₖ a^(1−2k)), reached from a small a by Γ(a + 1) = a Γ(a). The quotient of two gamma functions would
- * lose as many digits as their logarithms have before the point.
+ * Γ(a + 1/2) / Γ(a): the difference of Stirling's series at both (NIST Digital Library of
+ * Mathematical Functions, 5.11.1 and 5.11.8), √a · exp(−Σ cₖ a^(1−2k)), reached from a small a by
+ * Γ(a + 1) = a Γ(a). The quotient of two gamma functions would lose as many digits as their
+ * logarithms have before the point.
  */
 function gammaRatio(a: number): number {
   let [factor, from] = [1, a];
   for (; from < ASYMPTOTIC_FROM; from += 1) factor *= from / (from + 0.5);
-  const exponent = RATIO_SERIES.reduce((sum, coefficient, index) => sum + coefficient * from ** (-1 - 2 * index), 0);
+  const exponent = RATIO_SERIES.reduce(
+    (sum, coefficient, index) => sum + coefficient * from ** (-1 - 2 * index),
+    0,
+  );
   return factor * Math.sqrt(from) * Math.exp(-exponent);
 }

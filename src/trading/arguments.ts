@@ -34,7 +34,10 @@ function wholeNumber(most: number, description: string) {
 }
 
 const date = v.pipe(
-  v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`),
+  v.custom<CalendarDate>(
+    isCalendarDate,
+    (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`,
+  ),
   v.metadata({ type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' }),
 );
 
@@ -54,19 +57,34 @@ const note = v.pipe(
   v.string(noteMessage),
   v.transform((text) => text.toWellFormed()),
   v.string(),
-  v.check((text) => text.length <= MAX_NOTE_LENGTH || [...text].length <= MAX_NOTE_LENGTH, noteMessage),
+  v.check(
+    (text) => text.length <= MAX_NOTE_LENGTH || [...text].length <= MAX_NOTE_LENGTH,
+    noteMessage,
+  ),
   v.metadata({ maxLength: MAX_NOTE_LENGTH, description: 'The whole note; empty text removes it' }),
 );
 
-const expression = v.pipe(v.string('must be text'), v.description('For example floor(10000 / 245.27)'));
-const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares') });
+const expression = v.pipe(
+  v.string('must be text'),
+  v.description('For example floor(10000 / 245.27)'),
+);
+const order = v.strictObject({
+  symbol,
+  amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares'),
+});
 
-/** The arguments of each tool by its name: they are checked from here, and described to the model (tool-parameters.ts). */
+/**
+ * The arguments of each tool by its name: they are checked from here, and described to the model
+ * (tool-parameters.ts).
+ */
 export const toolArguments = {
   buy: order,
   sell: order,
   get_price: v.strictObject({ symbol, date: v.nullish(date) }),
-  get_price_history: v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS, 'How many bars') }),
+  get_price_history: v.strictObject({
+    symbol,
+    days: wholeNumber(MAX_HISTORY_DAYS, 'How many bars'),
+  }),
   get_portfolio: v.strictObject({}),
   calculate: v.strictObject({ expression }),
   search_news: v.strictObject({ query }),
@@ -81,7 +99,9 @@ export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string
   const path = v.getDotPath(issue);
   if (path === null) return `The arguments of ${tool} must be an object.`;
   if (issue.type !== 'strict_object') return `${tool}: ${path} ${issue.message}.`;
-  return issue.expected === 'never' ? `${tool} takes no argument ${shown(path)}.` : `${tool}: ${path} is missing.`;
+  return issue.expected === 'never'
+    ? `${tool} takes no argument ${shown(path)}.`
+    : `${tool}: ${path} is missing.`;
 }
 
 /** A value of the model's as part of a sentence: bounded, and with control characters escaped. */

@@ -2,7 +2,12 @@ import { type CalendarDate, type Clock, timestamp } from '../calendar.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { dividendsBetween } from '../database/dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
-import { type LoggedMessage, interruptedSession, markRunning, setAside } from '../database/interrupted-session.ts';
+import {
+  type LoggedMessage,
+  interruptedSession,
+  markRunning,
+  setAside,
+} from '../database/interrupted-session.ts';
 import { type Split, splitsBetween } from '../database/market.ts';
 import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
 import { type ModelDay, insertSession } from '../database/sessions.ts';
@@ -20,7 +25,10 @@ export interface SessionContext {
 
 /** The state in which a day starts. */
 export interface Start {
-  /** The closing value of the day it starts from, or the initial cash; the daily profit is measured against it. */
+  /**
+   * The closing value of the day it starts from, or the initial cash; the daily profit is measured
+   * against it.
+   */
   readonly startValue: Money;
   /** The date of the day it starts from; null for the initial cash. */
   readonly startDate: CalendarDate | null;
@@ -48,16 +56,27 @@ interface StartTerms {
 }
 
 /**
- * Starts a model-day from the closing portfolio of the model's latest earlier active day, or from the initial cash. Resumes a
- * session that was running when its process ended. Within the caller's transaction.
+ * Starts a model-day from the closing portfolio of the model's latest earlier active day, or from
+ * the initial cash. Resumes a session that was running when its process ended. Within the caller's
+ * transaction.
  */
-export function beginSession(context: SessionContext, modelDay: ModelDay, terms: StartTerms): Beginning {
+export function beginSession(
+  context: SessionContext,
+  modelDay: ModelDay,
+  terms: StartTerms,
+): Beginning {
   const past = latestActiveDayBefore(context.database, modelDay.model, modelDay.date);
-  const claimed = claimSession(context, modelDay, { ...terms, startedFrom: past?.sessionId ?? null });
+  const claimed = claimSession(context, modelDay, {
+    ...terms,
+    startedFrom: past?.sessionId ?? null,
+  });
   return { ...claimed, ...startFrom(context.database, past, terms) };
 }
 
-/** What a day starts with: applies the splits since the day that it starts from, and pays the dividends where its job does. */
+/**
+ * What a day starts with: applies the splits since the day that it starts from, and pays the
+ * dividends where its job does.
+ */
 export function startFrom(
   reader: Reader,
   past: ClosingState | null,
@@ -66,20 +85,36 @@ export function startFrom(
   if (past === null) {
     const startPortfolio = { cash: initialCash, holdings: new Map() };
     const nothing = { knownSplits: [], knownDividends: [], morning: { actions: [], received: [] } };
-    return { startValue: initialCash, startDate: null, startPortfolio, ...nothing, startNote: null };
+    return {
+      startValue: initialCash,
+      startDate: null,
+      startPortfolio,
+      ...nothing,
+      startNote: null,
+    };
   }
   const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const since = { after: startDate, upTo: market.date };
   const knownSplits = splitsBetween(reader, [...holdings.keys()], since);
   const dividends = paysDividends ? dividendsBetween(reader, [...holdings.keys()], since) : [];
-  const knownDividends = dividends.map((dividend) => ({ ...dividend, paid: cashPerShare(dividend) }));
+  const knownDividends = dividends.map((dividend) => ({
+    ...dividend,
+    paid: cashPerShare(dividend),
+  }));
   const startPortfolio = { cash, holdings };
-  const morning = morningOf(startPortfolio, { splits: knownSplits, dividends: knownDividends }, market);
+  const morning = morningOf(
+    startPortfolio,
+    { splits: knownSplits, dividends: knownDividends },
+    market,
+  );
   return { startValue, startDate, startPortfolio, knownSplits, knownDividends, morning, startNote };
 }
 
-/** The row of the session: the one still running from an ended process, unless that started from another day. */
+/**
+ * The row of the session: the one still running from an ended process, unless that started from
+ * another day.
+ */
 function claimSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,

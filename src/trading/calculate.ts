@@ -1,7 +1,8 @@
 /** Longer expressions are refused, which also bounds the depth of the recursion. */
 export const MAX_EXPRESSION_LENGTH = 500;
 
-const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/%^(),]))/iy;
+const TOKEN =
+  /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/%^(),]))/iy;
 
 const { abs, ceil, floor, max, min, round, sqrt } = Math;
 const functions = new Map<string, (...values: number[]) => number>(
@@ -13,15 +14,18 @@ type Token = number | string;
 /** A base to the power of an exponent. */
 export type Power = (base: number, exponent: number) => number;
 
-/** As this version of V8 calculates it: others differ in the last digit. Only days of the first wording are replayed with it. */
+/**
+ * As this version of V8 calculates it: others differ in the last digit. Only days of the first
+ * wording are replayed with it.
+ */
 export const nativePower: Power = (base, exponent) => base ** exponent;
 
 /** Digits of a power whose exponent is not whole; those after them depend on the machine. */
 const CERTAIN_DIGITS = 15;
 
 /**
- * The same digits in every program: a whole exponent multiplies, by squares from its lowest bit up, and a negative one divides
- * 1 by that; any other power is rounded to 15 significant digits.
+ * The same digits in every program: a whole exponent multiplies, by squares from its lowest bit up,
+ * and a negative one divides 1 by that; any other power is rounded to 15 significant digits.
  */
 export const exactPower: Power = (base, exponent) => {
   if (!Number.isInteger(exponent)) return Number((base ** exponent).toPrecision(CERTAIN_DIGITS));
@@ -35,8 +39,8 @@ export const exactPower: Power = (base, exponent) => {
 };
 
 /**
- * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws an `Error` whose message a
- * model can act on. The text is never run as code.
+ * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws
+ * an `Error` whose message a model can act on. The text is never run as code.
  */
 export function calculate(expression: string, raise: Power = exactPower): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)
@@ -58,7 +62,11 @@ function tokenise(expression: string): Token[] {
     const match = TOKEN.exec(expression);
     if (match === null) throw new Error(`unexpected '${expression.slice(at).trimStart()[0]}'`);
     const [, number, name, operator = ''] = match;
-    tokens.push(number !== undefined ? Number(number) : (name?.toLowerCase() ?? (operator === '**' ? '^' : operator)));
+    tokens.push(
+      number !== undefined
+        ? Number(number)
+        : (name?.toLowerCase() ?? (operator === '**' ? '^' : operator)),
+    );
   }
   return tokens;
 }
@@ -82,7 +90,11 @@ function sum(rest: Rest): number {
 function product(rest: Rest): number {
   const { tokens } = rest;
   let value = signed(rest);
-  for (let operator = take(tokens, '*', '/', '%'); operator; operator = take(tokens, '*', '/', '%')) {
+  for (
+    let operator = take(tokens, '*', '/', '%');
+    operator;
+    operator = take(tokens, '*', '/', '%')
+  ) {
     const right = signed(rest);
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }
@@ -129,5 +141,7 @@ function take(tokens: Token[], ...wanted: string[]): string | undefined {
 function expect(tokens: Token[], wanted: string): void {
   const token = tokens.shift();
   if (token !== wanted)
-    throw new Error(token === undefined ? `a '${wanted}' is missing` : `expected '${wanted}', got '${token}'`);
+    throw new Error(
+      token === undefined ? `a '${wanted}' is missing` : `expected '${wanted}', got '${token}'`,
+    );
 }

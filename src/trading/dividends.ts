@@ -5,18 +5,24 @@ import { type Portfolio, quantityOf } from './portfolio.ts';
 /** 1/1,000,000 dollar in one unit of `Money`. */
 const MILLIONTHS_PER_UNIT = 100n;
 
-/** The cash of a dividend as its source tells it, and the splits that convert it to the shares of its series. */
+/**
+ * The cash of a dividend as its source tells it, and the splits that convert it to the shares of
+ * its series.
+ */
 export type DividendTerms = Pick<StoredDividend, 'cash' | 'basis' | 'splits'>;
 
 /**
- * What a dividend pays per share of its series, in 1/1,000,000 dollar, rounded half to even: an amount as paid is divided by
- * the splits since its ex-date where prices are too, and a split-adjusted amount multiplied by them where prices are raw.
- * Throws a `TooLarge` for an amount that no number holds exactly.
+ * What a dividend pays per share of its series, in 1/1,000,000 dollar, rounded half to even: an
+ * amount as paid is divided by the splits since its ex-date where prices are too, and a
+ * split-adjusted amount multiplied by them where prices are raw. Throws a `TooLarge` for an amount
+ * that no number holds exactly.
  */
 export function cashPerShare(terms: DividendTerms): number {
   const perShare = cashPerShareAbout(terms);
   if (!Number.isSafeInteger(perShare))
-    throw new TooLarge(`Cash per share of ${perShare / 1_000_000} dollars exceeds what is counted exactly`);
+    throw new TooLarge(
+      `Cash per share of ${perShare / 1_000_000} dollars exceeds what is counted exactly`,
+    );
   return perShare;
 }
 
@@ -31,7 +37,9 @@ export function cashPerShareAbout({ cash, basis, splits }: DividendTerms): numbe
   return Number(divideHalfEven(BigInt(cash) * times, by));
 }
 
-/** What a dividend pays on whole shares, rounded half to even; `perShare` is in 1/1,000,000 dollar. */
+/**
+ * What a dividend pays on whole shares, rounded half to even; `perShare` is in 1/1,000,000 dollar.
+ */
 export function dividendOn(shares: number, perShare: number): Money {
   return money(Number(divideHalfEven(BigInt(shares) * BigInt(perShare), MILLIONTHS_PER_UNIT)));
 }

@@ -15,7 +15,9 @@ interface Inputs {
   readonly actions: readonly Action[];
 }
 
-/** The evidence of a session at its commit: opens as its market read them, closes as they are now. */
+/**
+ * The evidence of a session at its commit: opens as its market read them, closes as they are now.
+ */
 export function gatherEvidence(reader: Reader, session: Inputs): Evidence {
   const { market, startDate, startPortfolio, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());

@@ -16,25 +16,36 @@ import type { Bar } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
 import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money.ts';
 
-/** A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to that date. */
+/**
+ * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
+ * that date.
+ */
 export interface Quote {
   open: Money | null;
   previousDate: CalendarDate | null;
-  /** Null too when splits make it larger than what is counted exactly: only a portfolio with the symbol cannot be valued then. */
+  /**
+   * Null too when splits make it larger than what is counted exactly: only a portfolio with the
+   * symbol cannot be valued then.
+   */
   previousClose: Money | null;
 }
 
 /**
- * The prices of one session date as a model may know them: earlier days whole, the session date's open, nothing later. Shared
- * by all models of that date, so that they see the same numbers. Bars are in dollars, adjusted for splits up to the session
- * date.
+ * The prices of one session date as a model may know them: earlier days whole, the session date's
+ * open, nothing later. Shared by all models of that date, so that they see the same numbers. Bars
+ * are in dollars, adjusted for splits up to the session date.
  */
 export interface Market {
   readonly date: CalendarDate;
   quote(symbol: string): Quote;
-  /** The value of a share during the session: the open, otherwise the last earlier close, otherwise the last earlier open. */
+  /**
+   * The value of a share during the session: the open, otherwise the last earlier close, otherwise
+   * the last earlier open.
+   */
   mark(symbol: string): Money;
-  /** As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored. */
+  /**
+   * As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored.
+   */
   knownMark(symbol: string): Mark | null;
   bar(symbol: string, date: CalendarDate): Bar | null;
   /** The last `count` bars, oldest first; the session date's own has only its open. */
@@ -44,14 +55,17 @@ export interface Market {
 export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly string[]): Market {
   const quotes = loadQuotes(reader, date, symbols);
   const quote = (symbol: string): Quote => {
-    if (!quotes.has(symbol)) for (const [name, found] of loadQuotes(reader, date, [symbol])) quotes.set(name, found);
+    if (!quotes.has(symbol))
+      for (const [name, found] of loadQuotes(reader, date, [symbol])) quotes.set(name, found);
     const found = quotes.get(symbol);
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
   const knownMark = (symbol: string) => {
     const { open } = quote(symbol);
-    return open === null ? counted(symbol, date, earlierPrice(reader, date, { symbol, quote: quote(symbol) })) : { price: open, date };
+    return open === null
+      ? counted(symbol, date, earlierPrice(reader, date, { symbol, quote: quote(symbol) }))
+      : { price: open, date };
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
@@ -64,7 +78,11 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
     quote,
     mark(symbol) {
       const mark = knownMark(symbol);
-      if (mark === null) throw new ServiceError('no_prices', `Cannot value ${symbol} on ${date}: no price of it is stored`);
+      if (mark === null)
+        throw new ServiceError(
+          'no_prices',
+          `Cannot value ${symbol} on ${date}: no price of it is stored`,
+        );
       return mark.price;
     },
     knownMark,
@@ -77,9 +95,10 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
 }
 
 /**
- * The value of a share at the end of a date: its close; its open while the close is unknown; without a bar the last earlier
- * close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more). Throws a
- * `TooLarge` for a price that splits make larger than what is counted exactly.
+ * The value of a share at the end of a date: its close; its open while the close is unknown;
+ * without a bar the last earlier close (or, failing that, open), adjusted for splits since. Null
+ * when no price up to the date is stored (any more). Throws a `TooLarge` for a price that splits
+ * make larger than what is counted exactly.
  */
 export function closingMark(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
   return counted(symbol, date, closingPrice(reader, date, symbol));
@@ -99,21 +118,38 @@ function earlierPrice(
   date: CalendarDate,
   { symbol, quote }: { symbol: string; quote: Quote | undefined },
 ): Mark | null {
-  if (quote?.previousDate && quote.previousClose !== null) return { price: quote.previousClose, date: quote.previousDate };
+  if (quote?.previousDate && quote.previousClose !== null)
+    return { price: quote.previousClose, date: quote.previousDate };
   const bar = lastBarBefore(reader, date, symbol);
   if (!bar) return null;
   const splits = splitsBetween(reader, [symbol], { after: bar.date, upTo: date });
-  return { price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))), date: bar.date };
+  return {
+    price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))),
+    date: bar.date,
+  };
 }
 
 function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
-  return mark && { ...mark, price: money(mark.price, (dollars) => `The price of ${symbol} on ${date}, ${dollars} dollars,`) };
+  return (
+    mark && {
+      ...mark,
+      price: money(
+        mark.price,
+        (dollars) => `The price of ${symbol} on ${date}, ${dollars} dollars,`,
+      ),
+    }
+  );
 }
 
-function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
+function loadQuotes(
+  reader: Reader,
+  date: CalendarDate,
+  symbols: readonly string[],
+): Map<string, Quote> {
   const rows = quotesOn(reader, date, symbols);
   const oldest = rows.reduce(
-    (least, { previousDate }) => (previousDate !== null && previousDate < least ? previousDate : least),
+    (least, { previousDate }) =>
+      previousDate !== null && previousDate < least ? previousDate : least,
     date,
   );
   const splits = splitsBetween(reader, symbols, { after: oldest, upTo: date });
@@ -125,7 +161,14 @@ function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string
       );
       const close = previousClose === null ? null : priceUnitsIn(previousClose / ratio);
       const isCounted = close !== null && Number.isSafeInteger(close);
-      return [symbol, { open: open === null ? null : priceIn(open), previousDate, previousClose: isCounted ? money(close) : null }];
+      return [
+        symbol,
+        {
+          open: open === null ? null : priceIn(open),
+          previousDate,
+          previousClose: isCounted ? money(close) : null,
+        },
+      ];
     }),
   );
 }
@@ -133,7 +176,8 @@ function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string
 /** New shares per old share over the splits after a date. */
 function ratioOf(splits: readonly Split[], after: CalendarDate): number {
   return splits.reduce(
-    (ratio, { date, numerator, denominator }) => (date > after ? ratio * (numerator / denominator) : ratio),
+    (ratio, { date, numerator, denominator }) =>
+      date > after ? ratio * (numerator / denominator) : ratio,
     1,
   );
 }

@@ -40,30 +40,57 @@ export function morningOf(
     }
     const { exDate, paid: perShare } = dividend;
     const { portfolio, shares, cash } = payDividend(before, { symbol, perShare });
-    actions.push({ actionType: 'dividend', symbol, amount: shares, price: dividendOn(1, perShare), portfolio });
+    actions.push({
+      actionType: 'dividend',
+      symbol,
+      amount: shares,
+      price: dividendOn(1, perShare),
+      portfolio,
+    });
     received.push({ symbol, exDate, shares, perShare, cash });
   }
   return { actions, received };
 }
 
 /** One thing that happened to a holding before a session. */
-export type MorningEvent<Split, Dividend> = { split: Split; dividend?: never } | { dividend: Dividend; split?: never };
+export type MorningEvent<Split, Dividend> =
+  | { split: Split; dividend?: never }
+  | { dividend: Dividend; split?: never };
 
-/** Splits and dividends, each in order of their dates, as one list: on one day, dividends come before splits. */
-export function inOrder<Split extends { date: CalendarDate }, Dividend extends { exDate: CalendarDate }>(
-  splits: readonly Split[],
-  dividends: readonly Dividend[],
-): MorningEvent<Split, Dividend>[] {
-  const events = [...dividends.map((dividend) => ({ dividend })), ...splits.map((split) => ({ split }))];
-  const dateOf = (event: MorningEvent<Split, Dividend>) => event.dividend?.exDate ?? event.split?.date ?? '';
-  return events.sort((one, other) => (dateOf(one) < dateOf(other) ? -1 : dateOf(one) > dateOf(other) ? 1 : 0));
+/**
+ * Splits and dividends, each in order of their dates, as one list: on one day, dividends come
+ * before splits.
+ */
+export function inOrder<
+  Split extends { date: CalendarDate },
+  Dividend extends { exDate: CalendarDate },
+>(splits: readonly Split[], dividends: readonly Dividend[]): MorningEvent<Split, Dividend>[] {
+  const events = [
+    ...dividends.map((dividend) => ({ dividend })),
+    ...splits.map((split) => ({ split })),
+  ];
+  const dateOf = (event: MorningEvent<Split, Dividend>) =>
+    event.dividend?.exDate ?? event.split?.date ?? '';
+  return events.sort((one, other) =>
+    dateOf(one) < dateOf(other) ? -1 : dateOf(one) > dateOf(other) ? 1 : 0,
+  );
 }
 
-/** Fractions are paid at the session's mark, converted to the shares of this split where others follow it. */
-function splitAction(before: Portfolio, split: Split, { splits, market }: { splits: readonly Split[]; market: Market }): Action {
+/**
+ * Fractions are paid at the session's mark, converted to the shares of this split where others
+ * follow it.
+ */
+function splitAction(
+  before: Portfolio,
+  split: Split,
+  { splits, market }: { splits: readonly Split[]; market: Market },
+): Action {
   const { symbol, numerator, denominator } = split;
   const later = splits.slice(splits.indexOf(split) + 1).filter((other) => other.symbol === symbol);
-  const ratio = later.reduce((product, other) => product * (other.numerator / other.denominator), 1);
+  const ratio = later.reduce(
+    (product, other) => product * (other.numerator / other.denominator),
+    1,
+  );
   const price = inEarlierShares(market.mark(symbol), ratio);
   const { portfolio, added } = applySplit(before, { symbol, numerator, denominator, price });
   return { actionType: 'split', symbol, amount: added, price, portfolio };

@@ -17,7 +17,9 @@ const MAX_SNIPPET_LENGTH = 500;
 /** The length at which the reason of a failed search is cut for the log. */
 const MAX_REASON_LENGTH = 200;
 
-/** One piece of news as a model may know it, without the page itself, which may have changed since. */
+/**
+ * One piece of news as a model may know it, without the page itself, which may have changed since.
+ */
 export interface NewsItem {
   date: CalendarDate;
   title: string;
@@ -26,12 +28,18 @@ export interface NewsItem {
 }
 
 /**
- * What a search found before the session date. `undated` counts the results without a certain date. Results of the session
- * date and later are dropped silently: even their number would reveal the future.
+ * What a search found before the session date. `undated` counts the results without a certain date.
+ * Results of the session date and later are dropped silently: even their number would reveal the
+ * future.
  */
-export type NewsResult = { results: NewsItem[]; undated: number; refusal?: never } | { refusal: string };
+export type NewsResult =
+  | { results: NewsItem[]; undated: number; refusal?: never }
+  | { refusal: string };
 
-/** Searches the news as of one morning, for one model-day. A failed search is a refusal; it never throws. */
+/**
+ * Searches the news as of one morning, for one model-day. A failed search is a refusal; it never
+ * throws.
+ */
 export type NewsSearch = (query: string) => Promise<NewsResult>;
 
 export interface NewsProvider {
@@ -46,7 +54,9 @@ export interface NewsOptions {
   date: CalendarDate;
   /** Aborted at the end of the model-day. */
   signal: AbortSignal;
-  /** Receives the reason for the log, in the provider's words where it gave any, without the key. */
+  /**
+   * Receives the reason for the log, in the provider's words where it gave any, without the key.
+   */
   onFailure: (reason: string) => void;
 }
 
@@ -67,26 +77,32 @@ const resultSchema = v.object({
 type SearchResult = v.InferOutput<typeof resultSchema>;
 
 /**
- * Opens the news of a morning, found through Jina's search. A failed search is not retried: the model reads why and can
- * search again itself, and no model-day waits longer than one time limit.
+ * Opens the news of a morning, found through Jina's search. A failed search is not retried: the
+ * model reads why and can search again itself, and no model-day waits longer than one time limit.
  */
-export function openNews(provider: NewsProvider, { date, signal, onFailure }: NewsOptions): NewsSearch {
+export function openNews(
+  provider: NewsProvider,
+  { date, signal, onFailure }: NewsOptions,
+): NewsSearch {
   let searches = 0;
   return async (query) => {
     if (searches >= MAX_SEARCHES_PER_DAY)
-      return { refusal: `No more than ${MAX_SEARCHES_PER_DAY} news searches can be made in a day.` };
+      return {
+        refusal: `No more than ${MAX_SEARCHES_PER_DAY} news searches can be made in a day.`,
+      };
     searches += 1;
     const results = read(await ask(provider, { query, date, signal }));
     if (Array.isArray(results)) return sift(results, date);
     // The key is removed before the cut, which could leave half of it.
-    if (!signal.aborted) onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
+    if (!signal.aborted)
+      onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
     return { refusal: `The news search failed: ${results.forModel}.` };
   };
 }
 
 /**
- * `before:` is the search engine's own filter and only a hint: without it, nearly everything found about an earlier year
- * would be too late. English, because dates are parsed in English.
+ * `before:` is the search engine's own filter and only a hint: without it, nearly everything found
+ * about an earlier year would be too late. English, because dates are parsed in English.
  */
 function ask(
   { apiKey, baseUrl, timeoutMs }: NewsProvider,
@@ -108,7 +124,8 @@ function ask(
 }
 
 function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
-  if (result.failure !== undefined) return { forModel: FAILURES[result.failure], reason: result.message };
+  if (result.failure !== undefined)
+    return { forModel: FAILURES[result.failure], reason: result.message };
   const body = tryParse(result.text);
   if (isNothingFound(result.status, body)) return [];
   if (result.status !== 200) return describeStatus(result.status, body);
@@ -137,7 +154,10 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
 function describeStatus(status: number, body: unknown): Failure {
   const message = asObject(body)?.['message'];
   const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
-  return { forModel: STATUSES[status] ?? `the provider responded with status ${status}`, reason: `${status}${words}` };
+  return {
+    forModel: STATUSES[status] ?? `the provider responded with status ${status}`,
+    reason: `${status}${words}`,
+  };
 }
 
 const STATUSES: Record<number, string> = {
@@ -150,23 +170,42 @@ const STATUSES: Record<number, string> = {
 /** Jina reports an empty result as an error. */
 function isNothingFound(status: number, body: unknown): boolean {
   const message = asObject(body)?.['message'];
-  return status === 422 && typeof message === 'string' && message.startsWith('No search results available');
+  return (
+    status === 422 &&
+    typeof message === 'string' &&
+    message.startsWith('No search results available')
+  );
 }
 
-/** What was published before the date, in the provider's order. Only results that pass this filter reach a model. */
+/**
+ * What was published before the date, in the provider's order. Only results that pass this filter
+ * reach a model.
+ */
 function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
   const earlier = dated.flatMap(({ published, title, url, description }) => {
     if (published === null || published >= date) return [];
     const [shownTitle, shownUrl] = [quote(title, MAX_TITLE_LENGTH), quote(url, MAX_URL_LENGTH)];
-    return [{ date: published, title: shownTitle, url: shownUrl, snippet: quote(description, MAX_SNIPPET_LENGTH) }];
+    return [
+      {
+        date: published,
+        title: shownTitle,
+        url: shownUrl,
+        snippet: quote(description, MAX_SNIPPET_LENGTH),
+      },
+    ];
   });
-  return { results: earlier.slice(0, MAX_RESULTS), undated: dated.filter(({ published }) => published === null).length };
+  return {
+    results: earlier.slice(0, MAX_RESULTS),
+    undated: dated.filter(({ published }) => published === null).length,
+  };
 }
 
 /** The later of a result's two dates, and none when one of them is uncertain. */
 function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
-  const dates = [date, publishedTime].filter((stamp) => stamp != null && stamp !== '').map(publicationDate);
+  const dates = [date, publishedTime]
+    .filter((stamp) => stamp != null && stamp !== '')
+    .map(publicationDate);
   const certain = dates.filter((published) => published !== null);
   return certain.length === dates.length ? (certain.sort().at(-1) ?? null) : null;
 }

@@ -15,7 +15,8 @@ export function execute(
   if (actionType === 'sell' && quantityOf(before, symbol) === 0)
     return { refusal: `Cannot sell ${symbol}: none is held.` };
   const { open } = market.quote(symbol);
-  if (open === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${market.date}.` };
+  if (open === null)
+    return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${market.date}.` };
   const price = fillPrice(open, actionType, costs);
   const fill = actionType === 'buy' ? buy : sell;
   const { portfolio, refusal } = fill(before, { symbol, amount, price, costs, wording });

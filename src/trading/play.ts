@@ -12,7 +12,10 @@ import type { TradingDay } from './trading-day.ts';
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
 
-/** A day as it is played: what its tools see, and what their calls have made of it. Live, and again from its record. */
+/**
+ * A day as it is played: what its tools see, and what their calls have made of it. Live, and again
+ * from its record.
+ */
 export interface Play extends TradingDay {
   /** The ledger so far. */
   readonly actions: Action[];
@@ -35,7 +38,11 @@ interface Terms {
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
   { market, universe, news, costs, hasNotes, wording = WORDING }: Terms,
-  { startPortfolio, morning, startNote }: { startPortfolio: Portfolio; morning: Morning; startNote: string | null },
+  {
+    startPortfolio,
+    morning,
+    startNote,
+  }: { startPortfolio: Portfolio; morning: Morning; startNote: string | null },
 ): Play {
   const actions: Action[] = [];
   const play: Play = {
@@ -59,8 +66,15 @@ export function beginPlay(
   return play;
 }
 
-/** Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it returned before. */
-export async function callTool(play: Play, call: ToolCall, recorded?: string): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
+/**
+ * Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it
+ * returned before.
+ */
+export async function callTool(
+  play: Play,
+  call: ToolCall,
+  recorded?: string,
+): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
   const { content, isRefused, isMalformed, action, note } = await runTool(play, call, recorded);
   if (action !== null) enter(play, action);

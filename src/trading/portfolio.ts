@@ -14,7 +14,10 @@ export interface Portfolio {
 export interface Action {
   readonly actionType: Exclude<ActionType, 'no_trade'>;
   readonly symbol: string;
-  /** Shares; for a split, how many were added (negative in a reverse split); for a dividend, how many it was paid on. */
+  /**
+   * Shares; for a split, how many were added (negative in a reverse split); for a dividend, how
+   * many it was paid on.
+   */
   readonly amount: number;
   /** Per share; for a dividend, the cash. */
   readonly price: Money;
@@ -38,13 +41,16 @@ export interface SplitRatio {
 }
 
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
-export type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
+export type Execution =
+  | { portfolio: Portfolio; refusal?: never }
+  | { refusal: string; portfolio?: never };
 
 export function buy(portfolio: Portfolio, order: Order): Execution {
   const { symbol, amount, price, costs = NO_COSTS } = order;
   if (!isAmount(amount)) return refuseAmount(amount);
   // Compared by division, so that no order, however large, exceeds exact integers.
-  if (amount > Math.floor(portfolio.cash / price)) return { refusal: unaffordable(portfolio.cash, order, null) };
+  if (amount > Math.floor(portfolio.cash / price))
+    return { refusal: unaffordable(portfolio.cash, order, null) };
   const commission = commissionOn(money(amount * price), costs);
   const cash = portfolio.cash - amount * price - commission;
   if (cash < 0) return { refusal: unaffordable(portfolio.cash, order, commission) };
@@ -56,11 +62,15 @@ export function buy(portfolio: Portfolio, order: Order): Execution {
   };
 }
 
-/** Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of the order, if it fits a number. */
+/**
+ * Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of
+ * the order, if it fits a number.
+ */
 function unaffordable(cash: Money, order: Order, commission: Money | null): string {
   const { symbol, amount, price, costs = NO_COSTS, wording = WORDING } = order;
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
-  const withCommission = commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
+  const withCommission =
+    commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
   const has = `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}`;
   if (wording > 1) return `${has}, enough for ${affordable(cash, price, costs)}`;
   return commission === null ? `${has}, enough for ${Math.floor(cash / price)}` : has;
@@ -68,7 +78,8 @@ function unaffordable(cash: Money, order: Order, commission: Money | null): stri
 
 /** How many shares cash pays for, commission included. */
 function affordable(cash: Money, price: Money, costs: TradingCosts): number {
-  const isPaid = (shares: number) => shares * price + commissionOn(money(shares * price), costs) <= cash;
+  const isPaid = (shares: number) =>
+    shares * price + commissionOn(money(shares * price), costs) <= cash;
   let [least, most] = [0, Math.floor(cash / price)];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
@@ -78,11 +89,16 @@ function affordable(cash: Money, price: Money, costs: TradingCosts): number {
   return least;
 }
 
-export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {
+export function sell(
+  portfolio: Portfolio,
+  { symbol, amount, price, costs = NO_COSTS }: Order,
+): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
   const quantity = quantityOf(portfolio, symbol);
   if (amount > quantity)
-    return { refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held` };
+    return {
+      refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held`,
+    };
   const proceeds = money(amount * price);
   const commission = commissionOn(proceeds, costs);
   const cash = portfolio.cash + proceeds - commission;
@@ -92,12 +108,18 @@ export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_C
       refusal: `Cannot sell ${order}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
     };
   }
-  return { portfolio: { cash: money(cash), holdings: withQuantity(portfolio.holdings, symbol, quantity - amount) } };
+  return {
+    portfolio: {
+      cash: money(cash),
+      holdings: withQuantity(portfolio.holdings, symbol, quantity - amount),
+    },
+  };
 }
 
 /**
- * Multiplies a holding by a split; the remaining fraction of a share is paid in cash at `price` (per new share), to the
- * nearest 1/10000 dollar. `added` is the change in shares, negative in a reverse split.
+ * Multiplies a holding by a split; the remaining fraction of a share is paid in cash at `price`
+ * (per new share), to the nearest 1/10000 dollar. `added` is the change in shares, negative in a
+ * reverse split.
  */
 export function applySplit(
   portfolio: Portfolio,
@@ -106,7 +128,9 @@ export function applySplit(
   const before = quantityOf(portfolio, symbol);
   const parts = before * numerator;
   if (!Number.isSafeInteger(parts))
-    throw new TooLarge(`Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`);
+    throw new TooLarge(
+      `Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`,
+    );
   const after = Math.floor(parts / denominator);
   const fractionInCash = Math.round(((parts % denominator) * price) / denominator);
   return {
@@ -118,14 +142,20 @@ export function applySplit(
   };
 }
 
-/** Asserts what everything that reads a ledger relies on. Only a bug in the accounting could break it. */
+/**
+ * Asserts what everything that reads a ledger relies on. Only a bug in the accounting could break
+ * it.
+ */
 export function assertSound({ cash, holdings }: Portfolio): void {
   assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
   for (const [symbol, quantity] of holdings)
     if (!isAmount(quantity)) assert.fail(`the holding of ${symbol} is ${quantity}`);
 }
 
-/** Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of the value. */
+/**
+ * Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of
+ * the value.
+ */
 export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
   let value: Money = cash;
   for (const [symbol, quantity] of holdings) {
@@ -145,7 +175,9 @@ function isAmount(amount: number): boolean {
 }
 
 function refuseAmount(amount: number): Execution {
-  return { refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1` };
+  return {
+    refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1`,
+  };
 }
 
 function withQuantity(

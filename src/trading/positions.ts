@@ -10,12 +10,20 @@ export interface DayLedger {
   readonly startValue: Money;
 }
 
-/** The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold. */
+/**
+ * The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold.
+ */
 export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,
   marks: ReadonlyMap<string, Money>,
 ): PositionRow[] {
-  const noTrade = { actionType: 'no_trade', symbol: null, amount: null, price: null, portfolio: last } as const;
+  const noTrade = {
+    actionType: 'no_trade',
+    symbol: null,
+    amount: null,
+    price: null,
+    portfolio: last,
+  } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, noTrade];
   return ledger.map(({ portfolio, ...action }, index) => {

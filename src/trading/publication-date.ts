@@ -1,6 +1,9 @@
 import { type CalendarDate, dateOf, isCalendarDate } from '../calendar.ts';
 
-/** Nothing on the web is older than the web: an earlier time stamp, like 1970-01-01, comes from a clock that was never set. */
+/**
+ * Nothing on the web is older than the web: an earlier time stamp, like 1970-01-01, comes from a
+ * clock that was never set.
+ */
 const EARLIEST_DATE = '1990-01-01';
 const MAX_STAMP_LENGTH = 64;
 const MINUTE_MS = 60_000;
@@ -38,9 +41,10 @@ const MONTHS = [
 const STANDARD_TIMES: Record<string, number> = { e: -5, c: -6, m: -7, p: -8 };
 
 /**
- * The date on which something says it was published, or null when that is uncertain. A time with a zone counts as its date in
- * UTC; a date without a time, and a time without a zone, are taken as they are. Relative dates ("3 days ago") refer to the
- * real clock and do not count, nor do ambiguous ("1/5/2025") or impossible ones.
+ * The date on which something says it was published, or null when that is uncertain. A time with a
+ * zone counts as its date in UTC; a date without a time, and a time without a zone, are taken as
+ * they are. Relative dates ("3 days ago") refer to the real clock and do not count, nor do
+ * ambiguous ("1/5/2025") or impossible ones.
  */
 export function publicationDate(stamp: unknown): CalendarDate | null {
   if (typeof stamp !== 'string' || stamp.length > MAX_STAMP_LENGTH) return null;
@@ -53,11 +57,16 @@ export function publicationDate(stamp: unknown): CalendarDate | null {
   const published =
     zone === undefined
       ? date
-      : dateOf(new Date(Date.parse(`${date}T${hour}:${minute}Z`) - offsetMinutes(zone) * MINUTE_MS));
+      : dateOf(
+          new Date(Date.parse(`${date}T${hour}:${minute}Z`) - offsetMinutes(zone) * MINUTE_MS),
+        );
   return published < EARLIEST_DATE ? null : published;
 }
 
-/** Two digits, from digits or from an English month name or its abbreviation; `00` for anything else. */
+/**
+ * Two digits, from digits or from an English month name or its abbreviation; `00` for anything
+ * else.
+ */
 function monthNumber(text: string): string {
   if (/^\d/.test(text)) return text;
   const index = MONTHS.findIndex((name) => name.startsWith(text.toLowerCase()));

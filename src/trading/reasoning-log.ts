@@ -2,11 +2,23 @@ import * as v from 'valibot';
 import type { LoggedMessage } from '../database/interrupted-session.ts';
 import type { LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../json.ts';
-import { type Answer, type Carried, type ToolCall, carriedSchema, toolCallSchema } from '../protocol.ts';
+import {
+  type Answer,
+  type Carried,
+  type ToolCall,
+  carriedSchema,
+  toolCallSchema,
+} from '../protocol.ts';
 
-/** How the steps of a session are written to its reasoning log, and read back when the session is resumed. */
+/**
+ * How the steps of a session are written to its reasoning log, and read back when the session is
+ * resumed.
+ */
 
-/** Thrown when a session cannot be resumed where its reasoning log ends, because what the model read then has changed. */
+/**
+ * Thrown when a session cannot be resumed where its reasoning log ends, because what the model read
+ * then has changed.
+ */
 export class LogMismatch extends Error {
   /** For the session that is set aside. */
   get reason(): string {
@@ -24,11 +36,25 @@ export interface RecordedStep {
 const toolCallsSchema = v.array(toolCallSchema);
 
 /** An answer of the model as messages of the log. */
-export function answerMessages({ content, toolCalls, reasoning, note, carried, served }: Answer): LogMessage[] {
+export function answerMessages({
+  content,
+  toolCalls,
+  reasoning,
+  note,
+  carried,
+  served,
+}: Answer): LogMessage[] {
   const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
   const back = carried ? { carried: JSON.stringify(carried) } : {};
   const said = served ? { served: JSON.stringify(served) } : {};
-  const message: LogMessage = { role: 'assistant', content, summary: reasoning, ...calls, ...back, ...said };
+  const message: LogMessage = {
+    role: 'assistant',
+    content,
+    summary: reasoning,
+    ...calls,
+    ...back,
+    ...said,
+  };
   return note === null ? [message] : [message, { role: 'system', content: note }];
 }
 
@@ -64,7 +90,9 @@ export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
     const calls = answer.toolCalls.length;
     const isCut = results.length === 0 && calls > 0 && index === groups.length - 1;
     if (!isCut && results.length !== calls)
-      throw new LogMismatch(`step ${index + 1} has ${results.length} results of ${calls} tool calls`);
+      throw new LogMismatch(
+        `step ${index + 1} has ${results.length} results of ${calls} tool calls`,
+      );
     return { answer, results: isCut ? null : results };
   });
 }
@@ -76,8 +104,12 @@ function readToolCalls({ toolCalls }: LoggedMessage): ToolCall[] {
 }
 
 function readCarried({ carried }: LoggedMessage): Carried | null {
-  const result = v.safeParse(v.nullable(carriedSchema), carried === null ? null : JSON.parse(carried));
-  if (!result.success) throw new LogMismatch('it holds fields to be sent back to the provider that cannot be read');
+  const result = v.safeParse(
+    v.nullable(carriedSchema),
+    carried === null ? null : JSON.parse(carried),
+  );
+  if (!result.success)
+    throw new LogMismatch('it holds fields to be sent back to the provider that cannot be read');
   return result.output;
 }
 

@@ -2,10 +2,25 @@ import { WORDING } from '../agent/wording.ts';
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
 import { setAside } from '../database/interrupted-session.ts';
-import { type LogMessage, type ModelDay, appendMessages, commitSession, failSession } from '../database/sessions.ts';
+import {
+  type LogMessage,
+  type ModelDay,
+  appendMessages,
+  commitSession,
+  failSession,
+} from '../database/sessions.ts';
 import { type Usage, addUsage } from '../database/usage.ts';
 import type { Money } from '../money.ts';
-import type { Answer, Brief, Outcome, PastMessage, TokenUsage, ToolCall, ToolDescription, ToolResults } from '../protocol.ts';
+import type {
+  Answer,
+  Brief,
+  Outcome,
+  PastMessage,
+  TokenUsage,
+  ToolCall,
+  ToolDescription,
+  ToolResults,
+} from '../protocol.ts';
 import { cutText } from '../text.ts';
 import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
 import { type TokenPrices, costOf } from './cost.ts';
@@ -15,16 +30,29 @@ import type { NewsSearch } from './news.ts';
 import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './play.ts';
 import type { Action } from './portfolio.ts';
 import { positionsOf } from './positions.ts';
-import { LogMismatch, type RecordedStep, answerMessages, firstMessagesIn, resultMessage, stepsIn } from './reasoning-log.ts';
+import {
+  LogMismatch,
+  type RecordedStep,
+  answerMessages,
+  firstMessagesIn,
+  resultMessage,
+  stepsIn,
+} from './reasoning-log.ts';
 import { toolDescriptions } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
 import { briefOf } from './trading-day.ts';
 
-const UNKNOWN_TOKENS = { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
+const UNKNOWN_TOKENS = {
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  reasoningTokens: null,
+};
 
 /**
- * A running model-day in the parent: the ledger in memory, the conversation in the database. Everything that can happen to it
- * is a method; nothing else changes it. What a method writes is committed when it resolves.
+ * A running model-day in the parent: the ledger in memory, the conversation in the database.
+ * Everything that can happen to it is a method; nothing else changes it. What a method writes is
+ * committed when it resolves.
  */
 export interface Session {
   readonly modelDay: ModelDay;
@@ -36,27 +64,40 @@ export interface Session {
   /** Answers so far, replayed ones included. */
   readonly steps: number;
   /**
-   * Replays what an earlier process of this model-day logged. Returns the conversation so far, for the child to continue
-   * from; empty for a new session. Rejects with a `LogMismatch` when a result differs from the log.
+   * Replays what an earlier process of this model-day logged. Returns the conversation so far, for
+   * the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a result
+   * differs from the log.
    */
   resume(): Promise<PastMessage['message'][]>;
-  /** Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed. */
+  /**
+   * Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed.
+   */
   prompt(messages: Prompt): Promise<void>;
   /**
-   * Takes one answer of the model. The answer and its cost are logged before anything is done with it; then its tool calls
-   * run one after another in order, and their results are logged before they are returned.
+   * Takes one answer of the model. The answer and its cost are logged before anything is done with
+   * it; then its tool calls run one after another in order, and their results are logged before
+   * they are returned.
    */
   answer(answer: Answer): Promise<ToolResults>;
-  /** Counts a request that the provider did not answer, with the tokens that it reports all the same. */
+  /**
+   * Counts a request that the provider did not answer, with the tokens that it reports all the
+   * same.
+   */
   countFailedRequest(usage?: TokenUsage | null): Promise<void>;
   /**
-   * Ends the model-day. Finished: its positions are marked at the session date's close, and everything is committed in one
-   * transaction. Failed: its log is kept, and it has no positions.
+   * Ends the model-day. Finished: its positions are marked at the session date's close, and
+   * everything is committed in one transaction. Failed: its log is kept, and it has no positions.
    */
   end(outcome: Outcome): Promise<void>;
-  /** Ends the session because its log cannot be resumed; the model-day then starts over with a new session. */
+  /**
+   * Ends the session because its log cannot be resumed; the model-day then starts over with a new
+   * session.
+   */
   setAside(mismatch: LogMismatch): Promise<void>;
-  /** Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are dropped. */
+  /**
+   * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
+   * dropped.
+   */
   leave(): void;
 }
 
@@ -87,7 +128,10 @@ interface State extends SessionContext, SessionOptions, Beginning {
   hasEnded: boolean;
 }
 
-/** Starts a model-day, or resumes the session that an ended process left running. Its row is committed when this resolves. */
+/**
+ * Starts a model-day, or resumes the session that an ended process left running. Its row is
+ * committed when this resolves.
+ */
 export async function openSession(
   context: SessionContext,
   modelDay: ModelDay,
@@ -142,14 +186,25 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
   const logged = firstMessagesIn(state.log);
   const isSame =
     logged.length === prompt.length &&
-    prompt.every(({ role, content }, index) => logged[index]?.role === role && logged[index].content === content);
+    prompt.every(
+      ({ role, content }, index) =>
+        logged[index]?.role === role && logged[index].content === content,
+    );
   if (!isSame) throw new LogMismatch('the prompt has changed');
 }
 
-/** Runs one step, live or, with `recorded`, replayed: replay compares with the log instead of writing to it. */
-async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep): Promise<ToolResults> {
+/**
+ * Runs one step, live or, with `recorded`, replayed: replay compares with the log instead of
+ * writing to it.
+ */
+async function takeAnswer(
+  state: State,
+  answer: Answer,
+  recorded?: RecordedStep,
+): Promise<ToolResults> {
   state.steps += 1;
-  if (recorded === undefined) await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
+  if (recorded === undefined)
+    await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
   const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
@@ -167,10 +222,16 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
       state,
       returned.map(({ call, content }) => resultMessage(call, content)),
     );
-  return { type: 'tool_results', results: returned.map(({ call: { id }, ...result }) => ({ id, ...result })) };
+  return {
+    type: 'tool_results',
+    results: returned.map(({ call: { id }, ...result }) => ({ id, ...result })),
+  };
 }
 
-/** Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still counted. */
+/**
+ * Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still
+ * counted.
+ */
 async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
   const { database, clock, sessionId, modelDay } = state;
   const logged = await database.write(() => {
@@ -187,8 +248,16 @@ function usageOf({ usage }: Answer, prices: TokenPrices | null): Usage {
   return { steps: 1, requests: 1, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, prices) };
 }
 
-function countFailedRequest({ database, modelDay, signal, tokenPrices }: State, used: TokenUsage | null): Promise<void> {
-  const usage = { steps: 0, requests: 1, ...(used ?? UNKNOWN_TOKENS), costUsd: costOf(used, tokenPrices) };
+function countFailedRequest(
+  { database, modelDay, signal, tokenPrices }: State,
+  used: TokenUsage | null,
+): Promise<void> {
+  const usage = {
+    steps: 0,
+    requests: 1,
+    ...(used ?? UNKNOWN_TOKENS),
+    costUsd: costOf(used, tokenPrices),
+  };
   return database.write(() => addUsage(database, modelDay, usage), { signal });
 }
 
@@ -202,14 +271,26 @@ function writeEnd(state: State, outcome: Outcome): void {
   const { database, modelDay, sessionId, steps, messageCount: totalMessages } = state;
   const row = { ...modelDay, sessionId, steps, totalMessages };
   const completedAt = timestamp(state.clock());
-  if (outcome.status === 'failed') return failSession(database, row, { error: outcome.error, completedAt });
+  if (outcome.status === 'failed')
+    return failSession(database, row, { error: outcome.error, completedAt });
   const evidence = gatherEvidence(database, { ...state, ...state.play });
   const positions = positionsOf({ ...state, ...state.play }, marksIn(evidence));
   const toolUsage = [...state.play.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.play.ownNote, wording: WORDING, completedAt });
+  commitSession(database, row, {
+    positions,
+    evidence,
+    toolUsage,
+    summary,
+    note: state.play.ownNote,
+    wording: WORDING,
+    completedAt,
+  });
 }
 
-function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {
+function writeSetAside(
+  { database, sessionId, clock }: State,
+  { reason: error }: LogMismatch,
+): void {
   setAside(database, sessionId, { error, completedAt: timestamp(clock()) });
 }

@@ -3,12 +3,13 @@ import type { Json } from '../json.ts';
 import { type ToolName, toolArguments } from './arguments.ts';
 
 /**
- * The arguments of each tool as JSON Schema, as models read them. The build runs this file and inserts its result, because
- * the converter is a development dependency.
+ * The arguments of each tool as JSON Schema, as models read them. The build runs this file and
+ * inserts its result, because the converter is a development dependency.
  */
 export const toolParameters = Object.fromEntries(
   Object.entries(toolArguments).map(([name, schema]) => {
-    // The output type: the input type also accepts what models should not use, digits as text and a date of null.
+    // The output type: the input type also accepts what models should not use, digits as text and a
+    // date of null.
     const { $schema: _dialect, ...parameters } = toJsonSchema(schema, {
       typeMode: 'output',
       errorMode: 'ignore',

@@ -6,7 +6,13 @@ import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
-import { type ToolArguments, type ToolName, describeIssue, shown, toolArguments } from './arguments.ts';
+import {
+  type ToolArguments,
+  type ToolName,
+  describeIssue,
+  shown,
+  toolArguments,
+} from './arguments.ts';
 import { type Power, calculate, exactPower, nativePower } from './calculate.ts';
 import { execute } from './order.ts';
 import type { Action } from './portfolio.ts';
@@ -17,7 +23,10 @@ interface Row<Arguments> {
   description: string;
   /** Whether a day with these extras has the tool; when omitted, every day has it. */
   isOffered?(extras: Extras): boolean;
-  /** Whether it queries an outside service, whose next reply may differ; a resumed session reuses the first result. */
+  /**
+   * Whether it queries an outside service, whose next reply may differ; a resumed session reuses
+   * the first result.
+   */
   isFromOutside?: true;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
@@ -36,7 +45,10 @@ export interface ToolResult {
   /** As the model reads it. */
   content: string;
   isRefused: boolean;
-  /** Whether it is refused because no tool takes the call as it is: another name, or other arguments. */
+  /**
+   * Whether it is refused because no tool takes the call as it is: another name, or other
+   * arguments.
+   */
   isMalformed?: true;
   /** The action to enter in the day's ledger. */
   action: Action | null;
@@ -44,25 +56,36 @@ export interface ToolResult {
   note?: string | undefined;
 }
 
-/** The tools, as the model reads them and as the parent runs them. To add a tool, add a row here, and its arguments. */
+/**
+ * The tools, as the model reads them and as the parent runs them. To add a tool, add a row here,
+ * and its arguments.
+ */
 const tools: readonly Tool[] = [
   tool('buy', {
-    description: "Buy whole shares at today's opening price. Refused when there is not enough cash.",
+    description:
+      "Buy whole shares at today's opening price. Refused when there is not enough cash.",
     run: (day, args) => execute(day, 'buy', args),
   }),
   tool('sell', {
-    description: "Sell whole shares that are held, at today's opening price. The proceeds can be used immediately.",
+    description:
+      "Sell whole shares that are held, at today's opening price. The proceeds can be used immediately.",
     run: (day, args) => execute(day, 'sell', args),
   }),
   tool('get_price', {
-    description: "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
+    description:
+      "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
     run: (day, args) => getPrice(day, args.symbol, args.date ?? day.market.date),
   }),
   tool('get_price_history', {
     description: "The last daily bars of one symbol, oldest first; today's has only its open.",
     run: (day, args) =>
       isKnown(day, args.symbol)
-        ? { result: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
+        ? {
+            result: {
+              symbol: args.symbol,
+              bars: day.market.bars(args.symbol, args.days).map(knownFields),
+            },
+          }
         : unknownSymbol(args.symbol),
   }),
   tool('get_portfolio', {
@@ -70,8 +93,10 @@ const tools: readonly Tool[] = [
     run: (day) => ({ result: portfolioReport(day) }),
   }),
   tool('calculate', {
-    description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
-    run: ({ wording = WORDING }, { expression }) => evaluate(expression, wording === 1 ? nativePower : exactPower),
+    description:
+      'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
+    run: ({ wording = WORDING }, { expression }) =>
+      evaluate(expression, wording === 1 ? nativePower : exactPower),
   }),
   tool('search_news', {
     description:
@@ -81,9 +106,13 @@ const tools: readonly Tool[] = [
     run: (day, { query }) => searchNews(day, query),
   }),
   tool('write_note', {
-    description: 'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
+    description:
+      'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
     isOffered: ({ hasNotes }) => hasNotes,
-    run: (_day, { text }) => ({ result: { saved: true, characters: [...text].length }, note: text }),
+    run: (_day, { text }) => ({
+      result: { saved: true, characters: [...text].length },
+      note: text,
+    }),
   }),
 ];
 
@@ -92,7 +121,11 @@ const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools, 2: tools };
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
-  return toolsOf(extrasOf(day), day.wording).map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return toolsOf(extrasOf(day), day.wording).map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters,
+  }));
 }
 
 /** The names of the tools of a day. */
@@ -108,22 +141,38 @@ function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
   return toolsByWording[wording].filter(({ isOffered }) => isOffered?.(extras) ?? true);
 }
 
-/** Whether a call queries an outside service on a day, so that its result can only be taken from the record. */
+/**
+ * Whether a call queries an outside service on a day, so that its result can only be taken from the
+ * record.
+ */
 export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
-  return toolsOf(extrasOf(day), day.wording).some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
+  return toolsOf(extrasOf(day), day.wording).some(
+    ({ name, isFromOutside: isOutside }) => name === called && isOutside,
+  );
 }
 
 /**
- * Runs one call of the model on the day, without changing the day: an executed order is in the result. An error in the call
- * is reported to the model. `recorded` is the result that the call returned before, when a session is resumed.
+ * Runs one call of the model on the day, without changing the day: an executed order is in the
+ * result. An error in the call is reported to the model. `recorded` is the result that the call
+ * returned before, when a session is resumed.
  */
-export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
+export async function runTool(
+  day: TradingDay,
+  call: ToolCall,
+  recorded?: string,
+): Promise<ToolResult> {
   if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
   const { result, refusal, action = null, note, ...reply } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
   const isMalformed = 'isMalformed' in reply && { isMalformed: true as const };
-  return { content, isRefused: refusal !== undefined, ...isMalformed, action, ...(note !== undefined && { note }) };
+  return {
+    content,
+    isRefused: refusal !== undefined,
+    ...isMalformed,
+    action,
+    ...(note !== undefined && { note }),
+  };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {
@@ -136,10 +185,14 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
-    return { refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`, isMalformed: true };
+    return {
+      refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`,
+      isMalformed: true,
+    };
   }
   const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
-  if (input === undefined) return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
+  if (input === undefined)
+    return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
   return tool.run(day, input);
 }
 
@@ -186,7 +239,10 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
       if (args.success) return row.run(day, args.output);
       const sentences = args.issues.map((issue) => describeIssue(name, issue));
       const isToldOnce = (day.wording ?? WORDING) > 1; // 0.5 is neither whole nor at least 1, which is one sentence
-      return { refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' '), isMalformed: true };
+      return {
+        refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' '),
+        isMalformed: true,
+      };
     },
   };
 }

@@ -8,7 +8,11 @@ export interface TradingCosts {
   slippageBps: number;
 }
 
-export const NO_COSTS: TradingCosts = { commissionPerTrade: money(0), commissionBps: 0, slippageBps: 0 };
+export const NO_COSTS: TradingCosts = {
+  commissionPerTrade: money(0),
+  commissionBps: 0,
+  slippageBps: 0,
+};
 
 /** Basis points have at most four decimals. */
 const PARTS_PER_BASIS_POINT = 10_000n;
@@ -34,14 +38,22 @@ export function describeCosts(costs: TradingCosts) {
   return { ...costs, commissionPerTrade: toDollars(commissionPerTrade) };
 }
 
-/** The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the trader. */
+/**
+ * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
+ * trader.
+ */
 export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
   const slippage = shareRoundedUp(open, slippageBps);
   return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
 }
 
-/** The commission on an order, rounded up to 1/10000 dollar. `traded` is shares times fill price. */
-export function commissionOn(traded: Money, { commissionPerTrade, commissionBps }: TradingCosts): Money {
+/**
+ * The commission on an order, rounded up to 1/10000 dollar. `traded` is shares times fill price.
+ */
+export function commissionOn(
+  traded: Money,
+  { commissionPerTrade, commissionBps }: TradingCosts,
+): Money {
   return money(commissionPerTrade + shareRoundedUp(traded, commissionBps));
 }
 

@@ -7,7 +7,10 @@ import type { ReceivedDividend } from './morning.ts';
 import { type Action, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 import { NO_COSTS, type TradingCosts, describeCosts } from './trading-costs.ts';
 
-/** What the tools of one model-day see. The portfolio is current: each call sees the result of the one before. */
+/**
+ * What the tools of one model-day see. The portfolio is current: each call sees the result of the
+ * one before.
+ */
 export interface TradingDay {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
@@ -18,21 +21,25 @@ export interface TradingDay {
   readonly portfolio: Portfolio;
   /** The dividends that were paid this morning. */
   readonly received?: readonly ReceivedDividend[];
-  /** The model's note from an earlier day; null without one, undefined when it may not keep notes. */
+  /**
+   * The model's note from an earlier day; null without one, undefined when it may not keep notes.
+   */
   readonly note?: string | null | undefined;
   /** In which words its tools speak; today's when left out. */
   readonly wording?: Wording;
 }
 
 /**
- * What a tool replies. An executed order comes with its action, a written note with its text; a refusal changed nothing, and
- * says whether no tool takes the call as it is.
+ * What a tool replies. An executed order comes with its action, a written note with its text; a
+ * refusal changed nothing, and says whether no tool takes the call as it is.
  */
 export type Reply =
   | { result: Record<string, unknown>; action?: Action; note?: string; refusal?: never }
   | { refusal: string; isMalformed?: true; result?: never; action?: never; note?: never };
 
-/** What the model reads in the morning: the same cash, holdings and opens that its tools will use. */
+/**
+ * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
+ */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
@@ -54,9 +61,15 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
   return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
 }
 
-/** Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`. */
+/**
+ * Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`.
+ */
 export function describePortfolio({ market, portfolio }: TradingDay) {
-  const marked = [...portfolio.holdings].map(([symbol, quantity]) => ({ symbol, quantity, mark: market.mark(symbol) }));
+  const marked = [...portfolio.holdings].map(([symbol, quantity]) => ({
+    symbol,
+    quantity,
+    mark: market.mark(symbol),
+  }));
   const holdings = marked
     .map(({ mark, ...holding }) => ({ ...holding, price: toDollars(mark) }))
     .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));

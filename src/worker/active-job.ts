@@ -23,7 +23,10 @@ export interface KeyRefusals {
   error: string;
 }
 
-/** What providers have refused of what the service adds to requests by itself: it is left out for the rest of the run's job. */
+/**
+ * What providers have refused of what the service adds to requests by itself: it is left out for
+ * the rest of the run's job.
+ */
 export type LeftOut = Map<string, ReadonlySet<Addition>>;
 
 /** The job being worked on, and everything that all its model-days share. */
@@ -32,7 +35,10 @@ export interface ActiveJob {
   universe: ReadonlySet<string>;
   /** What ran, by the name of the run; a run without one cannot be run. */
   entries: ReadonlyMap<string, Entry>;
-  /** The server's configuration as it is now, for keys and what was cut from URLs; null when its file is missing or broken. */
+  /**
+   * The server's configuration as it is now, for keys and what was cut from URLs; null when its
+   * file is missing or broken.
+   */
   configuration: Configuration | null;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;
@@ -41,7 +47,10 @@ export interface ActiveJob {
   spending: Spending;
   /** What each run's provider has refused of what the service adds to requests. */
   leftOut: LeftOut;
-  /** The runs whose last model-days in this job ended because the provider refused the key, with how many in a row and why. */
+  /**
+   * The runs whose last model-days in this job ended because the provider refused the key, with how
+   * many in a row and why.
+   */
   keyRefusals: Map<string, KeyRefusals>;
   /** Why no child can be started, once one could not: the job then ends. */
   cannotStart: string | null;

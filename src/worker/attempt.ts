@@ -42,7 +42,10 @@ export interface AttemptResult {
 
 export const OVER: AttemptResult = { isOver: true, lost: null };
 
-/** One attempt. The model-day has not ended if its reasoning log no longer matches, or if its child was lost and may be restarted. */
+/**
+ * One attempt. The model-day has not ended if its reasoning log no longer matches, or if its child
+ * was lost and may be restarted.
+ */
 export async function attempt(
   context: WorkerContext,
   activeJob: ActiveJob,
@@ -75,13 +78,18 @@ export async function attempt(
 }
 
 /**
- * Runs the child of a session and ends the session with its outcome. Returns the loss when the machine ended the child,
- * otherwise null.
+ * Runs the child of a session and ends the session with its outcome. Returns the loss when the
+ * machine ended the child, otherwise null.
  */
 async function trade(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { session, model, entry, tries }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
+  {
+    session,
+    model,
+    entry,
+    tries,
+  }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
 ): Promise<Lost | null> {
   const { job, signal, life, crew } = activeJob;
   const { modelDay, brief, tools } = session;
@@ -89,7 +97,15 @@ async function trade(
   const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
   const names = { signature: modelDay.model, family: entry.signature };
-  const start = { type: 'start', ...names, model, maxSteps, prompt: entry.prompt, brief, tools } as const;
+  const start = {
+    type: 'start',
+    ...names,
+    model,
+    maxSteps,
+    prompt: entry.prompt,
+    brief,
+    tools,
+  } as const;
   const maxFailures = model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0;
   const niceness = childNiceness(Math.min(crew.size, job.runs.length));
   const childEnded = life.childStarted();
@@ -119,7 +135,10 @@ async function trade(
   return null;
 }
 
-/** The machine ended a child: the model-day is attempted again with a warning, or fails after too many losses. */
+/**
+ * The machine ended a child: the model-day is attempted again with a warning, or fails after too
+ * many losses.
+ */
 async function takeLoss(
   { database }: WorkerContext,
   activeJob: ActiveJob,
@@ -129,18 +148,30 @@ async function takeLoss(
   const isLauncherBroken = lost.launcher !== undefined && !activeJob.hasStarted;
   if (error !== null && isLauncherBroken) await giveUpStarting(activeJob, session, error);
   else if (error !== null) await session.end({ status: 'failed', error });
-  else await database.write(() => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]), activeJob);
+  else
+    await database.write(
+      () => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]),
+      activeJob,
+    );
   return { isOver: error !== null, lost };
 }
 
 /** No child can be started: the model-day fails with the reason, which ends the job. */
-async function giveUpStarting(activeJob: ActiveJob, session: Session, error: string): Promise<void> {
+async function giveUpStarting(
+  activeJob: ActiveJob,
+  session: Session,
+  error: string,
+): Promise<void> {
   activeJob.cannotStart ??= error;
   await session.end({ status: 'failed', error });
 }
 
 /** Ends a session after an error. Rejects with a storage fault, which cannot be recorded now. */
-async function endBroken(context: WorkerContext, session: Session, thrown: unknown): Promise<AttemptResult> {
+async function endBroken(
+  context: WorkerContext,
+  session: Session,
+  thrown: unknown,
+): Promise<AttemptResult> {
   const { modelDay } = session;
   const { log } = context;
   if (thrown instanceof LogMismatch) {
@@ -153,14 +184,29 @@ async function endBroken(context: WorkerContext, session: Session, thrown: unkno
   return OVER;
 }
 
-/** Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log. */
-export function reasonOf({ log }: Pick<WorkerContext, 'log'>, modelDay: ModelDay, thrown: unknown): string {
+/**
+ * Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log.
+ */
+export function reasonOf(
+  { log }: Pick<WorkerContext, 'log'>,
+  modelDay: ModelDay,
+  thrown: unknown,
+): string {
   const isKnown = thrown instanceof ServiceError || thrown instanceof TooLarge;
-  return isKnown ? thrown.message : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
+  return isKnown
+    ? thrown.message
+    : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
 }
 
-/** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */
-function newsFor({ settings, log, limits }: WorkerContext, modelDay: ModelDay, signal: AbortSignal): NewsSearch | null {
+/**
+ * The news as of a model-day's morning, or null without a key. The key stays in this process; no
+ * child gets it.
+ */
+function newsFor(
+  { settings, log, limits }: WorkerContext,
+  modelDay: ModelDay,
+  signal: AbortSignal,
+): NewsSearch | null {
   if (settings.jinaApiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
   return openNews(

@@ -3,11 +3,14 @@ import { dirname, join } from 'node:path';
 import type { Settings } from '../settings.ts';
 
 /**
- * What model-days side by side take from the machine, measured, and whether it has that much. Only Linux tells; elsewhere, and
- * where a limit cannot be read, there is no warning.
+ * What model-days side by side take from the machine, measured, and whether it has that much. Only
+ * Linux tells; elsewhere, and where a limit cannot be read, there is no warning.
  */
 
-/** Of a child that waits for a provider by HTTPS, which takes the most; of the service, with as many children. */
+/**
+ * Of a child that waits for a provider by HTTPS, which takes the most; of the service, with as many
+ * children.
+ */
 const CHILD_MEMORY_MB = 14;
 const SERVICE_MEMORY_MB = 150;
 /** Of the service: one per standard stream of a child; its files, and clients. */
@@ -31,16 +34,21 @@ interface Limited {
 }
 
 /**
- * One sentence for each of memory, open files and tasks that does not suffice for so many model-days side by side, with what
- * they take and how many there is enough for. `root` is the folder in which the system shows itself.
+ * One sentence for each of memory, open files and tasks that does not suffice for so many
+ * model-days side by side, with what they take and how many there is enough for. `root` is the
+ * folder in which the system shows itself.
  */
 export function capacityWarnings(
-  { maxParallelModels: most, modelDayCommand }: Pick<Settings, 'maxParallelModels' | 'modelDayCommand'>,
+  {
+    maxParallelModels: most,
+    modelDayCommand,
+  }: Pick<Settings, 'maxParallelModels' | 'modelDayCommand'>,
   { root = '/', userId = process.getuid?.() ?? ROOT_USER } = {},
 ): string[] {
   const groups = controlGroups(root);
   // What MODEL_DAY_COMMAND runs may take its memory and tasks on another machine.
-  const ofChildren = modelDayCommand === null ? [memoryOf(root, groups), tasksOf(root, { groups, userId })] : [];
+  const ofChildren =
+    modelDayCommand === null ? [memoryOf(root, groups), tasksOf(root, { groups, userId })] : [];
   return [...ofChildren, descriptorsOf(root)].flatMap(({ available, service, child, describe }) => {
     const needed = service + most * child;
     if (available >= needed) return [];
@@ -62,13 +70,20 @@ function memoryOf(root: string, groups: readonly string[]): Limited {
   };
 }
 
-/** What a control group may still take, in megabytes, with the pages of files that the kernel would drop. */
+/**
+ * What a control group may still take, in megabytes, with the pages of files that the kernel would
+ * drop.
+ */
 function memoryOfGroup(group: string): number {
   const limit = first(group, ['memory.max', 'memory.limit_in_bytes']) / BYTES_PER_MB;
   if (!(limit < NO_LIMIT_MB)) return Infinity;
   const used = first(group, ['memory.current', 'memory.usage_in_bytes']);
   const droppable = numberIn(read(join(group, 'memory.stat')), /^(?:total_)?inactive_file (\d+)$/m);
-  return limit - ((Number.isFinite(used) ? used : 0) - (Number.isFinite(droppable) ? droppable : 0)) / BYTES_PER_MB;
+  return (
+    limit -
+    ((Number.isFinite(used) ? used : 0) - (Number.isFinite(droppable) ? droppable : 0)) /
+      BYTES_PER_MB
+  );
 }
 
 function descriptorsOf(root: string): Limited {
@@ -82,9 +97,14 @@ function descriptorsOf(root: string): Limited {
   };
 }
 
-function tasksOf(root: string, { groups, userId }: { groups: readonly string[]; userId: number }): Limited {
+function tasksOf(
+  root: string,
+  { groups, userId }: { groups: readonly string[]; userId: number },
+): Limited {
   const ofUser = userId === ROOT_USER ? Infinity : processLimit(root, 'Max processes'); // which does not bind root
-  const left = groups.map((group) => first(group, ['pids.max']) - first(group, ['pids.current']) + SERVICE_TASKS);
+  const left = groups.map(
+    (group) => first(group, ['pids.max']) - first(group, ['pids.current']) + SERVICE_TASKS,
+  );
   return {
     available: Math.min(ofUser, ...left.filter((tasks) => !Number.isNaN(tasks))),
     service: SERVICE_TASKS,
@@ -95,20 +115,26 @@ function tasksOf(root: string, { groups, userId }: { groups: readonly string[]; 
   };
 }
 
-/** The soft limit of this process, which Node has raised to the hard one; infinite when there is none. */
+/**
+ * The soft limit of this process, which Node has raised to the hard one; infinite when there is
+ * none.
+ */
 function processLimit(root: string, name: string): number {
   return numberIn(read(join(root, 'proc/self/limits')), new RegExp(`^${name} +(\\d+) `, 'm'));
 }
 
 /**
- * The folders of this process's control groups, of version 1 and 2, and of those that contain them. A container may show its
- * group as the root of all.
+ * The folders of this process's control groups, of version 1 and 2, and of those that contain them.
+ * A container may show its group as the root of all.
  */
 function controlGroups(root: string): string[] {
   const lines = read(join(root, 'proc/self/cgroup')).matchAll(/^\d+:([^:]*):(\/.*)$/gm);
   const mounts = [...lines].flatMap(([, controllers = '', path = '/']) => {
     const names = controllers.split(',').filter((name) => name === 'memory' || name === 'pids');
-    return (controllers === '' ? ['', 'unified'] : names).map((name) => ({ mount: join(root, 'sys/fs/cgroup', name), path }));
+    return (controllers === '' ? ['', 'unified'] : names).map((name) => ({
+      mount: join(root, 'sys/fs/cgroup', name),
+      path,
+    }));
   });
   return mounts.flatMap(({ mount, path }) => pathsUpFrom(path).map((part) => join(mount, part)));
 }
@@ -118,9 +144,14 @@ function pathsUpFrom(path: string): string[] {
   return path === '/' ? ['/'] : [path, ...pathsUpFrom(dirname(path))];
 }
 
-/** The number in the first of these files that is there; infinite without a limit ("max"), NaN without the files. */
+/**
+ * The number in the first of these files that is there; infinite without a limit ("max"), NaN
+ * without the files.
+ */
 function first(folder: string, names: readonly string[]): number {
-  const text = names.map((name) => read(join(folder, name)).trim()).find((content) => content !== '');
+  const text = names
+    .map((name) => read(join(folder, name)).trim())
+    .find((content) => content !== '');
   return text === 'max' ? Infinity : Number(text ?? NaN);
 }
 

@@ -15,17 +15,26 @@ import {
 import { inShortTurn } from '../turns.ts';
 import { checkLineBounds } from './line-bounds.ts';
 
-/** The messages between the parent and one child: lines in order, the limits of what it may send, one outcome. */
+/**
+ * The messages between the parent and one child: lines in order, the limits of what it may send,
+ * one outcome.
+ */
 
 /**
- * Lines are handled one after another; a child that sends more than this many without waiting for replies is stopped. While
- * the parent is busy, requests may fail as often as a configuration allows retries.
+ * Lines are handled one after another; a child that sends more than this many without waiting for
+ * replies is stopped. While the parent is busy, requests may fail as often as a configuration
+ * allows retries.
  */
 const MAX_LINES_AHEAD = 128;
 const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
 
-/** Receives every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that error. */
-export type MessageHandler = (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
+/**
+ * Receives every message but the outcome; what it returns is sent back. When it throws, the channel
+ * rejects with that error.
+ */
+export type MessageHandler = (
+  message: Exclude<ChildMessage, { type: 'outcome' }>,
+) => Promise<ToolResults | null>;
 
 /** The machine, not the model, caused the child's end. */
 export interface Lost {
@@ -37,7 +46,10 @@ export interface Lost {
   launcher?: string;
 }
 
-/** The command that starts children cannot be run at all: another try, or another model-day, would end the same way. */
+/**
+ * The command that starts children cannot be run at all: another try, or another model-day, would
+ * end the same way.
+ */
 export interface CannotStart {
   status: 'cannot_start';
   error: string;
@@ -47,9 +59,15 @@ export interface ChannelOptions {
   onMessage: MessageHandler;
   /** Called once, at the child's first line. */
   onFirstLine: () => void;
-  /** Whether a line before the child's first message was not written by the child; the channel then ignores it. */
+  /**
+   * Whether a line before the child's first message was not written by the child; the channel then
+   * ignores it.
+   */
   isForeign?: (line: string) => boolean;
-  /** Why a line that is too long fails the model-day when it comes before the child's first message; null for the usual reason. */
+  /**
+   * Why a line that is too long fails the model-day when it comes before the child's first message;
+   * null for the usual reason.
+   */
   describeForeignLine?: () => string | null;
   /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
@@ -57,14 +75,23 @@ export interface ChannelOptions {
 
 export interface Channel {
   send(message: Start | PastMessage): void;
-  /** Fails the model-day for this reason, unless it already has an outcome; the child gets the signal, TERM by default. */
+  /**
+   * Fails the model-day for this reason, unless it already has an outcome; the child gets the
+   * signal, TERM by default.
+   */
   fail(error: string, signal?: NodeJS.Signals): void;
   /** Reports that children cannot be started, unless the model-day already has an outcome. */
   giveUpStarting(error: string): void;
-  /** Reports that the machine, or its launcher, ended the child, unless the model-day already has an outcome. */
+  /**
+   * Reports that the machine, or its launcher, ended the child, unless the model-day already has an
+   * outcome.
+   */
   lose(error: string, launcher?: string): void;
   hasSpoken(): boolean;
-  /** Resolves when every line so far has been handled, or when the outcome is certain without them. Never rejects. */
+  /**
+   * Resolves when every line so far has been handled, or when the outcome is certain without them.
+   * Never rejects.
+   */
   heard(): Promise<void>;
   /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
   outcome: Promise<Outcome | Lost | CannotStart>;
@@ -75,7 +102,11 @@ export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, onFirstLine, isForeign, describeForeignLine, onSettled }: ChannelOptions,
 ): Channel {
-  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost | CannotStart>();
+  const {
+    promise: outcome,
+    resolve,
+    reject,
+  } = Promise.withResolvers<Outcome | Lost | CannotStart>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
   let hasSpoken = false;
@@ -86,11 +117,17 @@ export function openChannel(
     onSettled(signal);
   };
   const lose = (error: string, launcher?: string) =>
-    settle(() => resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }), 'SIGKILL');
-  const giveUpStarting = (error: string) => settle(() => resolve({ status: 'cannot_start', error }), 'SIGKILL');
+    settle(
+      () =>
+        resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }),
+      'SIGKILL',
+    );
+  const giveUpStarting = (error: string) =>
+    settle(() => resolve({ status: 'cannot_start', error }), 'SIGKILL');
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
     settle(() => resolve({ status: 'failed', error }), signal);
-  const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
+  const send = (message: Start | PastMessage | ToolResults) =>
+    void stdin?.write(encodeLine(message));
   const handle = async (line: string) => {
     const message = decodeOrFail(line, fail);
     if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
@@ -116,7 +153,14 @@ export function openChannel(
   });
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
-  const heard = () => Promise.race([lines.handled(), outcome.then(() => {}, () => {})]);
+  const heard = () =>
+    Promise.race([
+      lines.handled(),
+      outcome.then(
+        () => {},
+        () => {},
+      ),
+    ]);
   return { send, fail, giveUpStarting, lose, hasSpoken: () => hasSpoken, heard, outcome };
 }
 

@@ -16,8 +16,9 @@ interface MessageOptions {
 }
 
 /**
- * Passes the messages of one child to its session. The handler throws a `ServiceError` for a message that is not allowed at
- * this point; one step may report up to `maxFailures` failed requests.
+ * Passes the messages of one child to its session. The handler throws a `ServiceError` for a
+ * message that is not allowed at this point; one step may report up to `maxFailures` failed
+ * requests.
  */
 export function handleMessages(
   session: Session,
@@ -29,11 +30,16 @@ export function handleMessages(
   const countFailure = async ({ reason, waitMs, usage }: FailedRequest) => {
     failuresInStep += 1;
     if (failuresInStep > maxFailures)
-      throw protocolError(`it reported ${failuresInStep} failed requests in one step; at most ${maxFailures} are possible`);
+      throw protocolError(
+        `it reported ${failuresInStep} failed requests in one step; at most ${maxFailures} are possible`,
+      );
     await session.countFailedRequest(usage ?? null);
     logged += 1;
     if (logged > MAX_LOGGED_FAILURES) return;
-    const more = logged === MAX_LOGGED_FAILURES ? { note: 'further ones of this model-day are not logged' } : {};
+    const more =
+      logged === MAX_LOGGED_FAILURES
+        ? { note: 'further ones of this model-day are not logged' }
+        : {};
     log.info('model request failed', { ...session.modelDay, reason, waitMs, ...more });
   };
   return async (message) => {

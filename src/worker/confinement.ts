@@ -1,18 +1,23 @@
-/** What a child may reach on the network: nothing, or its model's endpoint by the protocol that it speaks. */
+/**
+ * What a child may reach on the network: nothing, or its model's endpoint by the protocol that it
+ * speaks.
+ */
 export type Network = 'none' | 'http' | 'https';
 
 /**
- * Runs before a child's program, as text and in plain JavaScript, and takes away what Node's permission model still allows:
- * signals to other processes and changing their priorities; on Node 24, the network for a child without an endpoint; and
- * listening and Unix sockets for one with an endpoint. The program gets few modules and a small `process`, and nothing that
- * leads to the rest: no globals that hold modules, no `import()` (code compiled by `node:vm` has none), no standard streams,
- * because their sockets expose constructors.
+ * Runs before a child's program, as text and in plain JavaScript, and takes away what Node's
+ * permission model still allows: signals to other processes and changing their priorities; on Node
+ * 24, the network for a child without an endpoint; and listening and Unix sockets for one with an
+ * endpoint. The program gets few modules and a small `process`, and nothing that leads to the rest:
+ * no globals that hold modules, no `import()` (code compiled by `node:vm` has none), no standard
+ * streams, because their sockets expose constructors.
  *
- * A program that changes a prototype that Node calls into can get hold of Node's own `process`, so the dangerous parts of
- * that are removed too. This confines JavaScript; it does not stop native code.
+ * A program that changes a prototype that Node calls into can get hold of Node's own `process`, so
+ * the dangerous parts of that are removed too. This confines JavaScript; it does not stop native
+ * code.
  *
- * The text must not contain the name of Node's module for cryptography: Node would load it, which takes a fifth of a child's
- * start-up.
+ * The text must not contain the name of Node's module for cryptography: Node would load it, which
+ * takes a fifth of a child's start-up.
  */
 const PREAMBLE = `'use strict';
   const { compileFunction } = require('node:vm');
@@ -63,7 +68,9 @@ const PREAMBLE = `'use strict';
   return compileFunction(program, ['require'])(provide);
 `;
 
-/** The program as text for `--eval` that first removes from itself what a model-day does not need. */
+/**
+ * The program as text for `--eval` that first removes from itself what a model-day does not need.
+ */
 export function confine(program: string, network: Network): string {
   const known = confined.get(network);
   if (known?.program === program) return known.text;
@@ -72,5 +79,8 @@ export function confine(program: string, network: Network): string {
   return text;
 }
 
-/** The last text per network: Node keeps the arguments of every child that runs, and a thousand of them share this one. */
+/**
+ * The last text per network: Node keeps the arguments of every child that runs, and a thousand of
+ * them share this one.
+ */
 const confined = new Map<Network, { program: string; text: string }>();

@@ -15,7 +15,10 @@ export interface WorkerContext {
   environment: NodeJS.ProcessEnv;
   /** The program of the child processes: the agent as JavaScript text. */
   agentProgram: string;
-  /** By MODEL_DAY_COMMAND, or `startConfined`; tests of jobs run the agent in their own process instead. */
+  /**
+   * By MODEL_DAY_COMMAND, or `startConfined`; tests of jobs run the agent in their own process
+   * instead.
+   */
   startChild: StartChild;
   limits: WorkerLimits;
 }

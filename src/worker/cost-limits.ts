@@ -6,7 +6,10 @@ import type { Entry } from '../entry.ts';
 import type { ActiveJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 
-/** The cost limits of one job's models: whether a family has reached its limit, and why a limit cannot be enforced. */
+/**
+ * The cost limits of one job's models: whether a family has reached its limit, and why a limit
+ * cannot be enforced.
+ */
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
@@ -26,7 +29,8 @@ export function costWarnings({ entries }: ActiveJob): string[] {
   );
   const families = new Set(unpriced.map(({ signature }) => signature));
   return [...families].map(
-    (family) => `The cost limit of '${family}' cannot be enforced: its entry has no price_per_million_tokens`,
+    (family) =>
+      `The cost limit of '${family}' cannot be enforced: its entry has no price_per_million_tokens`,
   );
 }
 
@@ -37,7 +41,8 @@ export async function warnOfUnknownCost(
   modelDay: ModelDay,
 ): Promise<void> {
   const entry = activeJob.entries.get(modelDay.model);
-  const isLimited = entry !== undefined && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
+  const isLimited =
+    entry !== undefined && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
   if (!isLimited || !hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, activeJob.job.jobId, [warning]), activeJob);

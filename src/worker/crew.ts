@@ -1,6 +1,9 @@
 import type { WorkerLimits } from './limits.ts';
 
-/** The most children that must end well before another may run, because a shortage may be over by then. */
+/**
+ * The most children that must end well before another may run, because a shortage may be over by
+ * then.
+ */
 const MAX_GOOD_ENDS_TO_GROW = 160;
 /** How many of the latest starts show how slow the machine is. */
 const KEPT_STARTS = 8;
@@ -11,7 +14,10 @@ export interface Crew {
   readonly size: number;
   /** Waits for a place; each place is returned by one `leave`. */
   join(): Promise<void>;
-  /** Returns a place. After a loss, only as many children may run as the machine was carrying without the lost one. */
+  /**
+   * Returns a place. After a loss, only as many children may run as the machine was carrying
+   * without the lost one.
+   */
   leave(how: 'well' | 'lost'): void;
   /** Records how long a child took to its first line. */
   noteStart(ms: number): void;
@@ -61,6 +67,7 @@ export function createCrew(
       starts.push(ms);
       if (starts.length > KEPT_STARTS) starts.shift();
     },
-    patienceMs: (tries) => Math.max(firstLineMs, firstLineFactor * Math.max(0, ...starts)) * 2 ** (tries - 1),
+    patienceMs: (tries) =>
+      Math.max(firstLineMs, firstLineFactor * Math.max(0, ...starts)) * 2 ** (tries - 1),
   };
 }

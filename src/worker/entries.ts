@@ -1,5 +1,18 @@
-import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } from '../configuration-schema.ts';
-import { type Entry, type IsKey, MIN_SECRET_LENGTH, blankSecrets, decodeEntry, isSecretName, keyFinder } from '../entry.ts';
+import {
+  type Configuration,
+  type ModelConfiguration,
+  baselineOf,
+  basemodelOf,
+} from '../configuration-schema.ts';
+import {
+  type Entry,
+  type IsKey,
+  MIN_SECRET_LENGTH,
+  blankSecrets,
+  decodeEntry,
+  isSecretName,
+  keyFinder,
+} from '../entry.ts';
 import { cutUrl } from '../http-values.ts';
 import type { Json } from '../json.ts';
 import { bodyFields, makers, wayOf } from '../makers.ts';
@@ -28,8 +41,15 @@ export interface EntrySources {
   isKey: IsKey;
 }
 
-/** Finds every key that the service knows: of its settings, of all entries, of variables that these name or that are named as secrets. */
-export function knownKeys({ models }: Configuration, settings: Settings, environment: NodeJS.ProcessEnv): IsKey {
+/**
+ * Finds every key that the service knows: of its settings, of all entries, of variables that these
+ * name or that are named as secrets.
+ */
+export function knownKeys(
+  { models }: Configuration,
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+): IsKey {
   const { openaiApiKey, massiveApiKey, alphaVantageApiKey, jinaApiKey, apiToken } = settings;
   const ofEntries = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
     openai_api_key,
@@ -38,11 +58,22 @@ export function knownKeys({ models }: Configuration, settings: Settings, environ
   const ofEnvironment = Object.entries(environment).flatMap(([name, value = '']) =>
     isSecretName(name) && value.trim().length >= MIN_SECRET_LENGTH ? [value] : [],
   );
-  const keys = [openaiApiKey, massiveApiKey, alphaVantageApiKey, jinaApiKey, apiToken, ...ofEntries, ...ofEnvironment];
+  const keys = [
+    openaiApiKey,
+    massiveApiKey,
+    alphaVantageApiKey,
+    jinaApiKey,
+    apiToken,
+    ...ofEntries,
+    ...ofEnvironment,
+  ];
   return keyFinder(new Set(keys.flatMap((key) => (key?.trim() ? [key.trim()] : []))));
 }
 
-/** What a run asks, and of whom, as the configuration and the settings have it now: stored with the run, without any secret. */
+/**
+ * What a run asks, and of whom, as the configuration and the settings have it now: stored with the
+ * run, without any secret.
+ */
 export function resolveEntry(
   { family, run }: { family: string; run: number },
   { configuration, settings, isKey }: EntrySources,
@@ -59,20 +90,29 @@ export function resolveEntry(
     kind,
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
-    parameters: kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
+    parameters:
+      kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
     prompt: found?.prompt || null,
     notes,
     knowledge_cutoff: found?.knowledge_cutoff ?? null,
-    price_per_million_tokens: kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
+    price_per_million_tokens:
+      kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
     max_cost_usd: found?.max_cost_usd ?? configuration.agent_config.max_cost_usd,
     tools: toolNames({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }),
   };
 }
 
-/** What each run of a job asks. A run from before that was stored asks what the configuration has now, if that can be read. */
+/**
+ * What each run of a job asks. A run from before that was stored asks what the configuration has
+ * now, if that can be read.
+ */
 export function* entriesOf(
   { runs, agentConfig: agent_config }: Job,
-  { configuration, settings, environment }: { configuration: Configuration | null; settings: Settings; environment: NodeJS.ProcessEnv },
+  {
+    configuration,
+    settings,
+    environment,
+  }: { configuration: Configuration | null; settings: Settings; environment: NodeJS.ProcessEnv },
 ): Steps<Map<string, Entry>> {
   const now = configuration && {
     configuration: { ...configuration, agent_config },
@@ -85,40 +125,68 @@ export function* entriesOf(
   return new Map(entries.filter((pair): pair is [string, Entry] => pair[1] !== null));
 }
 
-const entriesBySignature = new WeakMap<Configuration['models'], ReadonlyMap<string, ModelConfiguration>>();
+const entriesBySignature = new WeakMap<
+  Configuration['models'],
+  ReadonlyMap<string, ModelConfiguration>
+>();
 
-/** The configuration's entry of that signature: a look-up, because a job asks for each of thousands. */
-export function configuredEntry(signature: string, configuration: Configuration | null): ModelConfiguration | undefined {
+/**
+ * The configuration's entry of that signature: a look-up, because a job asks for each of thousands.
+ */
+export function configuredEntry(
+  signature: string,
+  configuration: Configuration | null,
+): ModelConfiguration | undefined {
   if (configuration === null) return undefined;
   const { models } = configuration;
-  const entries = entriesBySignature.get(models) ?? new Map(models.map((model) => [model.signature, model]));
+  const entries =
+    entriesBySignature.get(models) ?? new Map(models.map((model) => [model.signature, model]));
   entriesBySignature.set(models, entries);
   return entries.get(signature);
 }
 
 /** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */
-function kindOf(entry: ModelConfiguration | undefined, { deploymentMode }: Settings): Entry['kind'] {
+function kindOf(
+  entry: ModelConfiguration | undefined,
+  { deploymentMode }: Settings,
+): Entry['kind'] {
   if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
   if (deploymentMode === 'DEV') return 'simulated';
   return entry === undefined ? 'unlisted' : 'provider';
 }
 
-type Address = Pick<Entry, 'url' | 'url_is_cut' | 'api' | 'stream' | 'stream_is_set' | 'key_source' | 'key_variable'>;
+type Address = Pick<
+  Entry,
+  'url' | 'url_is_cut' | 'api' | 'stream' | 'stream_is_set' | 'key_source' | 'key_variable'
+>;
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
-export function wayOfEntry(entry: Partial<ModelConfiguration> & { signature: string }, { openaiApiBase }: Pick<Settings, 'openaiApiBase'>) {
+export function wayOfEntry(
+  entry: Partial<ModelConfiguration> & { signature: string },
+  { openaiApiBase }: Pick<Settings, 'openaiApiBase'>,
+) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
-function addressOf(entry: Partial<ModelConfiguration> & { signature: string }, settings: Settings): Address {
+function addressOf(
+  entry: Partial<ModelConfiguration> & { signature: string },
+  settings: Settings,
+): Address {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
   const way = wayOfEntry(entry, settings);
   if ('unknown' in way) return NOWHERE;
   const { url, isCut } = cutUrl(way.url);
-  const address = { url, url_is_cut: isCut, api: way.api, stream: way.stream, stream_is_set: way.streamIsSet };
+  const address = {
+    url,
+    url_is_cut: isCut,
+    api: way.api,
+    stream: way.stream,
+    stream_is_set: way.streamIsSet,
+  };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
-  if (way.maker === null || way.maker === makers[0]) return { ...address, key_source: 'service', key_variable: null };
+  if (way.maker === null || way.maker === makers[0])
+    return { ...address, key_source: 'service', key_variable: null };
   return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
 }
 
@@ -129,7 +197,10 @@ function withSeed(parameters: Json, run: number): Json {
 }
 
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
-export function parametersOf(entry: Partial<ModelConfiguration> & { signature: string }, settings: Pick<Settings, 'openaiApiBase'>): Json {
+export function parametersOf(
+  entry: Partial<ModelConfiguration> & { signature: string },
+  settings: Pick<Settings, 'openaiApiBase'>,
+): Json {
   const way = wayOfEntry(entry, settings);
   const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`

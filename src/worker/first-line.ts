@@ -7,13 +7,18 @@ const PARTS = 10;
 const SHARE_AT_WORK = 0.1;
 
 /**
- * Calls `onSilent` when a child's time limit is used up; the function it returns ends the watch. Only time in which the child
- * could have sent a line counts in full: not the time in which this process was too busy to read (each part counts once,
- * however late it ends), and only a tenth of the time in which the child was running.
+ * Calls `onSilent` when a child's time limit is used up; the function it returns ends the watch.
+ * Only time in which the child could have sent a line counts in full: not the time in which this
+ * process was too busy to read (each part counts once, however late it ends), and only a tenth of
+ * the time in which the child was running.
  */
 export function watchSilence(
   pid: number | undefined,
-  { patienceMs, onSilent, loop = eventLoop }: { patienceMs: number; onSilent: () => void; loop?: Pick<EventLoop, 'after' | 'round'> },
+  {
+    patienceMs,
+    onSilent,
+    loop = eventLoop,
+  }: { patienceMs: number; onSilent: () => void; loop?: Pick<EventLoop, 'after' | 'round'> },
 ): () => void {
   const isAtWork = workOf(pid);
   let left = PARTS;
@@ -34,13 +39,14 @@ export function watchSilence(
 }
 
 /**
- * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Always false on
- * systems other than Linux, which do not show it.
+ * Whether a process is on a processor, waits for one or for the disk, or has been on one since the
+ * last call. Always false on systems other than Linux, which do not show it.
  */
 function workOf(pid: number | undefined): () => boolean {
   let last = '';
   return () => {
-    const [, state, user = '', system = ''] = /.*\) (\S)(?: \S+){10} (\d+) (\d+)/s.exec(statOf(pid)) ?? [];
+    const [, state, user = '', system = ''] =
+      /.*\) (\S)(?: \S+){10} (\d+) (\d+)/s.exec(statOf(pid)) ?? [];
     const spent = `${user} ${system}`;
     const hasMoved = state !== undefined && spent !== last;
     last = spent;

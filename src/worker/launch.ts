@@ -20,9 +20,14 @@ export interface LaunchOptions {
   memoryMb: number;
   /** The conversation of an earlier process of this model-day. */
   past?: readonly PastMessage['message'][];
-  /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
+  /**
+   * Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure.
+   */
   signal: AbortSignal;
-  /** Receives every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
+  /**
+   * Receives every message but the outcome; what it returns is sent back. When it throws, the child
+   * is stopped.
+   */
   onMessage: MessageHandler;
   /** Receives the time that the child took to its first line, in milliseconds. */
   onStart?: (ms: number) => void;
@@ -31,10 +36,13 @@ export interface LaunchOptions {
 }
 
 /**
- * Runs one model-day in a separate child process. Once the process has exited, resolves to exactly one outcome: the first
- * reason wins. Rejects only with what `onMessage` threw.
+ * Runs one model-day in a separate child process. Once the process has exited, resolves to exactly
+ * one outcome: the first reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost | CannotStart> {
+export async function launch(
+  start: Omit<Start, 'pastMessages'>,
+  options: LaunchOptions,
+): Promise<Outcome | Lost | CannotStart> {
   const started = await inTurn(() => startUnlessStopped(start, options), { isUrgent: true });
   if ('status' in started) return started;
   const { timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
@@ -53,14 +61,21 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
     onSettled: (how) => tending.end(how),
   });
   const { apiKey = null, secrets = [] } = start.model.kind === 'provider' ? start.model : {};
-  const tending = tend(started, { channel, memoryMb, secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets] });
+  const tending = tend(started, {
+    channel,
+    memoryMb,
+    secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets],
+  });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,
     onSilent: () => tending.lose(`it sent nothing for ${count(silentSeconds(), 'second')}`),
   });
   const timer = setTimeout(
-    () => channel.fail(`The model-day took longer than ${count(timeoutMs / 1000, 'second')}${tending.said()}`),
+    () =>
+      channel.fail(
+        `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${tending.said()}`,
+      ),
     timeoutMs,
   );
   const abort = () => channel.fail(String(signal.reason));
@@ -78,19 +93,32 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
 }
 
 /** A job may be stopped while its children wait for their turn to start. */
-function startUnlessStopped(start: Pick<Start, 'model'>, options: LaunchOptions): Started | Lost | CannotStart | Outcome {
+function startUnlessStopped(
+  start: Pick<Start, 'model'>,
+  options: LaunchOptions,
+): Started | Lost | CannotStart | Outcome {
   const { signal } = options;
-  return signal.aborted ? { status: 'failed', error: String(signal.reason) } : startOrLose(start, options);
+  return signal.aborted
+    ? { status: 'failed', error: String(signal.reason) }
+    : startOrLose(start, options);
 }
 
 /** Some start errors are thrown, others are events. */
-function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): Started | Lost | CannotStart {
+function startOrLose(
+  { model }: Pick<Start, 'model'>,
+  { program, startChild, memoryMb }: LaunchOptions,
+): Started | Lost | CannotStart {
   try {
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'cannot_start') return { status: 'cannot_start', error: error.message };
+    if (error instanceof ServiceError && error.code === 'cannot_start')
+      return { status: 'cannot_start', error: error.message };
     if (!isShortage(error)) throw error;
-    return { status: 'lost', hasSpoken: false, error: `it could not be started: ${messageOf(error)}` };
+    return {
+      status: 'lost',
+      hasSpoken: false,
+      error: `it could not be started: ${messageOf(error)}`,
+    };
   }
 }
 

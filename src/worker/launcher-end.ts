@@ -1,6 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** A launcher: the command of MODEL_DAY_COMMAND, which runs a model-day somewhere else and carries its stdin and stdout. */
+/**
+ * A launcher: the command of MODEL_DAY_COMMAND, which runs a model-day somewhere else and carries
+ * its stdin and stdout.
+ */
 export interface Launcher {
   /** What errors call it: its program without the folder. */
   name: string;
@@ -8,16 +11,26 @@ export interface Launcher {
 }
 
 /**
- * How long a launcher may take to end. Together they stay below the time in which the service shuts down (`commands/serving.ts`).
+ * How long a launcher may take to end. Together they stay below the time in which the service shuts
+ * down (`commands/serving.ts`).
  */
 export interface LauncherTimes {
-  /** From the end of its stdin to TERM. The child exits at the end of stdin, and the launcher cleans up behind it. */
+  /**
+   * From the end of its stdin to TERM. The child exits at the end of stdin, and the launcher cleans
+   * up behind it.
+   */
   termAfterMs: number;
   /** From TERM to KILL. */
   killAfterMs: number;
-  /** From KILL until nothing is expected of it any more: a process that waits in the kernel cannot be killed. */
+  /**
+   * From KILL until nothing is expected of it any more: a process that waits in the kernel cannot
+   * be killed.
+   */
   giveUpAfterMs: number;
-  /** From its exit to the end of its output, which a process that it left in the background can hold open. */
+  /**
+   * From its exit to the end of its output, which a process that it left in the background can hold
+   * open.
+   */
   drainMs: number;
 }
 
@@ -30,10 +43,15 @@ export const launcherTimes: LauncherTimes = {
 };
 
 /**
- * Ends a launcher, after a success too: closes its stdin, then sends TERM, then KILL. Its output is read until it exits,
- * because a launcher that may not write any more would die before it has cleaned up. Calls `onGivenUp` when not even KILL ends it.
+ * Ends a launcher, after a success too: closes its stdin, then sends TERM, then KILL. Its output is
+ * read until it exits, because a launcher that may not write any more would die before it has
+ * cleaned up. Calls `onGivenUp` when not even KILL ends it.
  */
-export function endLauncher(child: ChildProcess, times: LauncherTimes, onGivenUp: () => void): void {
+export function endLauncher(
+  child: ChildProcess,
+  times: LauncherTimes,
+  onGivenUp: () => void,
+): void {
   if (child.exitCode !== null || child.signalCode !== null) return closeOutput(child);
   child.stdin?.destroy(); // what the launcher has not read yet must not delay the end
   const steps: [afterMs: number, step: () => void][] = [
@@ -53,7 +71,10 @@ export function endLauncher(child: ChildProcess, times: LauncherTimes, onGivenUp
   });
 }
 
-/** Bounds the time from a launcher's exit to the end of its output, whose last lines may be the outcome. */
+/**
+ * Bounds the time from a launcher's exit to the end of its output, whose last lines may be the
+ * outcome.
+ */
 export function boundOutput(child: ChildProcess, { drainMs }: LauncherTimes): void {
   child.once('exit', () => {
     const timer = setTimeout(() => closeOutput(child), drainMs);

@@ -32,14 +32,20 @@ export function describeEnd({ code, killedBy, ...said }: LauncherEnd): string {
   return [`${said.name}: ${killedBy ?? `exit code ${code}`}`, ...wordsOf(said)].join('; ');
 }
 
-/** What a launcher has said so far, in brackets after a reason that does not come from it; empty when it said nothing. */
+/**
+ * What a launcher has said so far, in brackets after a reason that does not come from it; empty
+ * when it said nothing.
+ */
 export function describeSaid(said: Said): string {
   const words = wordsOf(said);
   return words.length === 0 ? '' : ` (${said.name}: ${words.join('; ')})`;
 }
 
 function wordsOf({ name, stderr, unended }: Said): string[] {
-  return [...endOf(stderr, name), ...(unended === '' ? [] : [`it wrote "${quote(unended)}" to stdout`])];
+  return [
+    ...endOf(stderr, name),
+    ...(unended === '' ? [] : [`it wrote "${quote(unended)}" to stdout`]),
+  ];
 }
 
 /** The last lines of a launcher's stderr, without its own name in front. */
@@ -52,14 +58,18 @@ function endOf(stderr: string, name: string): string[] {
   return text === '' ? [] : [text.length > MAX_LENGTH ? `…${text.slice(-MAX_LENGTH)}` : text];
 }
 
-/** What a launcher's machine lacks, so that another try would end the same way; null when it may have been bad luck. */
+/**
+ * What a launcher's machine lacks, so that another try would end the same way; null when it may
+ * have been bad luck.
+ */
 export function lackOf({ code, stderr }: LauncherEnd): string | null {
   const unknown = [...stderr.matchAll(/bad option: (--[a-z0-9-]+)/g)].map(([, flag]) => flag);
   if (unknown.length > 0) {
     const flags = [...new Set(unknown)].join(', ');
     return `Node.js on its machine does not know ${flags}: install Node.js ${process.versions.node}, which the service runs on`;
   }
-  if (code === LOADER_FAILED && stderr.includes(WRONG_NODE)) return 'Node.js on its machine has the wrong version';
+  if (code === LOADER_FAILED && stderr.includes(WRONG_NODE))
+    return 'Node.js on its machine has the wrong version';
   if (NOT_RUN.includes(code) || NOT_FOUND.test(stderr))
     return 'a program of MODEL_DAY_COMMAND was not found on its machine: give the full path of node there';
   return null;
@@ -72,13 +82,21 @@ export function describeNotStarted(name: string, error: Error): string {
 
 function whyNotStarted(error: Error): string {
   const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `it is not installed, or not in PATH (${error.message})`;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return `it is not installed, or not in PATH (${error.message})`;
   if (code === 'E2BIG') return `its arguments are too long for this system (${error.message})`;
   return code === 'EACCES' ? `this user may not run it (${error.message})` : error.message;
 }
 
-/** Lines that came before the child's first: a banner, or the child's own input. `endless` is the beginning of one that is too long. */
-export function describeBanner(name: string, lines: readonly string[], endless: string | null = null): string {
+/**
+ * Lines that came before the child's first: a banner, or the child's own input. `endless` is the
+ * beginning of one that is too long.
+ */
+export function describeBanner(
+  name: string,
+  lines: readonly string[],
+  endless: string | null = null,
+): string {
   const all = endless === null ? lines : [...lines, endless];
   const text = all.map((line) => `"${quote(line)}"`).join(' ');
   if (all.some((line) => line.includes('(function (network, program)')))

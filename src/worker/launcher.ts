@@ -21,7 +21,10 @@ interface CommandSettings {
   modelDayCommandVariables: readonly string[];
 }
 
-/** How a service with these settings starts its children: directly, or by the command of MODEL_DAY_COMMAND. */
+/**
+ * How a service with these settings starts its children: directly, or by the command of
+ * MODEL_DAY_COMMAND.
+ */
 export function startChildBy(
   { modelDayCommand, modelDayCommandVariables }: CommandSettings,
   environment: NodeJS.ProcessEnv,
@@ -31,7 +34,9 @@ export function startChildBy(
   const launcher = { name: basename(modelDayCommand[0] ?? ''), times };
   const names = [...LAUNCHER_VARIABLES, ...modelDayCommandVariables];
   // Own ones: every object inherits `constructor` and the like.
-  const env = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(environment, name) ? [[name, environment[name]]] : [])));
+  const env = Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(environment, name) ? [[name, environment[name]]] : [])),
+  );
   return (program, rights, modelDay) => {
     const { args } = ownNode(childFlags(rights), loaderText(rights.network), NODE);
     const child = startLauncher(launcher.name, fillCommand(modelDayCommand, args, modelDay), env);
@@ -40,10 +45,18 @@ export function startChildBy(
   };
 }
 
-/** Throws what `spawn` throws when the machine is short of something; otherwise a `ServiceError` that names the launcher. */
-function startLauncher(name: string, [file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+/**
+ * Throws what `spawn` throws when the machine is short of something; otherwise a `ServiceError`
+ * that names the launcher.
+ */
+function startLauncher(
+  name: string,
+  [file = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): ChildProcess {
   try {
-    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends its launchers in order.
+    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends
+    // its launchers in order.
     return spawn(file, args, { stdio: 'pipe', env, detached: true });
   } catch (error) {
     if (isShortage(error) || !(error instanceof Error)) throw error;
@@ -52,12 +65,23 @@ function startLauncher(name: string, [file = '', ...args]: readonly string[], en
 }
 
 /**
- * The words of a command with Node's arguments and the names of a model-day: in the place of `{arguments}`, quoted for a POSIX
- * shell, or else after the last word as they are.
+ * The words of a command with Node's arguments and the names of a model-day: in the place of
+ * `{arguments}`, quoted for a POSIX shell, or else after the last word as they are.
  */
-export function fillCommand(command: readonly string[], args: readonly string[], { model, date, jobId }: ModelDay): string[] {
-  const words: Record<string, string> = { arguments: args.map(quoted).join(' '), model: named(model), date, job: named(jobId) };
-  const filled = command.map((word) => word.replaceAll(/\{(arguments|model|date|job)\}/g, (_, name) => words[name] ?? ''));
+export function fillCommand(
+  command: readonly string[],
+  args: readonly string[],
+  { model, date, jobId }: ModelDay,
+): string[] {
+  const words: Record<string, string> = {
+    arguments: args.map(quoted).join(' '),
+    model: named(model),
+    date,
+    job: named(jobId),
+  };
+  const filled = command.map((word) =>
+    word.replaceAll(/\{(arguments|model|date|job)\}/g, (_, name) => words[name] ?? ''),
+  );
   return command.some((word) => word.includes('{arguments}')) ? filled : [...filled, ...args];
 }
 

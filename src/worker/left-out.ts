@@ -11,12 +11,18 @@ export function storedLeftOut({ runs }: Pick<Job, 'runs'>): LeftOut {
   return new Map(
     runs.map(({ model, leftOut }) => {
       const stored: unknown = tryParse(leftOut);
-      return [model, new Set(additions.filter((addition) => Array.isArray(stored) && stored.includes(addition)))];
+      return [
+        model,
+        new Set(additions.filter((addition) => Array.isArray(stored) && stored.includes(addition))),
+      ];
     }),
   );
 }
 
-/** Stores what a provider refused, and warns of it in the provider's words: once for all runs of an entry. */
+/**
+ * Stores what a provider refused, and warns of it in the provider's words: once for all runs of an
+ * entry.
+ */
 export async function noteRefused(
   { database }: Pick<WorkerContext, 'database'>,
   { leftOut, job, entries, signal }: Pick<ActiveJob, 'leftOut' | 'job' | 'entries' | 'signal'>,

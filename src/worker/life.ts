@@ -12,9 +12,10 @@ export interface Life {
 }
 
 /**
- * Keeps a mark in the database that says whether this process, if it ended now without progress, would count as an idle
- * restart: it has run for `lifeCountsAfterMs`, or a child of the job has been running for `childCountsAfterMs`. Written while
- * the process lives, because SIGKILL leaves no time to write at the end.
+ * Keeps a mark in the database that says whether this process, if it ended now without progress,
+ * would count as an idle restart: it has run for `lifeCountsAfterMs`, or a child of the job has
+ * been running for `childCountsAfterMs`. Written while the process lives, because SIGKILL leaves no
+ * time to write at the end.
  */
 export function watchLife(
   { database, log, limits }: Pick<WorkerContext, 'database' | 'log' | 'limits'>,

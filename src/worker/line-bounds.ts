@@ -1,6 +1,9 @@
 /** The deepest message nests about ten levels, including what providers want sent back with it. */
 const MAX_DEPTH = 64;
-/** The widest message has 128 tool calls of three fields, and what providers want sent back with them. */
+/**
+ * The widest message has 128 tool calls of three fields, and what providers want sent back with
+ * them.
+ */
 const MAX_VALUES = 20_000;
 
 const QUOTE = 0x22;
@@ -12,9 +15,9 @@ const OBJECT_OPENS = 0x7b;
 const OBJECT_ENDS = 0x7d;
 
 /**
- * Refuses a line of JSON with more levels or values than any message of a child has, before it is parsed: parsing and
- * checking megabytes of brackets takes a second or more, and this check a few milliseconds at most. Throws an `Error`. Leaves
- * it to the parser whether the line is JSON at all.
+ * Refuses a line of JSON with more levels or values than any message of a child has, before it is
+ * parsed: parsing and checking megabytes of brackets takes a second or more, and this check a few
+ * milliseconds at most. Throws an `Error`. Leaves it to the parser whether the line is JSON at all.
  */
 export function checkLineBounds(line: string): void {
   let depth = 0;
@@ -32,7 +35,10 @@ export function checkLineBounds(line: string): void {
   }
 }
 
-/** The position of the closing quote of the text that opens at `start`; the end of the line when there is none. */
+/**
+ * The position of the closing quote of the text that opens at `start`; the end of the line when
+ * there is none.
+ */
 function endOfText(line: string, start: number): number {
   for (let at = start + 1; at < line.length; at += 1) {
     const character = line.charCodeAt(at);

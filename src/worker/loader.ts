@@ -2,13 +2,19 @@ import { type Network, confine } from './confinement.ts';
 import { CAN_RESTRICT_NETWORK } from './process.ts';
 
 /**
- * How a program reaches a child through a launcher: over the pipe, before the first message. The command line then holds only
- * a short loader, however the launcher passes it on, and every machine runs the program of this service.
+ * How a program reaches a child through a launcher: over the pipe, before the first message. The
+ * command line then holds only a short loader, however the launcher passes it on, and every machine
+ * runs the program of this service.
  */
 
-/** The bytes at the beginning that hold the program's length as decimal digits, padded with spaces. */
+/**
+ * The bytes at the beginning that hold the program's length as decimal digits, padded with spaces.
+ */
 const LENGTH_BYTES = 10;
-/** The pause before the loader reads again, where a launcher hands over a descriptor that does not block. */
+/**
+ * The pause before the loader reads again, where a launcher hands over a descriptor that does not
+ * block.
+ */
 const EAGAIN_PAUSE_MS = 5;
 /** The exit code of a child that its loader ends; `EX_UNAVAILABLE` of sysexits.h. */
 export const LOADER_FAILED = 69;
@@ -16,9 +22,10 @@ export const LOADER_FAILED = 69;
 export const WRONG_NODE = 'This machine has Node.js ';
 
 /**
- * The loader as JavaScript text: checks the version of its Node, reads the program's length and exactly as many bytes, and runs
- * them where `--eval` would. It reads by plain system calls: `process.stdin` would leave the descriptor non-blocking, which
- * breaks what the program reads after it.
+ * The loader as JavaScript text: checks the version of its Node, reads the program's length and
+ * exactly as many bytes, and runs them where `--eval` would. It reads by plain system calls:
+ * `process.stdin` would leave the descriptor non-blocking, which breaks what the program reads
+ * after it.
  */
 export function loaderText(network: Network): string {
   const needed = 'model-days need 24.15 or a later 24, or 26 or later';
@@ -50,7 +57,10 @@ export function loaderText(network: Network): string {
   }`.replaceAll(/\n\s*/g, ' ');
 }
 
-/** What is written to the child's stdin before the first message: the confined program, after its length. */
+/**
+ * What is written to the child's stdin before the first message: the confined program, after its
+ * length.
+ */
 export function packProgram(program: string, network: Network): Buffer {
   const bytes = Buffer.from(confine(program, network));
   return Buffer.concat([Buffer.from(String(bytes.length).padStart(LENGTH_BYTES)), bytes]);

@@ -19,11 +19,16 @@ interface Next {
 }
 
 /**
- * Runs one model-day to its end: completed with its positions, or failed with a reason. Whatever it throws is its own failure: no
- * other model-day, and not the job, ends with it. When the job is stopped meanwhile, or the database cannot be used (then this
- * rejects), the model-day stays as it is, to be resumed where its reasoning log ends.
+ * Runs one model-day to its end: completed with its positions, or failed with a reason. Whatever it
+ * throws is its own failure: no other model-day, and not the job, ends with it. When the job is
+ * stopped meanwhile, or the database cannot be used (then this rejects), the model-day stays as it
+ * is, to be resumed where its reasoning log ends.
  */
-export async function runModelDay(context: WorkerContext, activeJob: ActiveJob, next: Next): Promise<void> {
+export async function runModelDay(
+  context: WorkerContext,
+  activeJob: ActiveJob,
+  next: Next,
+): Promise<void> {
   const { modelDay } = next;
   try {
     const error = await runUnlessRefused(context, activeJob, next);
@@ -36,14 +41,25 @@ export async function runModelDay(context: WorkerContext, activeJob: ActiveJob, 
 }
 
 /** Resolves to why the model-day cannot run; null when it has ended, or was stopped. */
-async function runUnlessRefused(context: WorkerContext, activeJob: ActiveJob, next: Next): Promise<string | null> {
+async function runUnlessRefused(
+  context: WorkerContext,
+  activeJob: ActiveJob,
+  next: Next,
+): Promise<string | null> {
   const resolved = resolve(context, activeJob, next.modelDay);
   if ('error' in resolved) return resolved.error;
-  await attemptUntilOver(context, activeJob, { ...next, ...resolved, shortage: createShortage(context.limits) });
+  await attemptUntilOver(context, activeJob, {
+    ...next,
+    ...resolved,
+    shortage: createShortage(context.limits),
+  });
   return null;
 }
 
-/** Fails a model-day that has no session, or whose session could not end itself: it ends with its model-day. */
+/**
+ * Fails a model-day that has no session, or whose session could not end itself: it ends with its
+ * model-day.
+ */
 function fail(
   { database, clock }: WorkerContext,
   activeJob: ActiveJob,
@@ -60,26 +76,40 @@ function resolve(
   { model: name, date }: ModelDay,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
   const entry = activeJob.entries.get(name);
-  if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
+  if (entry === undefined)
+    return { error: `The server configuration, which defines '${name}', is missing or broken` };
   const refusal = keyRefusalOf(activeJob, name);
   if (refusal !== null) return { error: refusal };
   if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
-    return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set` };
+    return {
+      error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
+    };
   const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
   const cacheKey = sha256(JSON.stringify([activeJob.job.jobId, date, name])).toString('hex');
-  const model = resolveModel(entry, sources, { cacheKey, leftOut: [...(activeJob.leftOut.get(name) ?? [])] });
+  const model = resolveModel(entry, sources, {
+    cacheKey,
+    leftOut: [...(activeJob.leftOut.get(name) ?? [])],
+  });
   return 'error' in model ? model : { entry, model };
 }
 
-/** Attempts a model-day until it has ended, each time in a place among the children that run side by side. */
-async function attemptUntilOver(context: WorkerContext, activeJob: ActiveJob, attempted: Attempted): Promise<void> {
+/**
+ * Attempts a model-day until it has ended, each time in a place among the children that run side by
+ * side.
+ */
+async function attemptUntilOver(
+  context: WorkerContext,
+  activeJob: ActiveJob,
+  attempted: Attempted,
+): Promise<void> {
   const { crew, signal } = activeJob;
   for (;;) {
     await crew.join();
     let result = OVER;
     try {
-      if (!signal.aborted && activeJob.cannotStart === null) result = await attempt(context, activeJob, attempted);
+      if (!signal.aborted && activeJob.cannotStart === null)
+        result = await attempt(context, activeJob, attempted);
     } finally {
       crew.leave(result.lost === null ? 'well' : 'lost');
     }

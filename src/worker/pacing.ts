@@ -2,18 +2,25 @@ import { availableParallelism } from 'node:os';
 import { type EventLoop, eventLoop } from '../event-loop.ts';
 
 /**
- * The start of a model-day blocks the event loop, above all the start of its process: for a millisecond or two, and for much
- * longer when processors are short. Starts therefore take turns, and leave the event loop free between them, so that a thousand
- * of them do not delay other requests.
+ * The start of a model-day blocks the event loop, above all the start of its process: for a
+ * millisecond or two, and for much longer when processors are short. Starts therefore take turns,
+ * and leave the event loop free between them, so that a thousand of them do not delay other
+ * requests.
  */
 
 /** After a turn, the event loop is left free for this many times what the turn took. */
 const REST_FACTOR = 1;
 /** A round of the event loop that takes longer has other work in it, which goes first. */
 const BUSY_ROUND_MS = 4;
-/** A turn waits no longer than this for other work: a service that is always busy starts model-days too. */
+/**
+ * A turn waits no longer than this for other work: a service that is always busy starts model-days
+ * too.
+ */
 const MAX_WAIT_MS = 250;
-/** To start takes a child some 40 ms of a processor: more at the same time start no sooner, and leave less to the service. */
+/**
+ * To start takes a child some 40 ms of a processor: more at the same time start no sooner, and
+ * leave less to the service.
+ */
 export const MOST_STARTING = 2 * availableParallelism();
 /** A child that has been starting for this long may be stuck, and holds back no other. */
 const MAX_STARTING_MS = 1_000;
@@ -21,11 +28,17 @@ const MAX_STARTING_MS = 1_000;
 /** Spaces out work that blocks the event loop. */
 export interface Pace {
   /**
-   * Does work that blocks, in its turn. Urgent work comes before all other. Resolves to what the work returns, and rejects with
-   * what it throws.
+   * Does work that blocks, in its turn. Urgent work comes before all other. Resolves to what the
+   * work returns, and rejects with what it throws.
    */
-  inTurn<Result>(work: () => Result | PromiseLike<Result>, options?: { isUrgent?: boolean }): Promise<Result>;
-  /** Counts a child that starts on this machine: while many do, no turn is given. The function returned says that it has started. */
+  inTurn<Result>(
+    work: () => Result | PromiseLike<Result>,
+    options?: { isUrgent?: boolean },
+  ): Promise<Result>;
+  /**
+   * Counts a child that starts on this machine: while many do, no turn is given. The function
+   * returned says that it has started.
+   */
   starting(): () => void;
 }
 
@@ -86,7 +99,7 @@ async function rest(loop: EventLoop, freeAt: number): Promise<void> {
   const giveUpAt = loop.now() + MAX_WAIT_MS;
   const restMs = Math.min(freeAt - loop.now(), MAX_WAIT_MS);
   if (restMs > 0) await loop.sleep(restMs);
-  for (let roundMs = Infinity; roundMs > BUSY_ROUND_MS && loop.now() < giveUpAt;) {
+  for (let roundMs = Infinity; roundMs > BUSY_ROUND_MS && loop.now() < giveUpAt; ) {
     const startedAt = loop.now();
     await loop.round();
     roundMs = loop.now() - startedAt;

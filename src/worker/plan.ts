@@ -1,7 +1,12 @@
 import type { CalendarDate } from '../calendar.ts';
 import { activeModelDays } from '../database/active-days.ts';
 import type { Database } from '../database/database.ts';
-import { type SkippedOnDate, type Skips, pendingModelDays, readBySpans } from '../database/job-days.ts';
+import {
+  type SkippedOnDate,
+  type Skips,
+  pendingModelDays,
+  readBySpans,
+} from '../database/job-days.ts';
 import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { skipReasons } from '../domain.ts';
@@ -23,19 +28,23 @@ export interface DatePlan {
 /** By date. */
 export type Plan = DatePlan[];
 
-/** Which of a job's model-days that have not ended to run, before prices are considered; in steps. */
+/**
+ * Which of a job's model-days that have not ended to run, before prices are considered; in steps.
+ */
 export function* planJob(database: Database, job: Job): Steps<Plan> {
   const models = job.runs.map(({ model }) => model);
   const plans = yield* readBySpans(database, job.jobId, (span) => {
     const pending = pendingModelDays(database, job.jobId, span);
-    return pending.length === 0 ? [] : planModelDays(pending, { ...job, completed: activeModelDays(database, models, span) });
+    return pending.length === 0
+      ? []
+      : planModelDays(pending, { ...job, completed: activeModelDays(database, models, span) });
   });
   return plans.flat();
 }
 
 /**
- * Which model-days to run, before prices are considered. Completed ones are skipped unless they are to be replaced; in resume mode
- * each model starts on its own date, replacing or not.
+ * Which model-days to run, before prices are considered. Completed ones are skipped unless they are
+ * to be replaced; in resume mode each model starts on its own date, replacing or not.
  */
 export function planModelDays(
   modelDays: readonly ModelDay[],
@@ -43,27 +52,41 @@ export function planModelDays(
     runs,
     completed,
     replaceExisting,
-  }: { runs: readonly Run[]; completed: readonly { date: CalendarDate; model: string }[]; replaceExisting: boolean },
+  }: {
+    runs: readonly Run[];
+    completed: readonly { date: CalendarDate; model: string }[];
+    replaceExisting: boolean;
+  },
 ): Plan {
   const startOf = new Map(runs.map(({ model, startDate }) => [model, startDate]));
   const isCompleted = new Set(completed.map(keyOf));
   const reasonToSkip = (modelDay: ModelDay) => {
     if (!replaceExisting && isCompleted.has(keyOf(modelDay))) return skipReasons.alreadyCompleted;
-    return modelDay.date < (startOf.get(modelDay.model) ?? '') ? skipReasons.beforeResumeDate : null;
+    return modelDay.date < (startOf.get(modelDay.model) ?? '')
+      ? skipReasons.beforeResumeDate
+      : null;
   };
   return [...Map.groupBy(modelDays, ({ date }) => date)].map(([date, ofDate]) => {
     const byReason = Map.groupBy(ofDate, reasonToSkip);
-    const skips = [...byReason].flatMap(([reason, skipped]) => (reason === null ? [] : [{ reason, modelDays: skipped }]));
+    const skips = [...byReason].flatMap(([reason, skipped]) =>
+      reason === null ? [] : [{ reason, modelDays: skipped }],
+    );
     return { date, run: byReason.get(null) ?? [], skips };
   });
 }
 
 /** Moves the model-days of dates without prices from those to run to those to skip. */
 export function skipUnpricedDates(plan: Plan, dates: readonly DatePrices[]): Plan {
-  const available = new Set(dates.filter(({ availability }) => availability === 'available').map(({ date }) => date));
+  const available = new Set(
+    dates.filter(({ availability }) => availability === 'available').map(({ date }) => date),
+  );
   return plan.map((day) => {
     if (day.run.length === 0 || available.has(day.date)) return day;
-    return { ...day, run: [], skips: [...day.skips, { reason: skipReasons.noPriceData, modelDays: day.run }] };
+    return {
+      ...day,
+      run: [],
+      skips: [...day.skips, { reason: skipReasons.noPriceData, modelDays: day.run }],
+    };
   });
 }
 
@@ -78,11 +101,15 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countOf(skipReasons.alreadyCompleted);
   const early = countOf(skipReasons.beforeResumeDate);
-  const unpriced = skipped.filter(({ reason }) => reason === skipReasons.noPriceData).map(({ date }) => date);
+  const unpriced = skipped
+    .filter(({ reason }) => reason === skipReasons.noPriceData)
+    .map(({ date }) => date);
   return [
     ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
     ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
-    ...(unpriced.length > 0 ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`] : []),
+    ...(unpriced.length > 0
+      ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`]
+      : []),
   ];
 }
 

@@ -6,26 +6,40 @@ import { type Host, ownNode } from '../own-node.ts';
 import { type Network, confine } from './confinement.ts';
 import type { Launcher } from './launcher-end.ts';
 
-/** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
+/**
+ * The process of a model-day: its command, flags, environment and niceness, and how it is ended.
+ */
 
 /** The time between TERM and KILL. A child holds nothing that could be lost, so it is short. */
 const KILL_AFTER_MS = 1_000;
-/** V8's threads beside the main one. Its default of four would double the tasks of a child, and containers may limit tasks. */
+/**
+ * V8's threads beside the main one. Its default of four would double the tasks of a child, and
+ * containers may limit tasks.
+ */
 const CHILD_V8_THREADS = 1;
 /** Of a child among few: the service takes precedence, and so do other programs. */
 export const CHILD_NICENESS = 10;
-/** Of children when there may be many. Beside other programs that keep all processors busy, it leaves them next to no processor time. */
+/**
+ * Of children when there may be many. Beside other programs that keep all processors busy, it
+ * leaves them next to no processor time.
+ */
 const NICENESS_OF_MANY = 19;
 /** More than these are many. */
 const MANY_CHILDREN = 100;
-/** The highest value: when memory is short, the kernel kills a child, whose model-day is resumed, and not the service. */
+/**
+ * The highest value: when memory is short, the kernel kills a child, whose model-day is resumed,
+ * and not the service.
+ */
 const CHILD_OOM_SCORE_ADJ = 1000;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
 const MAX_STDERR_BYTES = 1024 * 1024;
 /** From Node 26; before that the permission model lets every process reach the network. */
-export const CAN_RESTRICT_NETWORK = Number.parseInt(process.versions.node) >= 26;
-/** The variables that a child inherits: how to reach the network, which certificates to trust, and the time zone. */
+export const CAN_RESTRICT_NETWORK = Number.parseInt(process.versions.node, 10) >= 26;
+/**
+ * The variables that a child inherits: how to reach the network, which certificates to trust, and
+ * the time zone.
+ */
 const INHERITED_VARIABLES = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -40,7 +54,10 @@ const INHERITED_VARIABLES = [
   'TZ',
 ];
 
-/** What a child may use: the network, the size of its JavaScript heap, and its share of the processors. */
+/**
+ * What a child may use: the network, the size of its JavaScript heap, and its share of the
+ * processors.
+ */
 export interface Rights {
   network: Network;
   heapMb: number;
@@ -50,7 +67,10 @@ export interface Rights {
   host?: Host;
 }
 
-/** A child that was started: the process of a model-day itself, or of the launcher that runs it somewhere else. */
+/**
+ * A child that was started: the process of a model-day itself, or of the launcher that runs it
+ * somewhere else.
+ */
 export interface Started {
   child: ChildProcess;
   /** Null when the child is the model-day's own process. */
@@ -58,20 +78,24 @@ export interface Started {
 }
 
 /**
- * How the worker starts a child: from its program, as JavaScript text, for one model-day. May throw what `spawn` throws; other
- * start errors are events of the child.
+ * How the worker starts a child: from its program, as JavaScript text, for one model-day. May throw
+ * what `spawn` throws; other start errors are events of the child.
  */
 export type StartChild = (program: string, rights: Rights, modelDay: ModelDay) => Started;
 
 /**
- * The niceness of a child when so many may run side by side. The system divides the processors among all processes that want to run:
- * a thousand children at 10 leave the service too little for its requests.
+ * The niceness of a child when so many may run side by side. The system divides the processors
+ * among all processes that want to run: a thousand children at 10 leave the service too little for
+ * its requests.
  */
 export function childNiceness(sideBySide: number): number {
   return sideBySide > MANY_CHILDREN ? NICENESS_OF_MANY : CHILD_NICENESS;
 }
 
-/** The service's way without MODEL_DAY_COMMAND: a process of its own, whose program is confined before it runs. */
+/**
+ * The service's way without MODEL_DAY_COMMAND: a process of its own, whose program is confined
+ * before it runs.
+ */
 export function startConfined(program: string, rights: Rights): Started {
   return { child: startProcess(confine(program, rights.network), rights), launcher: null };
 }
@@ -84,13 +108,15 @@ export function childFlags({ network, heapMb }: Rights): string[] {
     `--max-old-space-size=${Math.floor(heapMb)}`,
     `--v8-pool-size=${CHILD_V8_THREADS}`,
   ];
-  if (network !== 'none' && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
+  if (network !== 'none' && CAN_RESTRICT_NETWORK)
+    flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
   return flags;
 }
 
 /**
- * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the child then starts as
- * fast as an empty one, whatever the size of the service, and may read no file at all, not even its own.
+ * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the
+ * child then starts as fast as an empty one, whatever the size of the service, and may read no file
+ * at all, not even its own.
  */
 export function startProcess(program: string, rights: Rights): ChildProcess {
   const { file, args } = ownNode(childFlags(rights), program, rights.host);
@@ -117,7 +143,10 @@ function yieldToParent({ pid }: ChildProcess, niceness = CHILD_NICENESS): void {
   }
 }
 
-/** Ends a child on this machine; after TERM, KILL follows if that was not enough. Nothing more is read from it. */
+/**
+ * Ends a child on this machine; after TERM, KILL follows if that was not enough. Nothing more is
+ * read from it.
+ */
 export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -129,8 +158,9 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /**
- * Reads what the child writes to stderr; the function returned gives the end of it so far. Calls `onTooMuch` when the child
- * has written an unreasonable amount. `clean` is applied before anything is cut off.
+ * Reads what the child writes to stderr; the function returned gives the end of it so far. Calls
+ * `onTooMuch` when the child has written an unreasonable amount. `clean` is applied before anything
+ * is cut off.
  */
 export function readStderr(
   child: ChildProcess,
@@ -142,7 +172,8 @@ export function readStderr(
   child.stderr?.on('data', (chunk: Buffer) => {
     tail = clean(tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
     bytes += chunk.length;
-    if (bytes > MAX_STDERR_BYTES) onTooMuch(`The model process wrote more than ${MAX_STDERR_BYTES} bytes to stderr`);
+    if (bytes > MAX_STDERR_BYTES)
+      onTooMuch(`The model process wrote more than ${MAX_STDERR_BYTES} bytes to stderr`);
   });
   return () => tail;
 }

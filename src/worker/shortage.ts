@@ -8,7 +8,9 @@ import type { WorkerLimits } from './limits.ts';
 /** Errors of a start for which the machine lacks processes, memory or open files. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
-/** Whether the machine lacked something when a process was started, so that another try may succeed. */
+/**
+ * Whether the machine lacked something when a process was started, so that another try may succeed.
+ */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.has(String(codeOf(error)));
 }
@@ -17,11 +19,14 @@ export function isShortage(error: unknown): boolean {
 export interface Shortage {
   /** The number of the next try: one more than the starts in a row that ended without a line. */
   readonly tries: number;
-  /** Counts a lost child. Returns why the model-day is given up, or null when it is to be tried again. */
+  /**
+   * Counts a lost child. Returns why the model-day is given up, or null when it is to be tried
+   * again.
+   */
   note(lost: Lost): string | null;
   /**
-   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at random, because a shortage takes
-   * many children at the same moment.
+   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at
+   * random, because a shortage takes many children at the same moment.
    */
   pauseMs(): number;
   /** Waits so long; returns early when the job is stopped. */
@@ -29,7 +34,11 @@ export interface Shortage {
 }
 
 /** Counts from zero, for one model-day. */
-export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: WorkerLimits): Shortage {
+export function createShortage({
+  maxStarts,
+  maxResumptions,
+  restartPauseMs,
+}: WorkerLimits): Shortage {
   let silent = 0;
   let killed = 0;
   const pauseMs = () => spread(backOff(Math.max(silent, killed), { firstMs: restartPauseMs }));
@@ -59,7 +68,8 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
 const ADVICE =
   'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
 
-const LAUNCHER_ADVICE = 'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
+const LAUNCHER_ADVICE =
+  'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
 
 /** The warnings of a job about lost children. */
 export function shortageWarning({ hasSpoken, launcher }: Lost): string {

@@ -1,14 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
 import { type Channel, isMessage } from './channel.ts';
 import { type Launcher, boundOutput, endLauncher } from './launcher-end.ts';
-import { type LauncherEnd, describeBanner, describeEnd, describeNotStarted, describeSaid, lackOf } from './launcher-words.ts';
+import {
+  type LauncherEnd,
+  describeBanner,
+  describeEnd,
+  describeNotStarted,
+  describeSaid,
+  lackOf,
+} from './launcher-words.ts';
 import { watchMemory } from './memory.ts';
 import { type Started, endProcess, readStderr } from './process.ts';
 import { isShortage } from './shortage.ts';
 
 /**
- * What depends on how a child was started: how it is ended, what is watched, and how its end is reported. A child of this machine is
- * killed and its memory is watched; a launcher ends in its own time, and its errors name it.
+ * What depends on how a child was started: how it is ended, what is watched, and how its end is
+ * reported. A child of this machine is killed and its memory is watched; a launcher ends in its own
+ * time, and its errors name it.
  */
 
 /** A banner is quoted with the lines that come within this time after its first. */
@@ -20,9 +28,15 @@ const MAX_UNENDED_LENGTH = 1_000;
 /** How a started child is watched and ended. */
 export interface Tending {
   end(signal: NodeJS.Signals): void;
-  /** Whether a line before the child's first message comes from a launcher; the model-day then fails, and quotes it. */
+  /**
+   * Whether a line before the child's first message comes from a launcher; the model-day then
+   * fails, and quotes it.
+   */
   isForeign(line: string): boolean;
-  /** Why a line that is too long, before the child's first message, fails the model-day; null where only the child writes. */
+  /**
+   * Why a line that is too long, before the child's first message, fails the model-day; null where
+   * only the child writes.
+   */
   describeForeignLine(): string | null;
   /** Reports that the machine ended the child. */
   lose(error: string): void;
@@ -49,14 +63,18 @@ export function tend({ child, launcher }: Started, care: Care): Tending {
 
 function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending {
   const stderr = readStderr(child, channel.fail);
-  const endWatch = watchMemory(child, { memoryMb, onTooMuch: (error) => channel.fail(error, 'SIGKILL') });
+  const endWatch = watchMemory(child, {
+    memoryMb,
+    onTooMuch: (error) => channel.fail(error, 'SIGKILL'),
+  });
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`);
     else channel.fail(`Cannot start the model process: ${error.message}`);
   });
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const how = killedBy ?? `exit code ${code}`;
-    // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
+    // When memory is short, the kernel kills; any other end of a child that has sent a line is its
+    // own fault.
     if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${how})`);
     else channel.fail(`The model process ended without an outcome (${how})`);
   };
@@ -71,7 +89,11 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
   };
 }
 
-function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, secrets }: Care): Tending {
+function tendLauncher(
+  child: ChildProcess,
+  { name, times }: Launcher,
+  { channel, secrets }: Care,
+): Tending {
   const stderr = readStderr(child, channel.fail, (text) => withoutKeys(text, secrets));
   const unended = readUnended(child, channel, (text) => withoutKeys(text, secrets));
   const tell = () => ({ name, stderr: stderr(), unended: unended() });
@@ -89,8 +111,10 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
     const end: LauncherEnd = { ...tell(), code, killedBy };
     const lack = lackOf(end);
     // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
-    if (!channel.hasSpoken() && lack !== null) channel.giveUpStarting(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
-    else if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`, name);
+    if (!channel.hasSpoken() && lack !== null)
+      channel.giveUpStarting(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
+    else if (!channel.hasSpoken() || killedBy === 'SIGKILL')
+      channel.lose(`it ended by itself (${describeEnd(end)})`, name);
     else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
   };
   return {
@@ -109,8 +133,15 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
   };
 }
 
-/** Reads what comes before the child's first line; the function returned gives the beginning of a line that has not ended. */
-function readUnended({ stdout }: ChildProcess, channel: Channel, clean: (text: string) => string): () => string {
+/**
+ * Reads what comes before the child's first line; the function returned gives the beginning of a
+ * line that has not ended.
+ */
+function readUnended(
+  { stdout }: ChildProcess,
+  channel: Channel,
+  clean: (text: string) => string,
+): () => string {
   let text = '';
   stdout?.on('data', (chunk: Buffer) => {
     const last = channel.hasSpoken() ? '' : (text + chunk.toString()).split('\n').at(-1);
@@ -119,13 +150,21 @@ function readUnended({ stdout }: ChildProcess, channel: Channel, clean: (text: s
   return () => text;
 }
 
-/** A launcher that repeats its input would otherwise show keys, as they are or as the messages to the child contain them. */
+/**
+ * A launcher that repeats its input would otherwise show keys, as they are or as the messages to
+ * the child contain them.
+ */
 function withoutKeys(text: string, keys: readonly string[]): string {
-  const written = keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1)]).sort((one, other) => other.length - one.length);
+  const written = keys
+    .flatMap((key) => [key, JSON.stringify(key).slice(1, -1)])
+    .sort((one, other) => other.length - one.length);
   return written.reduce((rest, key) => rest.replaceAll(key, '…'), text);
 }
 
-/** Resolves when the process has exited and its lines have been handled; `conclude` then settles the outcome if nothing has. */
+/**
+ * Resolves when the process has exited and its lines have been handled; `conclude` then settles the
+ * outcome if nothing has.
+ */
 function endOf(
   child: ChildProcess,
   channel: Channel,

@@ -22,11 +22,18 @@ import {
 const KEY = 'sk-test-0123456789abcdef';
 const BASE_DELAY_MS = 4;
 const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
-const tools: ToolDescription[] = [{ name: 'buy', description: 'Buy.', parameters: { type: 'object' } }];
+const tools: ToolDescription[] = [
+  { name: 'buy', description: 'Buy.', parameters: { type: 'object' } },
+];
 
 function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
   const patience = { requestTimeoutMs: 60_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS };
-  const asked = { api: 'chat', parameters: { model: 'test' }, stream: 'off', cacheKey: null } as const;
+  const asked = {
+    api: 'chat',
+    parameters: { model: 'test' },
+    stream: 'off',
+    cacheKey: null,
+  } as const;
   return { kind: 'provider', baseUrl, apiKey: KEY, leftOut: [], ...asked, ...patience, ...changes };
 }
 
@@ -49,12 +56,18 @@ async function askOnce(endpoint: Endpoint, conversation = opening): Promise<Aske
 }
 
 const fixture = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'));
+  JSON.parse(
+    readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'),
+  );
 const page = (status: number, words: string): Reply => ({
   status,
   body: `<html><head><title>${words}</title></head>\n<body><h1>${words}</h1></body></html>`,
 });
-const text = (body: string, type: string, status = 200): Reply => ({ status, headers: { 'content-type': type }, body });
+const text = (body: string, type: string, status = 200): Reply => ({
+  status,
+  headers: { 'content-type': type },
+  body,
+});
 
 // Faults that may pass: the same request once more, and then the answer.
 const passing: [name: string, fault: Reply, reason: RegExp][] = [
@@ -62,14 +75,42 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
   ['409', fails(409, 'Conflict'), /^returned 409: Conflict$/],
   ['429', fails(429, 'Slow down'), /^returned 429: Slow down$/],
   ['500', fails(500, 'Oops'), /^returned 500: Oops$/],
-  ['503 with a page', page(503, 'Overloaded'), /^returned 503: text\/html instead of JSON: Overloaded Overloaded$/],
-  ['502 with a page', page(502, 'Bad Gateway'), /^returned 502: text\/html instead of JSON: Bad Gateway/],
+  [
+    '503 with a page',
+    page(503, 'Overloaded'),
+    /^returned 503: text\/html instead of JSON: Overloaded Overloaded$/,
+  ],
+  [
+    '502 with a page',
+    page(502, 'Bad Gateway'),
+    /^returned 502: text\/html instead of JSON: Bad Gateway/,
+  ],
   ['529 without a body', { status: 529, body: '' }, /^returned 529: text\/html instead of JSON: $/],
-  ['200 with a status inside', { body: { error: { code: 429, message: 'Busy' } } }, /^returned 429: Busy$/],
-  ['200 with a status as text', { body: { error: { code: '503', message: 'Busy' } } }, /^returned 503: Busy$/],
-  ['an error in the choice', { body: fixture('error-openrouter-in-choice') }, /^returned 502: Upstream idle timeout$/],
-  ['a cut answer', { cut: 'sized' }, /^could not be reached: the connection was cut in the middle of the response$/],
-  ['a cut answer without a length', { cut: 'chunked' }, /^could not be reached: the connection was cut/],
+  [
+    '200 with a status inside',
+    { body: { error: { code: 429, message: 'Busy' } } },
+    /^returned 429: Busy$/,
+  ],
+  [
+    '200 with a status as text',
+    { body: { error: { code: '503', message: 'Busy' } } },
+    /^returned 503: Busy$/,
+  ],
+  [
+    'an error in the choice',
+    { body: fixture('error-openrouter-in-choice') },
+    /^returned 502: Upstream idle timeout$/,
+  ],
+  [
+    'a cut answer',
+    { cut: 'sized' },
+    /^could not be reached: the connection was cut in the middle of the response$/,
+  ],
+  [
+    'a cut answer without a length',
+    { cut: 'chunked' },
+    /^could not be reached: the connection was cut/,
+  ],
   [
     'half an answer',
     text('{"choices": [{"mess', 'application/json'),
@@ -92,8 +133,16 @@ for (const [name, fault, reason] of passing) {
 
 // Faults that will not pass: one request, and the provider's own words.
 const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
-  ['400', fails(400, 'Unknown parameter: seed'), 'The model provider returned 400: Unknown parameter: seed'],
-  ['401', fails(401, `Incorrect API key provided: ${KEY}.`), /returned 401: Incorrect API key provided: \[key\]\.$/],
+  [
+    '400',
+    fails(400, 'Unknown parameter: seed'),
+    'The model provider returned 400: Unknown parameter: seed',
+  ],
+  [
+    '401',
+    fails(401, `Incorrect API key provided: ${KEY}.`),
+    /returned 401: Incorrect API key provided: \[key\]\.$/,
+  ],
   ['402', fails(402, 'Insufficient credits'), /returned 402: Insufficient credits$/],
   ['403', fails(403, 'Country not supported'), /returned 403: Country not supported$/],
   ['404', fails(404, 'No such model'), /returned 404: No such model$/],
@@ -117,11 +166,31 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     { status: 400, body: fixture('error-vllm') },
     /returned 400: This model's maximum context/,
   ],
-  ['an error that is text', { status: 404, body: fixture('error-ollama') }, /returned 404: model "llama9" not found/],
-  ['an error with details', { status: 422, body: fixture('error-mistral') }, /Extra inputs are not permitted/],
-  ['200 with an error text', { body: { error: 'model is loading' } }, /returned 200: model is loading$/],
-  ['200 with plain text', text('Not today', 'text/plain'), /returned 200: text\/plain instead of JSON: Not today$/],
-  ['200 with a page', page(200, 'Sign in'), /returned 200: text\/html instead of JSON: Sign in Sign in$/],
+  [
+    'an error that is text',
+    { status: 404, body: fixture('error-ollama') },
+    /returned 404: model "llama9" not found/,
+  ],
+  [
+    'an error with details',
+    { status: 422, body: fixture('error-mistral') },
+    /Extra inputs are not permitted/,
+  ],
+  [
+    '200 with an error text',
+    { body: { error: 'model is loading' } },
+    /returned 200: model is loading$/,
+  ],
+  [
+    '200 with plain text',
+    text('Not today', 'text/plain'),
+    /returned 200: text\/plain instead of JSON: Not today$/,
+  ],
+  [
+    '200 with a page',
+    page(200, 'Sign in'),
+    /returned 200: text\/html instead of JSON: Sign in Sign in$/,
+  ],
   [
     '200 with events',
     text('data: {"choices":[]}\n\n', 'text/event-stream'),
@@ -132,7 +201,11 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     { body: fixture('error-no-choices') },
     /unreadable response: it has no choices\[0\]\.message: \{"id"/,
   ],
-  ['200 with base_resp', { body: fixture('error-minimax-base-resp') }, /no choices.*insufficient balance/],
+  [
+    '200 with base_resp',
+    { body: fixture('error-minimax-base-resp') },
+    /no choices.*insufficient balance/,
+  ],
   [
     'an answer of 10 MB',
     { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
@@ -145,11 +218,23 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   ],
   [
     'an error that spells the key in escapes',
-    text(`{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`, 'application/json', 401),
+    text(
+      `{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`,
+      'application/json',
+      401,
+    ),
     'The model provider returned 401: Wrong key [key]',
   ],
-  ['a content type that is the key', text('Hello', KEY), /returned 200: \[key\] instead of JSON: Hello$/],
-  ['an error that repeats the key where it is cut', fails(400, `${'x'.repeat(290)} ${KEY}`), /400: x{290} \[key\]$/],
+  [
+    'a content type that is the key',
+    text('Hello', KEY),
+    /returned 200: \[key\] instead of JSON: Hello$/,
+  ],
+  [
+    'an error that repeats the key where it is cut',
+    fails(400, `${'x'.repeat(290)} ${KEY}`),
+    /400: x{290} \[key\]$/,
+  ],
 ];
 for (const [name, fault, error] of lasting) {
   test(`${name} fails at once`, async (t) => {
@@ -158,7 +243,9 @@ for (const [name, fault, error] of lasting) {
     if (typeof error === 'string') assert.equal(asked.error, error);
     else assert.match(asked.error as string, error);
     assert.equal(server.requests.length, 1);
-    assert.deepEqual(asked.failures, [{ reason: asked.error?.replace('The model provider ', ''), waitMs: null }]);
+    assert.deepEqual(asked.failures, [
+      { reason: asked.error?.replace('The model provider ', ''), waitMs: null },
+    ]);
     assert.ok(!JSON.stringify(asked).includes(KEY.slice(0, 12)), JSON.stringify(asked));
   });
 }
@@ -190,10 +277,15 @@ test('when all tries are used up the error says how many there were, and the wai
 
 test('a provider that never responds is retried, each time within the time limit', async (t) => {
   const server = await startModelServer(t, () => 'never');
-  const { error, failures } = await askOnce(endpointOf(server.baseUrl, { requestTimeoutMs: 50, maxRetries: 2 }));
+  const { error, failures } = await askOnce(
+    endpointOf(server.baseUrl, { requestTimeoutMs: 50, maxRetries: 2 }),
+  );
   const reason = 'could not be reached: no response within 0.05 seconds';
   assert.equal(error, `The model provider ${reason} (after 3 tries)`);
-  assert.deepEqual(failures.map((failure) => failure.reason), Array(3).fill(reason));
+  assert.deepEqual(
+    failures.map((failure) => failure.reason),
+    Array(3).fill(reason),
+  );
   assert.equal(server.requests.length, 3);
 });
 
@@ -207,7 +299,9 @@ test('a time limit counts to the last byte, not to the first', async (t) => {
   t.after(() => dripping.close());
   await new Promise((resolve) => dripping.once('listening', resolve));
   const { port } = dripping.address() as { port: number };
-  const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}`, { requestTimeoutMs: 80, maxRetries: 0 }));
+  const { error } = await askOnce(
+    endpointOf(`http://127.0.0.1:${port}`, { requestTimeoutMs: 80, maxRetries: 0 }),
+  );
   assert.equal(error, 'The model provider could not be reached: no response within 0.08 seconds');
 });
 
@@ -217,7 +311,10 @@ test('a refused connection is retried, and reported after the last try', async (
   const { port } = closed.address() as { port: number };
   await new Promise((resolve) => closed.close(resolve));
   const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}/v1`, { maxRetries: 1 }));
-  assert.equal(error, `The model provider could not be reached: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`);
+  assert.equal(
+    error,
+    `The model provider could not be reached: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`,
+  );
 });
 
 test('untrusted or missing TLS fails immediately and says what to do', async (t) => {
@@ -285,7 +382,8 @@ test('Retry-After is respected on the wire', async (t) => {
   const server = await startModelServer(t, (_request, count) => {
     events.push(`request ${count}`);
     if (count > 1) return says('Done.');
-    // Timers of the same duration end in the order in which they began, and the model's begins after this one.
+    // Timers of the same duration end in the order in which they began, and the model's begins
+    // after this one.
     setTimeout(() => events.push('40 ms are over'), 40);
     return fails(429, 'Slow down', { 'retry-after-ms': '40' });
   });
@@ -301,7 +399,10 @@ const baseUrls: [suffix: string, path: string][] = [
   ['/v1/', '/v1/chat/completions'],
   ['/v1//', '/v1/chat/completions'],
   ['/api/v1/chat/completions', '/api/v1/chat/completions'],
-  ['/openai/deployments/x?api-version=2024-10-21', '/openai/deployments/x/chat/completions?api-version=2024-10-21'],
+  [
+    '/openai/deployments/x?api-version=2024-10-21',
+    '/openai/deployments/x/chat/completions?api-version=2024-10-21',
+  ],
 ];
 for (const [suffix, path] of baseUrls) {
   test(`the base URL http://host${suffix} is requested at ${path}`, async (t) => {
@@ -324,7 +425,11 @@ test('the request: key, parameters, messages and tools, and nothing else', async
   };
   await askOnce(endpointOf(server.baseUrl, { parameters }));
   const [{ method, headers, body }] = server.requests as [ModelServer['requests'][0]];
-  assert.deepEqual(body, { ...parameters, messages: opening, tools: [{ type: 'function', function: tools[0] }] });
+  assert.deepEqual(body, {
+    ...parameters,
+    messages: opening,
+    tools: [{ type: 'function', function: tools[0] }],
+  });
   assert.deepEqual(
     [method, headers.authorization, headers['content-type'], headers.accept],
     ['POST', `Bearer ${KEY}`, 'application/json', 'application/json'],
@@ -340,22 +445,29 @@ test('a server that needs no key gets none', async (t) => {
 
 test('parameters cannot take the place of the conversation', async (t) => {
   const server = await startModelServer(t, [says('Done.')]);
-  await askOnce(endpointOf(server.baseUrl, { parameters: { model: 'm', messages: [], tools: [] } }));
+  await askOnce(
+    endpointOf(server.baseUrl, { parameters: { model: 'm', messages: [], tools: [] } }),
+  );
   assert.deepEqual(server.requests[0]?.body.messages, opening);
 });
 
 test('a key that is a word is not removed from answers, a real one is', async (t) => {
-  const behaviour: Behaviour = ({ headers }) => says(`You sent ${headers.authorization}; I run on ollama.`);
+  const behaviour: Behaviour = ({ headers }) =>
+    says(`You sent ${headers.authorization}; I run on ollama.`);
   const server = await startModelServer(t, behaviour);
-  const heard = async (apiKey: string) => (await askOnce(endpointOf(server.baseUrl, { apiKey }))).answer?.content;
+  const heard = async (apiKey: string) =>
+    (await askOnce(endpointOf(server.baseUrl, { apiKey }))).answer?.content;
   assert.equal(await heard('ollama'), 'You sent Bearer ollama; I run on ollama.');
   assert.equal(await heard(KEY), 'You sent Bearer [key]; I run on ollama.');
 });
 
 test('other secrets of a request are removed from answers and errors too, the longest first', async (t) => {
   const secrets = [`${KEY}-of-body`, 'word'];
-  const server = await startModelServer(t, ({ body }) => (body.user === 'a' ? says : (text: string) => fails(401, text))(`${KEY}-of-body, ${KEY}, word`));
-  const ask = (user: string) => askOnce(endpointOf(server.baseUrl, { secrets, parameters: { model: 'test', user } }));
+  const server = await startModelServer(t, ({ body }) =>
+    (body.user === 'a' ? says : (text: string) => fails(401, text))(`${KEY}-of-body, ${KEY}, word`),
+  );
+  const ask = (user: string) =>
+    askOnce(endpointOf(server.baseUrl, { secrets, parameters: { model: 'test', user } }));
   assert.equal((await ask('a')).answer?.content, '[key], [key], word');
   assert.match(String((await ask('b')).error), /401: \[key\], \[key\], word$/);
 });
@@ -398,7 +510,13 @@ for (const [name, message] of histories) {
         role: 'assistant',
         content: null,
         ...message,
-        tool_calls: [{ id, type: 'function', function: { name: 'buy', arguments: '{"symbol":"AAPL","amount":5}' } }],
+        tool_calls: [
+          {
+            id,
+            type: 'function',
+            function: { name: 'buy', arguments: '{"symbol":"AAPL","amount":5}' },
+          },
+        ],
       },
       { role: 'tool', tool_call_id: id, content: '{}' },
     ]);
@@ -414,15 +532,30 @@ test("Gemini's signature goes back with the call that it belongs to", async (t) 
 });
 
 test('calls that could not be sent back as they came are repaired in the history', async (t) => {
-  const broken = (name: string, args: unknown) => ({ id: `id-${name}`, function: { name, arguments: args } });
+  const broken = (name: string, args: unknown) => ({
+    id: `id-${name}`,
+    function: { name, arguments: args },
+  });
   const body = {
     choices: [
-      { message: { tool_calls: [broken('buy', '{broken'), broken('functions.buy', '{}'), broken('sell', '[1]')] } },
+      {
+        message: {
+          tool_calls: [
+            broken('buy', '{broken'),
+            broken('functions.buy', '{}'),
+            broken('sell', '[1]'),
+          ],
+        },
+      },
     ],
   };
   const [assistant] = await historyAfter(t, body);
   assert.deepEqual(
-    assistant.tool_calls.map((call: any) => [call.type, call.function.name, call.function.arguments]),
+    assistant.tool_calls.map((call: any) => [
+      call.type,
+      call.function.name,
+      call.function.arguments,
+    ]),
     [
       ['function', 'buy', '{}'],
       ['function', 'unknown', '{}'],
@@ -434,14 +567,24 @@ test('calls that could not be sent back as they came are repaired in the history
 test('once an answer had reasoning_content, every assistant message goes back with it, empty where it had none', async (t) => {
   const server = await startModelServer(t, [says('Done.')]);
   const said = (content: string, message: object | null) => [
-    { role: 'assistant', content, toolCalls: [{ id: content, name: 'buy', arguments: '{}' }], carried: message && { message, calls: [] } } as ChatMessage,
+    {
+      role: 'assistant',
+      content,
+      toolCalls: [{ id: content, name: 'buy', arguments: '{}' }],
+      carried: message && { message, calls: [] },
+    } as ChatMessage,
     { role: 'tool', id: content, content: '{}' } as const,
   ];
   const sent = async (...messages: (object | null)[]) => {
-    const conversation = [...opening, ...messages.flatMap((message, index) => said(String(index), message as never))];
+    const conversation = [
+      ...opening,
+      ...messages.flatMap((message, index) => said(String(index), message as never)),
+    ];
     await askOnce(endpointOf(server.baseUrl), conversation);
     const last = server.requests.at(-1)?.body.messages ?? [];
-    return last.filter(({ role }: any) => role === 'assistant').map((message: any) => message.reasoning_content);
+    return last
+      .filter(({ role }: any) => role === 'assistant')
+      .map((message: any) => message.reasoning_content);
   };
   assert.deepEqual(await sent(null, { reasoning_content: 'Hm.' }, null), ['', 'Hm.', '']);
   assert.deepEqual(await sent(null, { reasoning_content: '' }), ['', '']);
@@ -457,7 +600,17 @@ const strictly: [tool: ToolName, isStrict: boolean][] = [
 for (const [name, strict] of strictly) {
   test(`Responses ${strict ? 'holds the model to' : 'does not hold the model to'} the schema of ${name}`, () => {
     const tools = [{ name, description: '', parameters: toolParameters[name] }];
-    const body = dialects.responses.body({ conversation: [], tools, parameters: {}, isStreamed: false, cacheKey: null, adds: () => false });
-    assert.deepEqual(asArray(body['tools'])?.map((tool) => asObject(tool)?.['strict']), [strict]);
+    const body = dialects.responses.body({
+      conversation: [],
+      tools,
+      parameters: {},
+      isStreamed: false,
+      cacheKey: null,
+      adds: () => false,
+    });
+    assert.deepEqual(
+      asArray(body['tools'])?.map((tool) => asObject(tool)?.['strict']),
+      [strict],
+    );
   });
 }

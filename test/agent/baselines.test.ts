@@ -18,10 +18,17 @@ import { type LedgerDay, callTool } from '../support/trading-day.ts';
 const MOST_STEPS = 30;
 
 /** A morning as the parent has it, with this cash and these holdings (`A:3 B:1`). */
-function morning(prices: string | ReturnType<typeof openDatabase>, date: string, { cash = 10_000, held = '' } = {}) {
+function morning(
+  prices: string | ReturnType<typeof openDatabase>,
+  date: string,
+  { cash = 10_000, held = '' } = {},
+) {
   const database = typeof prices === 'string' ? openDatabase(':memory:') : prices;
-  if (typeof prices === 'string') storeBars(database, readPrices(prices), { source: 'csv', recordedAt: 't' });
-  const symbols = database.statement('SELECT DISTINCT symbol FROM price_data ORDER BY symbol').all();
+  if (typeof prices === 'string')
+    storeBars(database, readPrices(prices), { source: 'csv', recordedAt: 't' });
+  const symbols = database
+    .statement('SELECT DISTINCT symbol FROM price_data ORDER BY symbol')
+    .all();
   const universe = new Set(symbols.map(({ symbol }) => symbol as string));
   const holdings = held.split(' ').filter((part) => part !== '');
   const day: LedgerDay = {
@@ -30,7 +37,9 @@ function morning(prices: string | ReturnType<typeof openDatabase>, date: string,
     actions: [],
     portfolio: {
       cash: fromDollars(cash),
-      holdings: new Map(holdings.map((part) => [part.split(':')[0] as string, Number(part.split(':')[1])])),
+      holdings: new Map(
+        holdings.map((part) => [part.split(':')[0] as string, Number(part.split(':')[1])]),
+      ),
     },
   };
   return day;
@@ -39,12 +48,19 @@ function morning(prices: string | ReturnType<typeof openDatabase>, date: string,
 function briefOf(day: LedgerDay): Brief {
   const quotes = [...day.universe].map((symbol) => {
     const { open, previousClose } = day.market.quote(symbol);
-    return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
+    return {
+      symbol,
+      open: open && open / 10_000,
+      previousClose: previousClose && previousClose / 10_000,
+    };
   });
   return { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
 }
 
-/** Runs a baseline over a day through the real tools; for each answer a new one, which knows only the conversation. */
+/**
+ * Runs a baseline over a day through the real tools; for each answer a new one, which knows only
+ * the conversation.
+ */
 async function play(
   strategy: BaselineStrategy,
   day: LedgerDay,
@@ -52,12 +68,18 @@ async function play(
 ): Promise<ChatMessage[]> {
   const conversation: ChatMessage[] = firstMessages(brief);
   for (let step = 0; step < MOST_STEPS; step += 1) {
-    const { content, toolCalls } = await createBaselineModel(strategy, { signature, brief })(conversation);
+    const { content, toolCalls } = await createBaselineModel(strategy, { signature, brief })(
+      conversation,
+    );
     assert.ok(toolCalls.length <= MAX_TOOL_CALLS);
     conversation.push({ role: 'assistant', content, toolCalls });
     if (toolCalls.length === 0) return conversation;
     for (const call of toolCalls)
-      conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
+      conversation.push({
+        role: 'tool',
+        id: call.id,
+        content: (await callTool(day, call)).content,
+      });
   }
   throw new Error('It does not end its day');
 }
@@ -85,24 +107,60 @@ const cases: [
   options: { cash?: number; held?: string },
   orders: string[],
 ][] = [
-  ['buys equal amounts on its first day', 'buy-and-hold', '2025-11-06', {}, ['buy A 50', 'buy B 100']],
-  ['leaves out what has no price', 'buy-and-hold', '2025-11-10', { cash: 480 }, ['buy A 2', 'buy B 6']],
+  [
+    'buys equal amounts on its first day',
+    'buy-and-hold',
+    '2025-11-06',
+    {},
+    ['buy A 50', 'buy B 100'],
+  ],
+  [
+    'leaves out what has no price',
+    'buy-and-hold',
+    '2025-11-10',
+    { cash: 480 },
+    ['buy A 2', 'buy B 6'],
+  ],
   ['never trades again', 'buy-and-hold', '2025-11-10', { held: 'A:1' }, []],
   ['waits while nothing has a price', 'buy-and-hold', '2025-11-11', {}, []],
   ['waits while nothing can be paid', 'buy-and-hold', '2025-11-10', { cash: 39.99 }, []],
-  ['buys equal amounts on its first day', 'equal-weight', '2025-11-07', {}, ['buy A 33', 'buy B 67', 'buy C 167']],
+  [
+    'buys equal amounts on its first day',
+    'equal-weight',
+    '2025-11-07',
+    {},
+    ['buy A 33', 'buy B 67', 'buy C 167'],
+  ],
   ['rests within the week', 'equal-weight', '2025-11-07', { held: 'A:1' }, []],
-  ['brings back equal amounts', 'equal-weight', '2025-11-10', { cash: 0, held: 'A:4 B:3' }, ['sell A 1', 'buy B 3']],
+  [
+    'brings back equal amounts',
+    'equal-weight',
+    '2025-11-10',
+    { cash: 0, held: 'A:4 B:3' },
+    ['sell A 1', 'buy B 3'],
+  ],
   ['keeps what has no price', 'equal-weight', '2025-11-10', { cash: 0, held: 'A:1 B:3 C:9' }, []],
   ['has nothing to rank by on the first of days', 'momentum', '2025-11-06', {}, []],
   ['buys the best tenth', 'momentum', '2025-11-10', {}, ['buy A 83']],
-  ['goes over to the best tenth', 'momentum', '2025-11-10', { cash: 0, held: 'B:9 C:9' }, ['sell B 9', 'buy A 3']],
+  [
+    'goes over to the best tenth',
+    'momentum',
+    '2025-11-10',
+    { cash: 0, held: 'B:9 C:9' },
+    ['sell B 9', 'buy A 3'],
+  ],
   ['starts within the week when it holds nothing', 'momentum', '2025-11-07', {}, ['buy A 100']],
   ['rests within the week', 'momentum', '2025-11-07', { held: 'B:1' }, []],
   ['waits while nothing has a price', 'momentum', '2025-11-11', { held: 'B:1' }, []],
   ['waits while nothing has a price', 'random', '2025-11-11', {}, []],
   ['waits while nothing can be paid', 'random', '2025-11-10', { cash: 39.99 }, []],
-  ['holds all there is when that is less than five', 'random', '2025-11-10', { cash: 500 }, ['buy B 2']],
+  [
+    'holds all there is when that is less than five',
+    'random',
+    '2025-11-10',
+    { cash: 500 },
+    ['buy B 2'],
+  ],
 ];
 for (const [name, strategy, date, options, orders] of cases) {
   test(`${strategy} on ${date}: ${name}`, async () => {
@@ -116,9 +174,14 @@ for (const [name, strategy, date, options, orders] of cases) {
 
 const database = openDatabase(':memory:');
 const SYMBOLS = Array.from({ length: 101 }, (_, index) => `S${index}`);
-const DAYS = Array.from({ length: 130 }, (_, index) => addDays('2025-06-02', index)).filter(isWeekday);
+const DAYS = Array.from({ length: 130 }, (_, index) => addDays('2025-06-02', index)).filter(
+  isWeekday,
+);
 for (const symbol of SYMBOLS)
-  storeBars(database, syntheticBars(symbol, DAYS, '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
+  storeBars(database, syntheticBars(symbol, DAYS, '2030-01-01'), {
+    source: 'synthetic',
+    recordedAt: 't',
+  });
 
 /** The days that momentum looks at: 63 bars before the first of them. */
 const MOMENTUM_DAYS = 64;
@@ -144,7 +207,10 @@ function playedOn(strategy: BaselineStrategy): ReturnType<typeof playOn> {
   return one;
 }
 
-/** How many days of the six weeks have trades, and how many stocks are held in the end, at least and at most. */
+/**
+ * How many days of the six weeks have trades, and how many stocks are held in the end, at least and
+ * at most.
+ */
 const habits: [BaselineStrategy, days: [number, number], held: [number, number]][] = [
   ['buy-and-hold', [1, 1], [101, 101]],
   ['equal-weight', [6, 7], [101, 101]],
@@ -167,7 +233,11 @@ for (const [strategy, days, held] of habits) {
 
 test('the same signature, date, portfolio and prices give the same conversation; dice depend on the signature', async () => {
   for (const strategy of baselineStrategies) {
-    const [one, again, other] = [await playedOn(strategy), await playOn(strategy), await playOn(strategy, 'other')];
+    const [one, again, other] = [
+      await playedOn(strategy),
+      await playOn(strategy),
+      await playOn(strategy, 'other'),
+    ];
     assert.deepEqual(one.conversations, again.conversations);
     if (strategy === 'random') assert.notDeepEqual(one.orders, other.orders);
     else assert.deepEqual(one.conversations, other.conversations);
@@ -181,8 +251,16 @@ test('ten thousand dollars over a hundred stocks: most of it is at work', async 
   assert.ok(cash < 100 && holdings.length > 40, `${cash} left, ${holdings.length} stocks`);
 });
 
-/** So many symbols have a price on a Monday, of so many; the first two had one the Friday before. */
-const thin: [strategy: BaselineStrategy, priced: number, all: number, options: { cash?: number; held?: string }, bought: number][] = [
+/**
+ * So many symbols have a price on a Monday, of so many; the first two had one the Friday before.
+ */
+const thin: [
+  strategy: BaselineStrategy,
+  priced: number,
+  all: number,
+  options: { cash?: number; held?: string },
+  bought: number,
+][] = [
   ['buy-and-hold', 1, 9, {}, 0],
   ['buy-and-hold', 4, 9, {}, 0],
   ['buy-and-hold', 4, 8, {}, 4],
@@ -227,13 +305,19 @@ test('a universe too large for one answer is bought over several', async () => {
   const wide = openDatabase(':memory:');
   const symbols = Array.from({ length: 300 }, (_, index) => `W${index}`);
   for (const symbol of symbols)
-    storeBars(wide, syntheticBars(symbol, DAYS.slice(-MOMENTUM_DAYS), '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
+    storeBars(wide, syntheticBars(symbol, DAYS.slice(-MOMENTUM_DAYS), '2030-01-01'), {
+      source: 'synthetic',
+      recordedAt: 't',
+    });
   for (const strategy of baselineStrategies) {
     const day = morning(wide, DAYS.at(-1) as string, { cash: 1_000_000 });
     const conversation = await play(strategy, day);
     assert.deepEqual(refusalsIn(conversation), []);
     const bought = day.actions.length;
-    assert.equal(bought, { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5 }[strategy]);
+    assert.equal(
+      bought,
+      { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5 }[strategy],
+    );
   }
 });
 

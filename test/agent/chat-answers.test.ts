@@ -6,8 +6,9 @@ import type { Json } from '../../src/json.ts';
 import { MAX_TOOL_CALLS, answerSchema, decodeLine } from '../../src/protocol.ts';
 
 /**
- * The corpus: one file in test/fixtures/completions for each shape that a provider of the Chat Completions family sends,
- * whole as it comes, with its words made short. The rows say what is read out of each.
+ * The corpus: one file in test/fixtures/completions for each shape that a provider of the Chat
+ * Completions family sends, whole as it comes, with its words made short. The rows say what is read
+ * out of each.
  */
 const CORPUS = new URL('../fixtures/completions/', import.meta.url);
 
@@ -38,8 +39,14 @@ const rows: [name: string, expected: Expected][] = [
   ['openai-tool-call', { calls: [`call_9Xv2 ${BUY}`], usage: '1486 651 1408 512' }],
   ['openai-text', { content: 'I hold.', usage: '1600 20 0 0' }],
   ['openai-refusal', { content: "I'm sorry, I can't give financial advice.", usage: '900 12 0 0' }],
-  ['openai-length', { usage: '900 1024 0 1024', note: /^The provider cut this answer off at its token limit\.$/ }],
-  ['azure-content-filter', { usage: '900 0 - -', note: /^The provider held back this answer \(content filter\)\.$/ }],
+  [
+    'openai-length',
+    { usage: '900 1024 0 1024', note: /^The provider cut this answer off at its token limit\.$/ },
+  ],
+  [
+    'azure-content-filter',
+    { usage: '900 0 - -', note: /^The provider held back this answer \(content filter\)\.$/ },
+  ],
   ['function-call', { calls: [`c00000384 ${BUY}`], usage: plain }],
   // Arguments.
   ['arguments-object', { calls: [`call_1 ${BUY}`], usage: plain }],
@@ -48,26 +55,53 @@ const rows: [name: string, expected: Expected][] = [
   ['arguments-fenced-and-encoded', { calls: [`call_1 ${SPACED_BUY}`], usage: plain }],
   [
     'arguments-missing',
-    { calls: ['call_1 get_portfolio {}', 'call_2 get_portfolio {}', 'call_3 get_portfolio '], usage: plain },
+    {
+      calls: ['call_1 get_portfolio {}', 'call_2 get_portfolio {}', 'call_3 get_portfolio '],
+      usage: plain,
+    },
   ],
   ['arguments-broken', { calls: [`call_1 buy {'symbol': 'AAPL', 'amount': 5}`], usage: plain }],
   ['numbers-as-text', { calls: ['call_1 buy {"symbol":"AAPL","amount":"5"}'], usage: plain }],
-  ['call-cut-off', { calls: ['call_1 buy {"symbol":"AAPL","amo'], usage: plain, note: /cut this answer off/ }],
+  [
+    'call-cut-off',
+    { calls: ['call_1 buy {"symbol":"AAPL","amo'], usage: plain, note: /cut this answer off/ },
+  ],
   // Calls.
-  ['ids-missing', { calls: ['c00000384 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain }],
-  ['ids-empty', { calls: ['c00000384 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain }],
-  ['ids-duplicate', { calls: ['call_0 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain }],
+  [
+    'ids-missing',
+    { calls: ['c00000384 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain },
+  ],
+  [
+    'ids-empty',
+    { calls: ['c00000384 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain },
+  ],
+  [
+    'ids-duplicate',
+    { calls: ['call_0 get_price {"symbol":"AAPL"}', `c00000385 ${BUY}`], usage: plain },
+  ],
   ['calls-flat', { calls: [`call_1 ${BUY}`], usage: plain }],
-  ['calls-not-objects', { calls: ['c00000384  {}', 'c00000385  {}', 'call_3  {}', 'call_4  {}'], usage: plain }],
-  ['calls-announced-but-absent', { content: 'Let me buy.', usage: plain, note: /announced tool calls and sent none/ }],
+  [
+    'calls-not-objects',
+    { calls: ['c00000384  {}', 'c00000385  {}', 'call_3  {}', 'call_4  {}'], usage: plain },
+  ],
+  [
+    'calls-announced-but-absent',
+    { content: 'Let me buy.', usage: plain, note: /announced tool calls and sent none/ },
+  ],
   ['unknown-tool', { calls: ['call_1 short_sell {"symbol":"AAPL","amount":5}'], usage: plain }],
   // Content.
   ['content-null', { usage: '300 0 - -', note: /^The model ended the day without a word\.$/ }],
   ['content-absent', { usage: '300 0 - -', note: /without a word/ }],
   ['content-parts', { content: 'I hold.', usage: '300 5 - -' }],
-  ['thoughts-without-opening-tag', { content: 'I hold.', reasoning: 'Let me think.', usage: plain }],
+  [
+    'thoughts-without-opening-tag',
+    { content: 'I hold.', reasoning: 'Let me think.', usage: plain },
+  ],
   // Providers and servers with ways of their own.
-  ['mistral-thinking', { content: 'Buying.', calls: [`D681PevKs ${BUY}`], reasoning: THOUGHT, usage: '300 50 - -' }],
+  [
+    'mistral-thinking',
+    { content: 'Buying.', calls: [`D681PevKs ${BUY}`], reasoning: THOUGHT, usage: '300 50 - -' },
+  ],
   [
     'deepseek-reasoner',
     {
@@ -77,7 +111,10 @@ const rows: [name: string, expected: Expected][] = [
       carried: { reasoning_content: THOUGHT },
     },
   ],
-  ['deepseek-interrupted', { content: 'I wou', usage: '300 3 192 -', note: /for lack of resources/ }],
+  [
+    'deepseek-interrupted',
+    { content: 'I wou', usage: '300 3 192 -', note: /for lack of resources/ },
+  ],
   [
     'openrouter',
     {
@@ -109,7 +146,14 @@ const rows: [name: string, expected: Expected][] = [
     'vllm-without-reasoning-parser',
     { content: 'I hold.', reasoning: 'Should I call {"name": "buy"}? No.', usage: '300 50 - -' },
   ],
-  ['ollama', { calls: ['call_k2v0 buy {"amount":5,"symbol":"AAPL"}'], reasoning: THOUGHT, usage: '300 60 - -' }],
+  [
+    'ollama',
+    {
+      calls: ['call_k2v0 buy {"amount":5,"symbol":"AAPL"}'],
+      reasoning: THOUGHT,
+      usage: '300 60 - -',
+    },
+  ],
   [
     'kimi',
     {
@@ -150,7 +194,14 @@ const rows: [name: string, expected: Expected][] = [
 for (const [name, expected] of rows) {
   test(`the dialect ${name}`, () => {
     const answer = readCompletion(fixture(name), 3);
-    const counts = answer.usage && [answer.usage.promptTokens, answer.usage.completionTokens, answer.usage.cachedTokens, answer.usage.reasoningTokens].map((count) => count ?? '-');
+    const counts =
+      answer.usage &&
+      [
+        answer.usage.promptTokens,
+        answer.usage.completionTokens,
+        answer.usage.cachedTokens,
+        answer.usage.reasoningTokens,
+      ].map((count) => count ?? '-');
     assert.equal(answer.content, expected.content ?? '');
     assert.deepEqual(
       answer.toolCalls.map((call) => `${call.id} ${call.name} ${call.arguments}`),
@@ -167,12 +218,17 @@ for (const [name, expected] of rows) {
   });
 }
 
-for (const [family, content] of Object.entries(fixture('written-tool-calls') as Record<string, string>)) {
+for (const [family, content] of Object.entries(
+  fixture('written-tool-calls') as Record<string, string>,
+)) {
   test(`a tool call that ${family} writes as text is not executed, and the log says so`, () => {
     const body = { choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] };
     const { toolCalls, note } = readCompletion(body, 1);
     assert.deepEqual(toolCalls, []);
-    assert.match(note ?? '', /seems to contain tool calls written as text\. They were not executed/);
+    assert.match(
+      note ?? '',
+      /seems to contain tool calls written as text\. They were not executed/,
+    );
   });
 }
 
@@ -209,7 +265,10 @@ const unreadable: [name: string, body: object][] = [
 ];
 for (const [name, body] of unreadable) {
   test(`${name}: the error says what is missing`, () => {
-    assert.throws(() => readCompletion(body as Json, 1), /^Error: it has no choices\[0\]\.message$/);
+    assert.throws(
+      () => readCompletion(body as Json, 1),
+      /^Error: it has no choices\[0\]\.message$/,
+    );
   });
 }
 

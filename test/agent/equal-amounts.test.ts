@@ -6,18 +6,38 @@ import { rowsOf } from '../support/prices.ts';
 
 /** Lines `SYMBOL price held`, an asterisk after the symbols that are wanted. */
 function readStocks(table: string): { stocks: Stock[]; wanted: Set<string> } {
-  const rows = rowsOf(table).map(([name, price, held]) => ({ name: name as string, price: Number(price), held }));
+  const rows = rowsOf(table).map(([name, price, held]) => ({
+    name: name as string,
+    price: Number(price),
+    held,
+  }));
   const symbolOf = (name: string) => name.replace('*', '');
   return {
-    stocks: rows.map(({ name, price, held }) => ({ symbol: symbolOf(name), price, held: Number(held) })),
-    wanted: new Set(rows.filter(({ name }) => name.endsWith('*')).map(({ name }) => symbolOf(name))),
+    stocks: rows.map(({ name, price, held }) => ({
+      symbol: symbolOf(name),
+      price,
+      held: Number(held),
+    })),
+    wanted: new Set(
+      rows.filter(({ name }) => name.endsWith('*')).map(({ name }) => symbolOf(name)),
+    ),
   };
 }
 
 const cases: [name: string, cash: number, table: string, orders: string[]][] = [
   ['equal amounts of two', 1000, 'A* 100 0 \n B* 50 0', ['buy A 5', 'buy B 10']],
-  ['what is left buys one more of what is furthest below', 1000, 'A* 90 0 \n B* 60 0', ['buy A 5', 'buy B 9']],
-  ['the cheaper one first where both are as far', 200, 'A* 8 0 \n B* 6 0', ['buy A 12', 'buy B 17']],
+  [
+    'what is left buys one more of what is furthest below',
+    1000,
+    'A* 90 0 \n B* 60 0',
+    ['buy A 5', 'buy B 9'],
+  ],
+  [
+    'the cheaper one first where both are as far',
+    200,
+    'A* 8 0 \n B* 6 0',
+    ['buy A 12', 'buy B 17'],
+  ],
   [
     'what costs more than an equal part is left out, and the part grows',
     1000,
@@ -85,11 +105,16 @@ test('equal amounts: repeated, it sells nothing, and buys less than a share of e
         ...stock,
         held: orders
           .filter(({ symbol }) => symbol === stock.symbol)
-          .reduce((held, { side, amount }) => held + (side === 'buy' ? amount : -amount), stock.held),
+          .reduce(
+            (held, { side, amount }) => held + (side === 'buy' ? amount : -amount),
+            stock.held,
+          ),
       }));
-      const priceOf = (name: string) => stocks.find(({ symbol }) => symbol === name)?.price as number;
+      const priceOf = (name: string) =>
+        stocks.find(({ symbol }) => symbol === name)?.price as number;
       const left = orders.reduce(
-        (rest, { side, symbol, amount }) => rest + (side === 'buy' ? -1 : 1) * amount * priceOf(symbol),
+        (rest, { side, symbol, amount }) =>
+          rest + (side === 'buy' ? -1 : 1) * amount * priceOf(symbol),
         cash,
       );
       assert.deepEqual(

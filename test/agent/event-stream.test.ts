@@ -36,20 +36,45 @@ for (const [name, text, events] of rows) {
       const expected = events.map((event) => event); // the lines of an event's data are joined with LF, however they ended
       assert.deepEqual(eventsIn([bytes]), expected);
       for (let at = 0; at <= bytes.length; at += 1)
-        assert.deepEqual(eventsIn([bytes.subarray(0, at), bytes.subarray(at)]), expected, `cut at ${at}`);
-      assert.deepEqual(eventsIn([...bytes].map((byte) => Buffer.from([byte]))), expected, 'byte by byte');
+        assert.deepEqual(
+          eventsIn([bytes.subarray(0, at), bytes.subarray(at)]),
+          expected,
+          `cut at ${at}`,
+        );
+      assert.deepEqual(
+        eventsIn([...bytes].map((byte) => Buffer.from([byte]))),
+        expected,
+        'byte by byte',
+      );
     }
   });
 }
 
 test('bytes of any kind, cut anywhere, give the same events', () => {
-  const line = fc.constantFrom('data: a', 'data:', 'event: x', ': c', '', 'data: \u{1f600}', 'id: 1');
+  const line = fc.constantFrom(
+    'data: a',
+    'data:',
+    'event: x',
+    ': c',
+    '',
+    'data: \u{1f600}',
+    'id: 1',
+  );
   const end = fc.constantFrom('\n', '\r', '\r\n');
-  const text = fc.array(fc.tuple(line, end).map((pair) => pair.join('')), { maxLength: 30 }).map((lines) => lines.join(''));
+  const text = fc
+    .array(
+      fc.tuple(line, end).map((pair) => pair.join('')),
+      { maxLength: 30 },
+    )
+    .map((lines) => lines.join(''));
   fc.assert(
     fc.property(text, fc.array(fc.nat(200), { maxLength: 8 }), (whole, cuts) => {
       const bytes = Buffer.from(whole);
-      const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((one, other) => one - other), bytes.length];
+      const places = [
+        0,
+        ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((one, other) => one - other),
+        bytes.length,
+      ];
       const chunks = places.slice(1).map((to, index) => bytes.subarray(places[index], to));
       assert.deepEqual(eventsIn(chunks), eventsIn([bytes]));
     }),
@@ -59,7 +84,15 @@ test('bytes of any kind, cut anywhere, give the same events', () => {
 
 test('an event, or a line without an end, is at most as long as the limit', () => {
   assert.deepEqual(eventsIn([`data: ${'x'.repeat(94)}\n\n`], 100), [`message=${'x'.repeat(94)}`]);
-  for (const text of [`data: ${'x'.repeat(95)}\n\n`, `:${'x'.repeat(100)}`, `data: ${'x'.repeat(60)}\ndata: ${'x'.repeat(60)}\n`])
+  for (const text of [
+    `data: ${'x'.repeat(95)}\n\n`,
+    `:${'x'.repeat(100)}`,
+    `data: ${'x'.repeat(60)}\ndata: ${'x'.repeat(60)}\n`,
+  ])
     assert.throws(() => eventsIn([text], 100), /an event is larger than 100 bytes/);
-  assert.deepEqual(eventsIn([': x\n'.repeat(10_000), 'data: a\n\n'], 100), ['message=a'], 'comments add up to nothing');
+  assert.deepEqual(
+    eventsIn([': x\n'.repeat(10_000), 'data: a\n\n'], 100),
+    ['message=a'],
+    'comments add up to nothing',
+  );
 });

@@ -33,7 +33,10 @@ test('the prompt has the date, the portfolio, the previous closes and the opens,
 });
 
 test('the prompt has the note of a model that may keep one', () => {
-  const linesOf = (note: string | null) => firstMessages({ ...brief, note })[1]?.content.split('\n').slice(6, 9);
+  const linesOf = (note: string | null) =>
+    firstMessages({ ...brief, note })[1]
+      ?.content.split('\n')
+      .slice(6, 9);
   assert.deepEqual(linesOf(null), ['', 'Your note: none', '']);
   assert.deepEqual(linesOf('Sell AAPL\nsoon'), ['', 'Your note:', 'Sell AAPL']);
 });
@@ -45,7 +48,12 @@ test("an entry's prompt follows that of all models, under a heading of its own",
   assert.deepEqual(user, firstMessages(brief)[1]);
 });
 
-const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: number, line: string][] = [
+const costs: [
+  commissionPerTrade: number,
+  commissionBps: number,
+  slippageBps: number,
+  line: string,
+][] = [
   [1, 0, 0, 'Trading costs: each order pays $1.'],
   [
     0,
@@ -57,7 +65,10 @@ const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: nu
 ];
 for (const [commissionPerTrade, commissionBps, slippageBps, line] of costs) {
   test(`trading costs of ${commissionPerTrade}, ${commissionBps} and ${slippageBps} are in the prompt`, () => {
-    const [, user] = firstMessages({ ...brief, costs: { commissionPerTrade, commissionBps, slippageBps } });
+    const [, user] = firstMessages({
+      ...brief,
+      costs: { commissionPerTrade, commissionBps, slippageBps },
+    });
     assert.ok(user?.content.includes(`\n${line}\n`));
   });
 }

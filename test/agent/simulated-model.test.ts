@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { createSimulatedModel, temperamentOf, temperaments } from '../../src/agent/players/simulated-model.ts';
+import {
+  createSimulatedModel,
+  temperamentOf,
+  temperaments,
+} from '../../src/agent/players/simulated-model.ts';
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
@@ -19,13 +23,24 @@ const FIRST = '2025-03-03';
 const database = openDatabase(':memory:');
 const days = Array.from({ length: 200 }, (_, index) => addDays(FIRST, index - 30));
 for (const symbol of SYMBOLS)
-  storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
+  storeBars(database, syntheticBars(symbol, days, '2030-01-01'), {
+    source: 'synthetic',
+    recordedAt: 't',
+  });
 
 /** Runs a simulated model over one day through the real tools; returns the conversation. */
-async function trade(day: LedgerDay, signature: string, family = signature): Promise<ChatMessage[]> {
+async function trade(
+  day: LedgerDay,
+  signature: string,
+  family = signature,
+): Promise<ChatMessage[]> {
   const quotes = SYMBOLS.map((symbol) => {
     const { open, previousClose } = day.market.quote(symbol);
-    return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
+    return {
+      symbol,
+      open: open && open / 10_000,
+      previousClose: previousClose && previousClose / 10_000,
+    };
   });
   const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
   const model = createSimulatedModel({ signature, family }, brief);
@@ -35,13 +50,20 @@ async function trade(day: LedgerDay, signature: string, family = signature): Pro
     conversation.push({ role: 'assistant', content, toolCalls });
     if (toolCalls.length === 0) return conversation;
     for (const call of toolCalls)
-      conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
+      conversation.push({
+        role: 'tool',
+        id: call.id,
+        content: (await callTool(day, call)).content,
+      });
   }
   throw new Error('The model does not end its day');
 }
 
 /** Twenty weekdays of one model; each day continues from the last. */
-async function tradeOn(signature: string, family = signature): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
+async function tradeOn(
+  signature: string,
+  family = signature,
+): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
   const universe = new Set(SYMBOLS);
   const conversations: ChatMessage[][] = [];
   let day: LedgerDay = {
@@ -69,7 +91,11 @@ for (const [index, { name }] of temperaments.entries()) {
   test(`a ${name} model really trades, and not like the others`, async () => {
     const { day, conversations } = await tradeOn(signatures[index] as string);
     assert.ok(day.actions.length > 0);
-    assert.ok(conversations.flat().some(({ role, content }) => role === 'assistant' && content.includes(name)));
+    assert.ok(
+      conversations
+        .flat()
+        .some(({ role, content }) => role === 'assistant' && content.includes(name)),
+    );
     assert.ok(day.portfolio.cash >= 0);
   });
 }
@@ -77,14 +103,20 @@ for (const [index, { name }] of temperaments.entries()) {
 test('the default models have all temperaments between them', () => {
   assert.equal(
     new Set(
-      ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map((signature) => temperamentOf(signature).name),
+      ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map(
+        (signature) => temperamentOf(signature).name,
+      ),
     ).size,
     temperaments.length,
   );
 });
 
 test('the same signature, date and portfolio give the same conversation; another of these another', async () => {
-  const [one, again, other] = [await tradeOn('gpt-5'), await tradeOn('gpt-5'), await tradeOn('gpt-6')];
+  const [one, again, other] = [
+    await tradeOn('gpt-5'),
+    await tradeOn('gpt-5'),
+    await tradeOn('gpt-6'),
+  ];
   assert.deepEqual(one.conversations, again.conversations);
   assert.notDeepEqual(one.conversations, other.conversations);
 });
@@ -93,7 +125,8 @@ test('they make the mistakes of real models, and every one is refused', async ()
   const errors: string[] = [];
   for (const signature of [...signatures, 'gpt-5', 'qwen3-max']) {
     for (const message of (await tradeOn(signature)).conversations.flat()) {
-      if (message.role === 'tool' && message.content.startsWith('{"error"')) errors.push(message.content);
+      if (message.role === 'tool' && message.content.startsWith('{"error"'))
+        errors.push(message.content);
     }
   }
   for (const kind of [/cash is/, /not among the symbols/, /none is held/, /whole number/])
@@ -106,7 +139,12 @@ test('they make the mistakes of real models, and every one is refused', async ()
 test('a model without prices ends its day', async () => {
   const market = openMarket(database, '2019-01-01', SYMBOLS);
   const conversation = await trade(
-    { market, universe: new Set(SYMBOLS), actions: [], portfolio: { cash: fromDollars(10_000), holdings: new Map() } },
+    {
+      market,
+      universe: new Set(SYMBOLS),
+      actions: [],
+      portfolio: { cash: fromDollars(10_000), holdings: new Map() },
+    },
     signatures[0] as string,
   );
   assert.equal(conversation.at(-1)?.role, 'assistant');
@@ -114,8 +152,12 @@ test('a model without prices ends its day', async () => {
 
 test('repeats of an entry trade by one temperament and draw independently', async () => {
   for (const [index, family] of signatures.entries()) {
-    const runs = await Promise.all(runNames({ signature: family, repeats: 3 }).map((name) => tradeOn(name, family)));
-    const words = runs.map(({ conversations }) => conversations.map((messages) => messages.find(({ role }) => role === 'assistant')?.content));
+    const runs = await Promise.all(
+      runNames({ signature: family, repeats: 3 }).map((name) => tradeOn(name, family)),
+    );
+    const words = runs.map(({ conversations }) =>
+      conversations.map((messages) => messages.find(({ role }) => role === 'assistant')?.content),
+    );
     const names = new Set(words.flat().map((text) => /^As a (\S+) trader/.exec(String(text))?.[1]));
     assert.deepEqual([...names], [temperaments[index]?.name]);
     assert.equal(new Set(words.map((texts) => JSON.stringify(texts))).size, 3);

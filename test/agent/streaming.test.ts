@@ -8,9 +8,18 @@ import { type FailedTry, createProviderModel } from '../../src/agent/provider/as
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Addition, Endpoint } from '../../src/protocol.ts';
-import { type Behaviour, type ModelServer, type Reply, type StreamedReply, startModelServer } from '../support/model-server.ts';
+import {
+  type Behaviour,
+  type ModelServer,
+  type Reply,
+  type StreamedReply,
+  startModelServer,
+} from '../support/model-server.ts';
 
-/** Streams as they come over a real connection: what HTTP adds to what test/agent/streams.test.ts reads from a corpus. */
+/**
+ * Streams as they come over a real connection: what HTTP adds to what test/agent/streams.test.ts
+ * reads from a corpus.
+ */
 
 const KEY = 'sk-test-0123456789abcdef';
 const MIB = 1024 * 1024;
@@ -22,7 +31,8 @@ const dialects: [api: ApiDialect, stream: string, toldTokens: number | null][] =
   ['messages', 'messages-claude.sse', 1486],
 ];
 
-const bytesOf = (name: string): Buffer => readFileSync(new URL(`../fixtures/streams/${name}`, import.meta.url));
+const bytesOf = (name: string): Buffer =>
+  readFileSync(new URL(`../fixtures/streams/${name}`, import.meta.url));
 
 interface Asked {
   answer: ModelAnswer | null;
@@ -32,18 +42,39 @@ interface Asked {
   server: ModelServer;
 }
 
-async function ask(t: TestContext, api: ApiDialect, behaviour: Behaviour, changes: Partial<Endpoint> = {}): Promise<Asked> {
+async function ask(
+  t: TestContext,
+  api: ApiDialect,
+  behaviour: Behaviour,
+  changes: Partial<Endpoint> = {},
+): Promise<Asked> {
   const server = await startModelServer(t, behaviour);
   const patience = { requestTimeoutMs: 60_000, maxRetries: 1, baseDelayMs: 1 };
   const asked = { api, parameters: { model: 'test' }, stream: 'added', cacheKey: null } as const;
-  const endpoint: Endpoint = { kind: 'provider', baseUrl: server.baseUrl, apiKey: KEY, leftOut: [], ...asked, ...patience, ...changes };
+  const endpoint: Endpoint = {
+    kind: 'provider',
+    baseUrl: server.baseUrl,
+    apiKey: KEY,
+    leftOut: [],
+    ...asked,
+    ...patience,
+    ...changes,
+  };
   const failures: FailedTry[] = [];
   const refused: Asked['refused'] = [];
   const onFailure = (failed: FailedTry) => void failures.push(failed);
-  const model = createProviderModel(endpoint, { tools: [], onFailure, onRefused: (names) => void refused.push(names) });
+  const model = createProviderModel(endpoint, {
+    tools: [],
+    onFailure,
+    onRefused: (names) => void refused.push(names),
+  });
   const result = { failures, refused, server };
   try {
-    return { ...result, answer: await model([{ role: 'user', content: "Today's date: 2025-11-10" }]), error: null };
+    return {
+      ...result,
+      answer: await model([{ role: 'user', content: "Today's date: 2025-11-10" }]),
+      error: null,
+    };
   } catch (error) {
     return { ...result, answer: null, error: (error as Error).message };
   }
@@ -66,7 +97,12 @@ for (const [api, name, told] of dialects) {
     test(`${api}: a stream ${what} is one failed try, whose tokens count where it told them`, async (t) => {
       const { answer: plain } = await ask(t, api, [whole(name)]);
       const timing = then === 'silence' ? { requestTimeoutMs: 300 } : {};
-      const { answer, failures, server } = await ask(t, api, [{ pieces: [half(name)], then }, whole(name)], timing);
+      const { answer, failures, server } = await ask(
+        t,
+        api,
+        [{ pieces: [half(name)], then }, whole(name)],
+        timing,
+      );
       assert.deepEqual({ ...answer, carried: null }, { ...plain, carried: null });
       assert.equal(failures.length, 1);
       assert.match(failures[0]?.reason ?? '', reason);
@@ -85,7 +121,9 @@ for (const [api, name, told] of dialects) {
       }
       yield bytesOf(name);
     }
-    const { answer, failures, error } = await ask(t, api, [{ pieces: trickle() }], { requestTimeoutMs });
+    const { answer, failures, error } = await ask(t, api, [{ pieces: trickle() }], {
+      requestTimeoutMs,
+    });
     assert.deepEqual([error, failures], [null, []]);
     assert.notEqual(answer, null);
   });
@@ -97,9 +135,15 @@ for (const [api, name, told] of dialects) {
   for (const [type, isRetried] of afterwards) {
     test(`${api}: ${type} in the middle of a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
       const event = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'Not now' } })}\n\n`;
-      const { answer, failures, error } = await ask(t, api, [{ pieces: [half(name), event] }, whole(name)]);
+      const { answer, failures, error } = await ask(t, api, [
+        { pieces: [half(name), event] },
+        whole(name),
+      ]);
       assert.equal(failures.length, 1);
-      assert.match(failures[0]?.reason ?? '', isRetried ? /^returned 529: Not now$/ : /^returned 400: Not now$/);
+      assert.match(
+        failures[0]?.reason ?? '',
+        isRetried ? /^returned 529: Not now$/ : /^returned 400: Not now$/,
+      );
       assert.equal(failures[0]?.usage?.promptTokens ?? null, told);
       assert.equal(answer !== null, isRetried);
       assert.equal(error, isRetried ? null : 'The model provider returned 400: Not now');
@@ -110,33 +154,59 @@ for (const [api, name, told] of dialects) {
     const page: Reply = { status: 502, body: '<html><h1>Bad Gateway</h1></html>' };
     const { answer, failures } = await ask(t, api, [page, whole(name)]);
     assert.notEqual(answer, null);
-    assert.deepEqual(failures.map(({ reason }) => reason), ['returned 502: text/html instead of JSON: Bad Gateway']);
+    assert.deepEqual(
+      failures.map(({ reason }) => reason),
+      ['returned 502: text/html instead of JSON: Bad Gateway'],
+    );
   });
 
   test(`${api}: an event of 100 MB is one clear failure, in bounded memory`, async (t) => {
-    const { error, sent, grownMiB } = await flood(t, api, { first: 'data: {"padding":"', piece: 'x'.repeat(MIB / 16), most: 100 * MIB });
-    assert.equal(error, 'The model provider sent an unreadable response: an event is larger than 1048576 bytes');
+    const { error, sent, grownMiB } = await flood(t, api, {
+      first: 'data: {"padding":"',
+      piece: 'x'.repeat(MIB / 16),
+      most: 100 * MIB,
+    });
+    assert.equal(
+      error,
+      'The model provider sent an unreadable response: an event is larger than 1048576 bytes',
+    );
     assert.ok(sent < 50 * MIB, `${sent} bytes went out`);
     assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
   });
 
   test(`${api}: comments without end are one clear failure after 32 MiB, in bounded memory`, async (t) => {
-    const { error, sent, grownMiB } = await flood(t, api, { first: '', piece: `:${'x'.repeat(1022)}\n`.repeat(64), most: 200 * MIB });
-    assert.equal(error, `The model provider sent an unreadable response: the response is larger than ${32 * MIB} bytes`);
+    const { error, sent, grownMiB } = await flood(t, api, {
+      first: '',
+      piece: `:${'x'.repeat(1022)}\n`.repeat(64),
+      most: 200 * MIB,
+    });
+    assert.equal(
+      error,
+      `The model provider sent an unreadable response: the response is larger than ${32 * MIB} bytes`,
+    );
     assert.ok(sent >= 32 * MIB && sent < 100 * MIB, `${sent} bytes went out`);
     assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
   });
 
   test(`${api}: a key that the provider repeats, in pieces or in an error, is shown nowhere`, async (t) => {
     const said = (text: string) => `data: ${JSON.stringify(piecesOf[api](text))}\n\n`;
-    const error = (words: string) => `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: words } })}\n\n`;
+    const error = (words: string) =>
+      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: words } })}\n\n`;
     const replies: [what: string, pieces: string[]][] = [
       ['an error', [half(name), error(`Wrong key ${KEY}`)]],
       ['an error that would be cut within it', [half(name), error(`${'x'.repeat(290)} ${KEY}`)]],
-      ['an event other than an object', [half(name), `data: ${'x'.repeat(240)} ${KEY} ${'x'.repeat(100)}\n\n`]],
+      [
+        'an event other than an object',
+        [half(name), `data: ${'x'.repeat(240)} ${KEY} ${'x'.repeat(100)}\n\n`],
+      ],
       ...Array.from({ length: 20 }, (_, at): [string, string[]] => [
-        `an event other than an object, cut ${at} later`, [half(name), `data: ${'x'.repeat(280 + at)} ${KEY}\n\n`]]),
-      ['an event other than an object and has escapes', [half(name), `data: ["${KEY.replaceAll('-', '\\u002d')}"]\n\n`]],
+        `an event other than an object, cut ${at} later`,
+        [half(name), `data: ${'x'.repeat(280 + at)} ${KEY}\n\n`],
+      ]),
+      [
+        'an event other than an object and has escapes',
+        [half(name), `data: ["${KEY.replaceAll('-', '\\u002d')}"]\n\n`],
+      ],
     ];
     for (const [what, pieces] of replies) {
       const { error: told, failures } = await ask(t, api, [{ pieces }], { maxRetries: 0 });
@@ -144,7 +214,9 @@ for (const [api, name, told] of dialects) {
       assertHidden({ told, failures }, what);
     }
     if (api === 'responses') return; // its items come whole
-    const { answer } = await ask(t, api, [{ pieces: [...opening[api], said(KEY.slice(0, 9)), said(KEY.slice(9)), ...ending[api]] }]);
+    const { answer } = await ask(t, api, [
+      { pieces: [...opening[api], said(KEY.slice(0, 9)), said(KEY.slice(9)), ...ending[api]] },
+    ]);
     assert.equal(answer?.content, '[key]');
     assertHidden(answer, 'an answer');
   });
@@ -157,21 +229,31 @@ function assertHidden(told: unknown, what: string): void {
 const piecesOf: Record<ApiDialect, (text: string) => object> = {
   chat: (content) => ({ choices: [{ index: 0, delta: { content } }] }),
   responses: () => ({}),
-  messages: (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  messages: (text) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text },
+  }),
 };
 const event = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
 const opening: Record<ApiDialect, string[]> = {
   chat: [],
   responses: [],
   messages: [
-    event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [], model: 'c' } }),
+    event({
+      type: 'message_start',
+      message: { id: 'm', role: 'assistant', content: [], model: 'c' },
+    }),
     event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
   ],
 };
 const ending: Record<ApiDialect, string[]> = {
   chat: [event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }), 'data: [DONE]\n\n'],
   responses: [],
-  messages: [event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }), event({ type: 'message_stop' })],
+  messages: [
+    event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }),
+    event({ type: 'message_stop' }),
+  ],
 };
 
 setFlagsFromString('--expose-gc');
@@ -190,8 +272,15 @@ interface Flood {
   most: number;
 }
 
-/** Asks a server that streams without end; what came of it, and how much more memory was in use at most. */
-async function flood(t: TestContext, api: ApiDialect, { first, piece, most }: Flood): Promise<{ error: string | null; sent: number; grownMiB: number }> {
+/**
+ * Asks a server that streams without end; what came of it, and how much more memory was in use at
+ * most.
+ */
+async function flood(
+  t: TestContext,
+  api: ApiDialect,
+  { first, piece, most }: Flood,
+): Promise<{ error: string | null; sent: number; grownMiB: number }> {
   let sent = 0;
   const before = memory();
   let peak = before;
@@ -215,7 +304,9 @@ const wholeBodies: [api: ApiDialect, file: string][] = [
 ];
 for (const [api, file] of wholeBodies) {
   test(`${api}: a whole body in answer to a request for a stream is read as such`, async (t) => {
-    const body: unknown = JSON.parse(readFileSync(new URL(`../fixtures/${file}`, import.meta.url), 'utf8'));
+    const body: unknown = JSON.parse(
+      readFileSync(new URL(`../fixtures/${file}`, import.meta.url), 'utf8'),
+    );
     const streamed = await ask(t, api, [{ body }]);
     assert.equal(streamed.server.requests[0]?.body.stream, true);
     const asWhole = await ask(t, api, [{ body }], { stream: 'off' });

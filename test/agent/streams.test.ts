@@ -10,8 +10,9 @@ import { answerSchema, decodeLine } from '../../src/protocol.ts';
 import { isLong } from '../support/long.ts';
 
 /**
- * The corpus: what makers send, in the shapes that their references and libraries give (OpenAI's and Anthropic's TypeScript
- * libraries, the documentation of DeepSeek, Gemini, OpenRouter, Mistral and vLLM), with their words made short.
+ * The corpus: what makers send, in the shapes that their references and libraries give (OpenAI's
+ * and Anthropic's TypeScript libraries, the documentation of DeepSeek, Gemini, OpenRouter, Mistral
+ * and vLLM), with their words made short.
  */
 const CORPUS = new URL('../fixtures/streams/', import.meta.url);
 const STREAM = { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' } };
@@ -29,7 +30,10 @@ async function* inChunks(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* chunks;
 }
 
-/** What becomes of a stream that arrives in these chunks and then ends; `breaks` instead of ending it. */
+/**
+ * What becomes of a stream that arrives in these chunks and then ends; `breaks` instead of ending
+ * it.
+ */
 async function verdictOn(name: string, chunks: readonly Buffer[]) {
   const dialect = dialectOf(name);
   const read = await readBody({ ...STREAM, body: inChunks(chunks) }, dialect.assemble());
@@ -51,7 +55,10 @@ interface Expected {
   /** Each call as `id name arguments`. */
   calls?: string[];
   reasoning?: string;
-  /** Tokens: prompt, completion, read from the cache, written to it, reasoning; `-` where nothing is known. */
+  /**
+   * Tokens: prompt, completion, read from the cache, written to it, reasoning; `-` where nothing is
+   * known.
+   */
   usage: string;
   note?: RegExp;
   model: string;
@@ -60,38 +67,117 @@ interface Expected {
 
 const BUY = 'buy {"symbol":"AAPL","amount":5}';
 const THOUGHT = 'AAPL looks cheap.';
-const GPT = { content: 'Buying.', calls: [`call_1 ${BUY}`], reasoning: '**AAPL** looks cheap.', usage: '1486 651 1024 400 512', model: 'gpt-5.6-2026-07-07' };
-const CLAUDE = { model: 'claude-opus-5-5-20260801', reasoning: THOUGHT, usage: '1486 512 1100 300 300' };
+const GPT = {
+  content: 'Buying.',
+  calls: [`call_1 ${BUY}`],
+  reasoning: '**AAPL** looks cheap.',
+  usage: '1486 651 1024 400 512',
+  model: 'gpt-5.6-2026-07-07',
+};
+const CLAUDE = {
+  model: 'claude-opus-5-5-20260801',
+  reasoning: THOUGHT,
+  usage: '1486 512 1100 300 300',
+};
 const CLAUDE_CALLS = ['toolu_01 get_price {"symbol":"AAPL"}', 'toolu_02 get_portfolio {}'];
 
 const rows: Record<string, Expected> = {
-  'chat-openai.sse': { calls: ['call_a get_price {"symbol":"AAPL"}', `call_b ${BUY}`], usage: '1486 651 1408 - 512', model: 'gpt-5.6-2026-07-07' },
-  'chat-deepseek.sse': { content: 'Buying.', calls: [`call_00 ${BUY}`], reasoning: 'AAPL looks cheap → buy.', usage: '300 60 256 - 40', model: 'deepseek-v4' },
-  'chat-gemini.sse': { calls: ['function-call-1 get_price {"symbol":"AAPL"}', `function-call-2 ${BUY}`], usage: '758 967 - - -', model: 'gemini-3.1-pro' },
-  'chat-openrouter.sse': { calls: [`toolu_01 ${BUY}`], reasoning: THOUGHT, usage: '300 60 0 280 22', model: 'anthropic/claude-opus-5-5' },
-  'chat-mistral.sse': { content: 'I hold.', reasoning: THOUGHT, usage: '300 50 - - -', model: 'magistral-medium-2606' },
-  'chat-without-done.sse': { content: 'I hold.', reasoning: 'Hm.', usage: '300 20 - - -', model: 'qwen3-32b' },
+  'chat-openai.sse': {
+    calls: ['call_a get_price {"symbol":"AAPL"}', `call_b ${BUY}`],
+    usage: '1486 651 1408 - 512',
+    model: 'gpt-5.6-2026-07-07',
+  },
+  'chat-deepseek.sse': {
+    content: 'Buying.',
+    calls: [`call_00 ${BUY}`],
+    reasoning: 'AAPL looks cheap → buy.',
+    usage: '300 60 256 - 40',
+    model: 'deepseek-v4',
+  },
+  'chat-gemini.sse': {
+    calls: ['function-call-1 get_price {"symbol":"AAPL"}', `function-call-2 ${BUY}`],
+    usage: '758 967 - - -',
+    model: 'gemini-3.1-pro',
+  },
+  'chat-openrouter.sse': {
+    calls: [`toolu_01 ${BUY}`],
+    reasoning: THOUGHT,
+    usage: '300 60 0 280 22',
+    model: 'anthropic/claude-opus-5-5',
+  },
+  'chat-mistral.sse': {
+    content: 'I hold.',
+    reasoning: THOUGHT,
+    usage: '300 50 - - -',
+    model: 'magistral-medium-2606',
+  },
+  'chat-without-done.sse': {
+    content: 'I hold.',
+    reasoning: 'Hm.',
+    usage: '300 20 - - -',
+    model: 'qwen3-32b',
+  },
   'responses-openai.sse': GPT,
   'responses-openai.json': GPT,
   'responses-without-output.sse': GPT,
-  'responses-incomplete.sse': { ...GPT, content: '', calls: [], note: /^The provider cut this answer off at its token limit\.$/ },
-  'responses-refusal.json': { ...GPT, content: "I'm sorry, I can't help with that.", calls: [], reasoning: '', note: /^The model refused to answer\.$/ },
-  'responses-local.json': { calls: [`c00000384 ${BUY}`.replace('c00000384', 'fc_l')], reasoning: THOUGHT, usage: '300 50 - - -', model: 'qwen3-32b' },
-  'messages-claude.sse': { ...CLAUDE, content: 'Buying.', calls: ['toolu_01 get_price {"symbol":"AAPL"}', 'toolu_02 get_portfolio {}'] },
+  'responses-incomplete.sse': {
+    ...GPT,
+    content: '',
+    calls: [],
+    note: /^The provider cut this answer off at its token limit\.$/,
+  },
+  'responses-refusal.json': {
+    ...GPT,
+    content: "I'm sorry, I can't help with that.",
+    calls: [],
+    reasoning: '',
+    note: /^The model refused to answer\.$/,
+  },
+  'responses-local.json': {
+    calls: [`c00000384 ${BUY}`.replace('c00000384', 'fc_l')],
+    reasoning: THOUGHT,
+    usage: '300 50 - - -',
+    model: 'qwen3-32b',
+  },
+  'messages-claude.sse': {
+    ...CLAUDE,
+    content: 'Buying.',
+    calls: ['toolu_01 get_price {"symbol":"AAPL"}', 'toolu_02 get_portfolio {}'],
+  },
   'messages-claude.json': { ...CLAUDE, content: 'Buying.', calls: CLAUDE_CALLS },
   'messages-hidden-thinking.json': { ...CLAUDE, content: 'I hold.', reasoning: '' },
   'messages-paused.json': { ...CLAUDE, content: 'Let me look', reasoning: '', isPaused: true },
-  'messages-refusal.json': { ...CLAUDE, reasoning: '', note: /^The model refused to answer\. The provider says: bio: This touches on biology\.$/ },
-  'messages-cut-off.sse': { ...CLAUDE, reasoning: '', calls: ['toolu_03 buy {"symbol": "AA'], usage: '1486 32000 1100 300 -', note: /cut this answer off at its token limit/ },
+  'messages-refusal.json': {
+    ...CLAUDE,
+    reasoning: '',
+    note: /^The model refused to answer\. The provider says: bio: This touches on biology\.$/,
+  },
+  'messages-cut-off.sse': {
+    ...CLAUDE,
+    reasoning: '',
+    calls: ['toolu_03 buy {"symbol": "AA'],
+    usage: '1486 32000 1100 300 -',
+    note: /cut this answer off at its token limit/,
+  },
 };
 for (const [name, expected] of Object.entries(rows)) {
   test(`${name} is read`, async () => {
     const { content, toolCalls, reasoning, usage, note, served, carried } = await answerTo(name);
     assert.equal(content, expected.content ?? '');
-    assert.deepEqual(toolCalls.map((call) => `${call.id} ${call.name} ${call.arguments}`), expected.calls ?? []);
+    assert.deepEqual(
+      toolCalls.map((call) => `${call.id} ${call.name} ${call.arguments}`),
+      expected.calls ?? [],
+    );
     assert.equal(reasoning ?? '', expected.reasoning ?? '');
-    const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage ?? assert.fail('no usage');
-    const counts = [promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens];
+    const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } =
+      usage ?? assert.fail('no usage');
+    const counts = [
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      cacheWriteTokens,
+      reasoningTokens,
+    ];
     assert.equal(counts.map((count) => count ?? '-').join(' '), expected.usage);
     assert.match(note ?? '', expected.note ?? /^$/);
     assert.equal(served?.model, expected.model);
@@ -99,7 +185,9 @@ for (const [name, expected] of Object.entries(rows)) {
   });
 }
 
-const pairs = names.filter((name) => name.endsWith('.sse') && names.includes(name.replace('.sse', '.json')));
+const pairs = names.filter(
+  (name) => name.endsWith('.sse') && names.includes(name.replace('.sse', '.json')),
+);
 for (const name of pairs) {
   test(`${name} is the same answer as the whole response`, async () => {
     assert.deepEqual(await answerTo(name), await answerTo(name.replace('.sse', '.json')));
@@ -122,10 +210,16 @@ for (const [name, reason, passes, promptTokens] of failing) {
 }
 
 test('every file of the corpus has its row', () => {
-  assert.deepEqual(names.filter((name) => !(name in rows) && !failing.some(([row]) => row === name)), []);
+  assert.deepEqual(
+    names.filter((name) => !(name in rows) && !failing.some(([row]) => row === name)),
+    [],
+  );
 });
 
-/** The stream with other line ends, a byte order mark, comments, unknown events and empty lines between its events. */
+/**
+ * The stream with other line ends, a byte order mark, comments, unknown events and empty lines
+ * between its events.
+ */
 function disturbed(name: string, lineEnd: string): Buffer {
   const noise = `: ping\n\nevent: unheard.of\ndata: {"type":"unheard.of","choices":[]}\n\n\n`;
   const events = bytesOf(name).toString().split('\n\n');
@@ -137,7 +231,10 @@ for (const name of names.filter((one) => one.endsWith('.sse') && one in rows)) {
     const plain = await answerTo(name);
     for (const lineEnd of ['\n', '\r', '\r\n']) {
       const bytes = disturbed(name, lineEnd);
-      const verdict = await verdictOn(name, [...bytes].map((byte) => Buffer.from([byte])));
+      const verdict = await verdictOn(
+        name,
+        [...bytes].map((byte) => Buffer.from([byte])),
+      );
       assert.deepEqual(verdict, { answer: plain });
     }
   });
@@ -146,10 +243,18 @@ for (const name of names.filter((one) => one.endsWith('.sse') && one in rows)) {
     const bytes = bytesOf(name);
     const plain = await answerTo(name);
     for (let at = 0; at < bytes.length; at += isLong ? 1 : 7) {
-      assert.deepEqual(await verdictOn(name, [bytes.subarray(0, at), bytes.subarray(at)]), { answer: plain });
+      assert.deepEqual(await verdictOn(name, [bytes.subarray(0, at), bytes.subarray(at)]), {
+        answer: plain,
+      });
       const verdict = await verdictOn(name, [bytes.subarray(0, at)]);
-      if ('answer' in verdict) assert.deepEqual({ ...verdict.answer, usage: plain.usage }, plain, `cut at ${at}`);
-      else assert.deepEqual([verdict.reason, verdict.passes], ['broke off its stream before its end', true], `cut at ${at}`);
+      if ('answer' in verdict)
+        assert.deepEqual({ ...verdict.answer, usage: plain.usage }, plain, `cut at ${at}`);
+      else
+        assert.deepEqual(
+          [verdict.reason, verdict.passes],
+          ['broke off its stream before its end', true],
+          `cut at ${at}`,
+        );
     }
   });
 }

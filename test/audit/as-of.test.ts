@@ -4,14 +4,22 @@ import { versionsWithin } from '../../src/audit/history.ts';
 import { auditOf, createBooks, fourDays } from '../support/books.ts';
 import { undone } from '../support/tables.ts';
 
-const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = { problems: [], unverifiable: [], stale: [] };
+const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = {
+  problems: [],
+  unverifiable: [],
+  stale: [],
+};
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
 const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
 const BAR = `INTO price_data (symbol, date, open, close, source, recorded_at) VALUES`;
 const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
-const VALUE = 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
+const VALUE =
+  'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
 const LOST = 'what was known at the time has been replaced without a trace';
-/** A revision whose new price was made ready some seconds before the session was committed that marked at the old one. */
+/**
+ * A revision whose new price was made ready some seconds before the session was committed that
+ * marked at the old one.
+ */
 const madeReady = (seconds: number) => {
   const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;
   return `UPDATE price_data SET close = 50, recorded_at = ${at} WHERE ${AAPL_ON_7}`;
@@ -19,7 +27,11 @@ const madeReady = (seconds: number) => {
 
 /** What happened to the prices later, and what the audit says then of books that were right. */
 const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] = [
-  ['another close', `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`, { stale: ['2025-01-07'] }],
+  [
+    'another close',
+    `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`,
+    { stale: ['2025-01-07'] },
+  ],
   [
     'another close, by a tool that says no time',
     `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}`,
@@ -67,7 +79,11 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     { stale: ['2025-01-07'] },
   ],
   ['the split, taken away', 'DELETE FROM stock_splits', {}],
-  ['the split, with another ratio', `UPDATE stock_splits SET numerator = 5, ${LATER}`, { stale: ['2025-01-08'] }],
+  [
+    'the split, with another ratio',
+    `UPDATE stock_splits SET numerator = 5, ${LATER}`,
+    { stale: ['2025-01-08'] },
+  ],
   [
     'the split, replaced without a trace by another',
     `INSERT OR REPLACE ${SPLIT} ('ORLY', '2025-01-08', 5, 2, '2031-01-01T00:00:00.000Z')`,
@@ -80,9 +96,16 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
   [
     'a close that was known for long',
     madeReady(90),
-    { problems: ['2025-01-07: it used 105.00 as the close of AAPL, should be 50.00'], stale: ['2025-01-07'] },
+    {
+      problems: ['2025-01-07: it used 105.00 as the close of AAPL, should be 50.00'],
+      stale: ['2025-01-07'],
+    },
   ],
-  ['another close, and the old one again', `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; UPDATE price_data SET close = 105 WHERE ${AAPL_ON_7}`, {}],
+  [
+    'another close, and the old one again',
+    `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; UPDATE price_data SET close = 105 WHERE ${AAPL_ON_7}`,
+    {},
+  ],
   [
     'another close, and then the bar taken away',
     `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; DELETE FROM price_data WHERE ${AAPL_ON_7}`,
@@ -102,14 +125,27 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     'an earlier day, added by another program',
     `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at)
      VALUES ('job-1', '2025-01-02', 'model-a', 'active', 100000000, 't', 't')`,
-    { problems: ['2025-01-02: it pays no dividends, and its job does', '2025-01-02: it has no record'], stale: ['2025-01-03'] },
+    {
+      problems: [
+        '2025-01-02: it pays no dividends, and its job does',
+        '2025-01-02: it has no record',
+      ],
+      stale: ['2025-01-03'],
+    },
   ],
   [
     'the day before, taken away by another program',
     'DELETE FROM trading_sessions WHERE session_id = 3',
-    { problems: ['2025-01-08: it started from session 3, which is missing'], stale: ['2025-01-08'] },
+    {
+      problems: ['2025-01-08: it started from session 3, which is missing'],
+      stale: ['2025-01-08'],
+    },
   ],
-  ['a close, taken away and put back', `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`, {}],
+  [
+    'a close, taken away and put back',
+    `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`,
+    {},
+  ],
   [
     'a split that was not known then, of a series that became adjusted for splits',
     `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); UPDATE price_data SET source = 'yahoo' WHERE symbol = 'AAPL'`,
@@ -135,8 +171,16 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
        FROM trading_sessions WHERE session_id = 3) WHERE ${AAPL_ON_7}`,
     { stale: ['2025-01-07'] },
   ],
-  ['the split, with another ratio and the old one again', 'UPDATE stock_splits SET numerator = 5; UPDATE stock_splits SET numerator = 3', {}],
-  ['a split that was not known then, of what was sold before', `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1, '2031-01-01')`, {}],
+  [
+    'the split, with another ratio and the old one again',
+    'UPDATE stock_splits SET numerator = 5; UPDATE stock_splits SET numerator = 3',
+    {},
+  ],
+  [
+    'a split that was not known then, of what was sold before',
+    `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1, '2031-01-01')`,
+    {},
+  ],
   [
     'another close, and a record that was made to fit it',
     `UPDATE price_data SET close = 106, ${LATER} WHERE ${AAPL_ON_7}; ${VALUE}`,
@@ -160,7 +204,10 @@ for (const [name, sql, report] of histories) {
   });
 }
 
-/** What happens to the bar of a date while a session runs and after its commit, and whether it is stale then. */
+/**
+ * What happens to the bar of a date while a session runs and after its commit, and whether it is
+ * stale then.
+ */
 const meanwhile: [name: string, first: Bar, during: Bar, after: Bar, isStale: boolean][] = [
   ['the same again, of which no close is known', [10, null], [10, null], [10, null], false],
   ['a close that comes while it runs', [10, null], [10, 11], [10, 11], false],
@@ -168,7 +215,13 @@ const meanwhile: [name: string, first: Bar, during: Bar, after: Bar, isStale: bo
   ['another open while it runs', [10, 11], [12, 11], [12, 11], true],
   ['another open while it runs, and the old one later', [10, 11], [12, 11], [10, 11], false],
   ['a first bar while it runs, with the price it had before', null, [5, 11], [5, 11], true],
-  ['no bar while it runs, and one later with the price it was marked at', [10, 11], null, [10, 5], true],
+  [
+    'no bar while it runs, and one later with the price it was marked at',
+    [10, 11],
+    null,
+    [10, 5],
+    true,
+  ],
 ];
 type Bar = [open: number, close: number | null] | null;
 for (const [name, first, during, after, isStale] of meanwhile) {
@@ -190,8 +243,16 @@ for (const [name, first, during, after, isStale] of meanwhile) {
   });
 }
 
-/** Seconds at which a version began and ended, the span, and whether it may have been read within that. */
-const spans: [name: string, lifetime: [number, number | null], span: [number, number], mayBeRead: boolean][] = [
+/**
+ * Seconds at which a version began and ended, the span, and whether it may have been read within
+ * that.
+ */
+const spans: [
+  name: string,
+  lifetime: [number, number | null],
+  span: [number, number],
+  mayBeRead: boolean,
+][] = [
   ['there all through', [0, null], [3, 5], true],
   ['there from its last second on', [5, null], [3, 5], true],
   ['there until it begins', [0, 3], [3, 5], false],
@@ -203,8 +264,14 @@ const spans: [name: string, lifetime: [number, number | null], span: [number, nu
 for (const [name, [recorded, replaced], [from, to], mayBeRead] of spans) {
   test(`a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read within a span`, () => {
     const at = (second: number) => `2025-01-07T00:00:0${second}.000Z`;
-    const version = { recordedAt: at(recorded), replacedAt: replaced === null ? null : at(replaced) };
-    assert.deepEqual(versionsWithin([version], { from: at(from), to: at(to) }), mayBeRead ? [version] : []);
+    const version = {
+      recordedAt: at(recorded),
+      replacedAt: replaced === null ? null : at(replaced),
+    };
+    assert.deepEqual(
+      versionsWithin([version], { from: at(from), to: at(to) }),
+      mayBeRead ? [version] : [],
+    );
   });
 }
 
@@ -214,7 +281,8 @@ test('where the clock was set back, time stamps do not contradict what a session
   const books = createBooks();
   books.setSplit('AAPL', '2025-01-06', 2, 1);
   books.wait(2 * A_DAY);
-  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50, source: 'yahoo' });
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
+    books.setBar('AAPL', date, { open: 50, close: 50, source: 'yahoo' });
   books.wait(3_600);
   await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
   books.wait(-A_DAY);
@@ -225,7 +293,8 @@ test('where the clock was set back, time stamps do not contradict what a session
 
 test('where the clock was set back, time stamps do not contradict what a session used: a price that changed afterwards', async () => {
   const books = createBooks();
-  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50 });
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
+    books.setBar('AAPL', date, { open: 50, close: 50 });
   books.wait(3_600);
   await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
   books.wait(5 * A_DAY);
@@ -235,6 +304,12 @@ test('where the clock was set back, time stamps do not contradict what a session
   books.wait(3_600);
   await books.day('2025-01-07', []);
   assert.deepEqual(await auditOf(books.database), { ...NOTHING, stale: ['model-a 2025-01-06'] });
-  books.database.statement('UPDATE session_prices SET close_e4 = 990000 WHERE session_id = 2').run();
-  assert.match((await auditOf(books.database)).problems.join(), /it used 99\.00 as the close of AAPL/, 'what was never stored is still a finding');
+  books.database
+    .statement('UPDATE session_prices SET close_e4 = 990000 WHERE session_id = 2')
+    .run();
+  assert.match(
+    (await auditOf(books.database)).problems.join(),
+    /it used 99\.00 as the close of AAPL/,
+    'what was never stored is still a finding',
+  );
 });

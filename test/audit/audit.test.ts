@@ -20,13 +20,18 @@ test('untouched books add up', async () => {
   assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
 });
 
-const position = (id: number, change: string) => `UPDATE positions SET ${change} WHERE position_id = ${id}`;
+const position = (id: number, change: string) =>
+  `UPDATE positions SET ${change} WHERE position_id = ${id}`;
 const ADDED = `INSERT INTO positions (position_id, session_id, action_id, action_type, symbol, amount, price_e4, cash_e4,
   portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at) VALUES`;
 
 /** What is done to the books, and what the audit says of it. */
 const tampered: [name: string, sql: string, problems: string[]][] = [
-  ['cash', position(2, 'cash_e4 = 80010000'), ['2025-01-03: action 2: cash is 8,001.00, should be 8,000.00']],
+  [
+    'cash',
+    position(2, 'cash_e4 = 80010000'),
+    ['2025-01-03: action 2: cash is 8,001.00, should be 8,000.00'],
+  ],
   [
     'cash in the middle of a day',
     position(1, 'cash_e4 = 89990000'),
@@ -88,7 +93,11 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     `UPDATE trading_sessions SET note = 'x' WHERE session_id = 4`,
     ['2025-01-08: its note is not that of the day it started from'],
   ],
-  ['the profit', position(5, 'daily_profit_e4 = 0'), ['2025-01-07: action 1: daily_profit is 0.00, should be 20.00']],
+  [
+    'the profit',
+    position(5, 'daily_profit_e4 = 0'),
+    ['2025-01-07: action 1: daily_profit is 0.00, should be 20.00'],
+  ],
   [
     'the return',
     position(5, 'daily_return_pct = 1'),
@@ -152,7 +161,10 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   [
     'the only position of a day, taken away',
     `DELETE FROM holdings WHERE position_id = 5; DELETE FROM positions WHERE position_id = 5`,
-    ['2025-01-07: it has no record', '2025-01-08: it started from session 3, which has no positions'],
+    [
+      '2025-01-07: it has no record',
+      '2025-01-08: it started from session 3, which has no positions',
+    ],
   ],
   [
     'the split, taken away',
@@ -324,13 +336,22 @@ test('a note is what the last call that was not refused wrote', async () => {
   const session = await open('2025-01-03');
   for (const text of ['one', 'two', 'x'.repeat(4_001)]) {
     const toolCalls = [{ id: '1', name: 'write_note', arguments: JSON.stringify({ text }) }];
-    await session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+    await session.answer({
+      type: 'answer',
+      content: '',
+      toolCalls,
+      reasoning: null,
+      usage: null,
+      note: null,
+    });
   }
   await session.end({ status: 'finished', summary: 'done' });
   await day('2025-01-06');
   assert.deepEqual((await auditOf(database)).problems, []);
   database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
-  assert.deepEqual((await auditOf(database)).problems, ['model-a 2025-01-03: its note is not what it wrote last']);
+  assert.deepEqual((await auditOf(database)).problems, [
+    'model-a 2025-01-03: its note is not what it wrote last',
+  ]);
 });
 
 test('a price that splits make smaller than the unit of money is the unit in the ledger, its audit and its replay', async () => {
@@ -343,7 +364,10 @@ test('a price that splits make smaller than the unit of money is the unit in the
   books.setSplit('ORLY', '2025-01-07', 1, 100_000);
   books.setSplit('AAPL', '2025-01-07', 100, 1);
   books.wait(3600);
-  await books.day('2025-01-03', [['buy', 'ORLY', 7], ['buy', 'AAPL', 1]]);
+  await books.day('2025-01-03', [
+    ['buy', 'ORLY', 7],
+    ['buy', 'AAPL', 1],
+  ]);
   await books.day('2025-01-08');
   assert.deepEqual(
     ledgerOf(database, 'model-a').slice(2, 5),

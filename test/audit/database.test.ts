@@ -28,7 +28,10 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     'a removed position whose holdings remain',
     'DELETE FROM positions WHERE position_id = 7',
     ['a row of holdings refers to a row of positions that is missing'],
-    ['2025-01-08: buy records: 0, executed buy orders: 1', '2025-01-08: it has no trade and 0 no_trade records'],
+    [
+      '2025-01-08: buy records: 0, executed buy orders: 1',
+      '2025-01-08: it has no trade and 0 no_trade records',
+    ],
   ],
   [
     'a removed session',
@@ -36,7 +39,9 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     [
       'row 5 of positions refers to a row of trading_sessions that is missing',
       'a row of session_prices refers to a row of trading_sessions that is missing',
-      ...[15, 16, 17].map((row) => `row ${row} of reasoning_logs refers to a row of trading_sessions that is missing`),
+      ...[15, 16, 17].map(
+        (row) => `row ${row} of reasoning_logs refers to a row of trading_sessions that is missing`,
+      ),
       'row 3 of session_digests refers to a row of trading_sessions that is missing',
       'row 4 of trading_sessions refers to a row of trading_sessions that is missing',
     ],
@@ -100,13 +105,15 @@ for (const [name, sql, damage, problems] of faulty) {
 /** Other definitions of generated columns, what is done under them, and what the audit says. */
 type Redefined = [column: string, definition: RegExp, other: string, change: string, said: string];
 const redefined: Redefined[] = [
-  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map((changed): Redefined => [
-    `job_details.duration_seconds, ${changed}`,
-    / GENERATED ALWAYS AS \(round.*\) STORED/,
-    '',
-    `UPDATE job_details SET duration_seconds = ${changed} WHERE job_id = 'job-3'`,
-    'duration_seconds of job_details is not the time between started_at and completed_at, in 1 row',
-  ]),
+  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map(
+    (changed): Redefined => [
+      `job_details.duration_seconds, ${changed}`,
+      / GENERATED ALWAYS AS \(round.*\) STORED/,
+      '',
+      `UPDATE job_details SET duration_seconds = ${changed} WHERE job_id = 'job-3'`,
+      'duration_seconds of job_details is not the time between started_at and completed_at, in 1 row',
+    ],
+  ),
   [
     'price_data.adjusted',
     /(?<=adjusted INTEGER GENERATED ALWAYS AS \().*(?=\) VIRTUAL)/,
@@ -127,7 +134,9 @@ for (const [column, definition, other, change, said] of redefined)
       file.close();
     };
     const file = new DatabaseSync(path);
-    const own = String(file.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql']);
+    const own = String(
+      file.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql'],
+    );
     file.close();
     define(own.replace(definition, other));
     if (change !== '') {
@@ -166,7 +175,10 @@ test('the audit leaves no trace, whether or not another program has the database
   const state = () => [readdirSync(dirname(path)), readFileSync(path)];
   const before = state();
   const { damage, problems, ...report } = await audit(path);
-  assert.deepEqual([damage, problems.first, isSound({ damage, problems, ...report })], [[], [], true]);
+  assert.deepEqual(
+    [damage, problems.first, isSound({ damage, problems, ...report })],
+    [[], [], true],
+  );
   assert.deepEqual(state(), before);
   const open = openDatabase(path);
   const beside = state();
@@ -175,14 +187,22 @@ test('the audit leaves no trace, whether or not another program has the database
   open.close();
 });
 
-/** How often the audit of each model-day lets other work run, with how many records, prices and symbols held in the morning the day has. */
+/**
+ * How often the audit of each model-day lets other work run, with how many records, prices and
+ * symbols held in the morning the day has.
+ */
 function pausesIn(reader: Reader) {
   const corporateActions = createCorporateActions(reader);
   return [...auditedDates(reader)].flatMap((date) =>
     [...auditedSessions(reader, date)].map((session) => {
-      const start = session.startedFrom === null ? undefined : lastRecord(reader, session.startedFrom);
+      const start =
+        session.startedFrom === null ? undefined : lastRecord(reader, session.startedFrom);
       const starts = start === undefined ? [] : [start];
-      const steps = auditModelDay(createHistory(reader, date, { ...corporateActions, setBacks: [] }), session, () => starts);
+      const steps = auditModelDay(
+        createHistory(reader, date, { ...corporateActions, setBacks: [] }),
+        session,
+        () => starts,
+      );
       let pauses = 0;
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) pauses += 1;
@@ -196,9 +216,22 @@ function pausesIn(reader: Reader) {
 test('the audit of a model-day pauses after 25 records, wherever they are read, replayed or checked, and after ten symbols', async (t) => {
   const { database, day } = await fourDays();
   for (const [index, records] of [24, 25, 49, 50].entries())
-    await day('2025-01-08', Array.from({ length: records }, (): Order => ['buy', 'AAPL', 1]), `model-${index}`);
+    await day(
+      '2025-01-08',
+      Array.from({ length: records }, (): Order => ['buy', 'AAPL', 1]),
+      `model-${index}`,
+    );
   const pauses = pausesIn(database).map((found) => [found.records, found.pauses]);
-  assert.deepEqual(pauses, [[2, 0], [2, 0], [1, 0], [24, 0], [25, 3], [49, 3], [50, 6], [2, 0]]);
+  assert.deepEqual(pauses, [
+    [2, 0],
+    [2, 0],
+    [1, 0],
+    [24, 0],
+    [25, 3],
+    [49, 3],
+    [50, 6],
+    [2, 0],
+  ]);
 
   const path = join(temporaryFolder(t), 'jobs.db');
   fillWithTrackRecords(path, { models: ['model-a'], days: 30 });
@@ -206,8 +239,15 @@ test('the audit of a model-day pauses after 25 records, wherever they are read, 
   t.after(() => track.close());
   const days = pausesIn(track);
   const tens = (count: number) => Math.floor(count / 10);
-  assert.deepEqual(days.map((found) => found.pauses), days.map(({ prices, held }) => tens(prices) + 2 * tens(held)));
-  assert.ok(days.some(({ held }) => held >= 10) && days.some(({ prices, held }) => prices >= 10 && held < 10), JSON.stringify(days));
+  assert.deepEqual(
+    days.map((found) => found.pauses),
+    days.map(({ prices, held }) => tens(prices) + 2 * tens(held)),
+  );
+  assert.ok(
+    days.some(({ held }) => held >= 10) &&
+      days.some(({ prices, held }) => prices >= 10 && held < 10),
+    JSON.stringify(days),
+  );
 });
 
 test('it reports its progress, and lists are bounded', async (t) => {
@@ -233,7 +273,11 @@ test('only active days are stale, whether read in steps or in one query', async 
   await day('2025-01-09');
   assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07', 'model-a 2025-01-10']);
   const { total, first } = atOnce(staleModelDays(database, ['model-a'], 1));
-  assert.deepEqual([total, first.map(({ date }) => date)], [2, ['2025-01-07']], 'the first are kept, the others counted');
+  assert.deepEqual(
+    [total, first.map(({ date }) => date)],
+    [2, ['2025-01-07']],
+    'the first are kept, the others counted',
+  );
 });
 
 test('an audit is of one moment: what becomes stale while it runs is not stale in it', async (t) => {
@@ -253,17 +297,32 @@ test('an audit is of one moment: what becomes stale while it runs is not stale i
 test('of a long list the first rows come from the separate process, and their number', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   openDatabase(path).close();
-  const numbers = (upTo: number) => `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${upTo}) SELECT n FROM numbers`;
+  const numbers = (upTo: number) =>
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${upTo}) SELECT n FROM numbers`;
   const queries = [numbers(3), numbers(1_001), 'SELECT n FROM missing'].map((sql) => ({ sql }));
-  const results = await withSnapshot(path, (snapshot) => queryApart(snapshot, queries, new AbortController().signal));
-  const found = results.map(({ first, total, error }) => [total, first.length, Object.values(first.at(-1) ?? {}), error]);
-  assert.deepEqual(found, [[3, 3, [3], null], [1_001, 1_000, [1_000], null], [0, 0, [], 'no such table: missing']]);
+  const results = await withSnapshot(path, (snapshot) =>
+    queryApart(snapshot, queries, new AbortController().signal),
+  );
+  const found = results.map(({ first, total, error }) => [
+    total,
+    first.length,
+    Object.values(first.at(-1) ?? {}),
+    error,
+  ]);
+  assert.deepEqual(found, [
+    [3, 3, [3], null],
+    [1_001, 1_000, [1_000], null],
+    [0, 0, [], 'no such table: missing'],
+  ]);
 });
 
 /** Never comes to an end by itself. */
-const ENDLESS = 'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers';
+const ENDLESS =
+  'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers';
 
-test('a query in a separate process ends with its signal, and so does the process', { skip: noProc }, async (t) => {
+test('a query in a separate process ends with its signal, and so does the process', {
+  skip: noProc,
+}, async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   openDatabase(path).close();
   const before = new Set(childrenOf(process.pid));
@@ -274,11 +333,15 @@ test('a query in a separate process ends with its signal, and so does the proces
     end.abort();
     await assert.rejects(result, { name: 'AbortError' });
     assert.equal(isRunning(child as number), false);
-    await assert.rejects(queryApart(snapshot, [{ sql: ENDLESS }], end.signal), { name: 'AbortError' });
+    await assert.rejects(queryApart(snapshot, [{ sql: ENDLESS }], end.signal), {
+      name: 'AbortError',
+    });
   });
 });
 
-test('an audit ends with its signal: nothing is left running once it rejects', { skip: noProc }, async (t) => {
+test('an audit ends with its signal: nothing is left running once it rejects', {
+  skip: noProc,
+}, async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   (await fourDays(path)).database.close();
   const before = new Set(childrenOf(process.pid));
@@ -297,7 +360,11 @@ test('clients share an audit; it ends when the last of them has left, and the ne
   const { database } = await fourDays(path);
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
-  const context = { database, settings, log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }) };
+  const context = {
+    database,
+    settings,
+    log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }),
+  };
   const ask = () => auditHandler(context as Context) as LateBody;
   const [first, second] = [ask(), ask()];
   assert.equal(first.text, second.text);

@@ -4,7 +4,10 @@ import { type Books, auditOf, createBooks } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { undone } from '../support/tables.ts';
 
-/** Positions 1 to 4, sessions 1 and 2: a dividend and a split of ORLY on one day, and a dividend of AAPL since. */
+/**
+ * Positions 1 to 4, sessions 1 and 2: a dividend and a split of ORLY on one day, and a dividend of
+ * AAPL since.
+ */
 const LEDGER = `
   2025-01-03 buy AAPL 10 100    => 9000 10000 0 AAPL:10
   2025-01-03 buy ORLY 3 40      => 8880 10000 0 AAPL:10 ORLY:3
@@ -15,7 +18,10 @@ const LEDGER = `
 
 async function twoDays(): Promise<Books> {
   const books = createBooks();
-  for (const [symbol, first, second] of [['AAPL', 100, 100], ['ORLY', 40, 20]] as const) {
+  for (const [symbol, first, second] of [
+    ['AAPL', 100, 100],
+    ['ORLY', 40, 20],
+  ] as const) {
     books.setBar(symbol, '2025-01-03', { open: first, close: first });
     books.setBar(symbol, '2025-01-07', { open: second, close: second });
   }
@@ -23,7 +29,10 @@ async function twoDays(): Promise<Books> {
   books.setDividend('ORLY', '2025-01-06', 1.5);
   books.setDividend('AAPL', '2025-01-07', 0.1, 'split_adjusted');
   books.wait(3600);
-  await books.day('2025-01-03', [['buy', 'AAPL', 10], ['buy', 'ORLY', 3]]);
+  await books.day('2025-01-03', [
+    ['buy', 'AAPL', 10],
+    ['buy', 'ORLY', 3],
+  ]);
   await books.day('2025-01-07');
   books.wait(3600);
   return books;
@@ -37,8 +46,10 @@ test('a morning of dividends and splits adds up', async () => {
   assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
 });
 
-const position = (id: number, change: string) => `UPDATE positions SET ${change} WHERE position_id = ${id}`;
-const gone = (id: number) => `DELETE FROM holdings WHERE position_id = ${id}; DELETE FROM positions WHERE position_id = ${id}`;
+const position = (id: number, change: string) =>
+  `UPDATE positions SET ${change} WHERE position_id = ${id}`;
+const gone = (id: number) =>
+  `DELETE FROM holdings WHERE position_id = ${id}; DELETE FROM positions WHERE position_id = ${id}`;
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
 const DIVIDEND = 'INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES';
 const LOST = 'what was known at the time has been replaced without a trace';
@@ -50,11 +61,26 @@ interface Said {
   stale?: string[];
 }
 
-/** What is done to the books, or happens to the dividends later, and what the audit says of 2025-01-07. */
+/**
+ * What is done to the books, or happens to the dividends later, and what the audit says of
+ * 2025-01-07.
+ */
 const done: [name: string, sql: string, said: Said][] = [
-  ['the cash after a dividend', position(3, 'cash_e4 = cash_e4 + 1, portfolio_value_e4 = portfolio_value_e4 + 1'), { problems: ['action 1: cash is 8,884.5001, should be 8,884.50'] }],
-  ['the amount of a dividend', position(3, 'amount = 6'), { problems: ['action 1: amount of ORLY is 6, the dividend is paid on 3'] }],
-  ['the cash per share in the record', position(3, 'price_e4 = 15001'), { problems: ['action 1: price of ORLY is 1.5001, should be 1.50'] }],
+  [
+    'the cash after a dividend',
+    position(3, 'cash_e4 = cash_e4 + 1, portfolio_value_e4 = portfolio_value_e4 + 1'),
+    { problems: ['action 1: cash is 8,884.5001, should be 8,884.50'] },
+  ],
+  [
+    'the amount of a dividend',
+    position(3, 'amount = 6'),
+    { problems: ['action 1: amount of ORLY is 6, the dividend is paid on 3'] },
+  ],
+  [
+    'the cash per share in the record',
+    position(3, 'price_e4 = 15001'),
+    { problems: ['action 1: price of ORLY is 1.5001, should be 1.50'] },
+  ],
   [
     'a dividend, taken away',
     gone(3),
@@ -156,9 +182,21 @@ const done: [name: string, sql: string, said: Said][] = [
     { problems: ['it pays dividends, and its job does not'] },
   ],
   ['all dividends, removed later', 'DELETE FROM dividends', { stale: STALE }],
-  ['a dividend, corrected later', `UPDATE dividends SET cash_e6 = 7, ${LATER} WHERE symbol = 'ORLY'`, { stale: STALE }],
-  ['a dividend, learned later', `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2031-01-01')`, { stale: STALE }],
-  ['a dividend, corrected and as it was again', `UPDATE dividends SET cash_e6 = cash_e6 + 1; UPDATE dividends SET cash_e6 = cash_e6 - 1`, {}],
+  [
+    'a dividend, corrected later',
+    `UPDATE dividends SET cash_e6 = 7, ${LATER} WHERE symbol = 'ORLY'`,
+    { stale: STALE },
+  ],
+  [
+    'a dividend, learned later',
+    `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2031-01-01')`,
+    { stale: STALE },
+  ],
+  [
+    'a dividend, corrected and as it was again',
+    `UPDATE dividends SET cash_e6 = cash_e6 + 1; UPDATE dividends SET cash_e6 = cash_e6 - 1`,
+    {},
+  ],
   [
     'a dividend, replaced without a trace by another',
     `INSERT OR REPLACE ${DIVIDEND} ('ORLY', '2025-01-06', 7, '2031-01-01T00:00:00.000Z')`,
@@ -172,7 +210,12 @@ const done: [name: string, sql: string, said: Said][] = [
   [
     'a dividend that was known for long, and was not used',
     `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2020-01-01T00:00:01.000Z')`,
-    { problems: ['it used no dividend of AAPL on 2025-01-06, which is not what was known at the time'], stale: STALE },
+    {
+      problems: [
+        'it used no dividend of AAPL on 2025-01-06, which is not what was known at the time',
+      ],
+      stale: STALE,
+    },
   ],
   [
     'a series whose prices came to contain dividends',
@@ -182,17 +225,29 @@ const done: [name: string, sql: string, said: Said][] = [
   [
     'a series whose prices contained dividends all the time',
     `UPDATE price_data SET source = 'stooq' WHERE symbol = 'AAPL'; DELETE FROM price_revisions; UPDATE price_data SET recorded_at = '2020-01-01'`,
-    { problems: ['it used 0.1 (split-adjusted) as the dividend of AAPL on 2025-01-07, which is not what was known at the time'] },
+    {
+      problems: [
+        'it used 0.1 (split-adjusted) as the dividend of AAPL on 2025-01-07, which is not what was known at the time',
+      ],
+    },
   ],
-  ['a split that converts a dividend, learned later', `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-06-02', 2, 1)`, { stale: STALE }],
+  [
+    'a split that converts a dividend, learned later',
+    `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-06-02', 2, 1)`,
+    { stale: STALE },
+  ],
 ];
 for (const [name, sql, said] of done) {
   test(`dividends in the audit: ${name}`, async () => {
     const { database } = await books;
-    const expected = Object.entries({ problems: [], unverifiable: [], stale: [], ...said }).map(([list, lines]) => [
-      list,
-      lines.map((line: string) => (list === 'stale' ? `model-a ${line}` : `model-a 2025-01-07: ${line}`)),
-    ]);
+    const expected = Object.entries({ problems: [], unverifiable: [], stale: [], ...said }).map(
+      ([list, lines]) => [
+        list,
+        lines.map((line: string) =>
+          list === 'stale' ? `model-a ${line}` : `model-a 2025-01-07: ${line}`,
+        ),
+      ],
+    );
     await undone(database, sql.split(';'), async () => {
       assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
     });

@@ -80,7 +80,11 @@ test('whatever figure is changed in them or in their evidence, the audit finds i
           const { changes: count } = database.statement(change).run(Number(chosen ?? 0));
           const { problems, unverifiable } = await auditOf(database);
           const found = [...problems, ...unverifiable];
-          assert.equal(found.length > 0, Number(count) > 0, `position ${chosen}, ${change}: ${found.join('; ')}`);
+          assert.equal(
+            found.length > 0,
+            Number(count) > 0,
+            `position ${chosen}, ${change}: ${found.join('; ')}`,
+          );
         });
       }
     }),

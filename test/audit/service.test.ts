@@ -34,7 +34,9 @@ test('GET /audit reports whether the books add up, what does not, and stale days
   assert.deepEqual(sound.counts, { ...counts, ...nothing, models: 1, model_days: 2, positions: 2 });
 
   await runJobHere(service, script, { ...DAYS, end_date: DAYS.start_date, replace_existing: true });
-  service.database.statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2').run();
+  service.database
+    .statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2')
+    .run();
   const { status, body } = await service.get('/audit');
   assert.deepEqual([status, body.status], [200, 'faulty']);
   assert.deepEqual(body.problems, [
@@ -63,11 +65,20 @@ test('simultaneous clients share one audit, and other requests are served meanwh
   assert.equal(order[0], '/health');
   assert.equal((await ask('/audit')).status, 'sound');
 
-  const context = { database: service.database, settings: service.settings, log: silentLog, viewedFile: null };
+  const context = {
+    database: service.database,
+    settings: service.settings,
+    log: silentLog,
+    viewedFile: null,
+  };
   const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
   const [leaves, stays] = askTwice();
   leaves.stop();
-  assert.equal(JSON.parse(await stays.text).status, 'sound', 'it continues for the client that stays');
+  assert.equal(
+    JSON.parse(await stays.text).status,
+    'sound',
+    'it continues for the client that stays',
+  );
   const both = askTwice();
   both.forEach((client) => client.stop());
   await assert.rejects(both[1].text, { name: 'AbortError' }, 'it ends when all have left');
@@ -89,16 +100,29 @@ test('an audit of an unreadable database is an error that says so', async (t) =>
 test('a long audit logs its progress every five seconds and when only the file is left; a short one logs nothing', () => {
   const lines: string[] = [];
   let now = 0;
-  const log = { ...silentLog, info: (message: string, fields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`) };
+  const log = {
+    ...silentLog,
+    info: (message: string, fields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`),
+  };
   const short = progressInLog(log, () => now);
-  for (const [at, done] of [[0, 0], [4_999, 900], [5_001, 1_000]] as const) {
+  for (const [at, done] of [
+    [0, 0],
+    [4_999, 900],
+    [5_001, 1_000],
+  ] as const) {
     now = at;
     short(done, 1_000);
   }
   assert.deepEqual(lines, []);
   now = 0;
   const long = progressInLog(log, () => now);
-  for (const [at, done] of [[4_999, 100], [5_000, 101], [9_999, 200], [10_001, 555], [10_002, 1_000]] as const) {
+  for (const [at, done] of [
+    [4_999, 100],
+    [5_000, 101],
+    [9_999, 200],
+    [10_001, 555],
+    [10_002, 1_000],
+  ] as const) {
     now = at;
     long(done, 1_000);
   }
@@ -110,11 +134,18 @@ test('a long audit logs its progress every five seconds and when only the file i
 });
 
 test('a clock that is set back between model-days makes nothing faulty: what followed what is known by order', async (t) => {
-  const instants = ['2025-11-14T12:00:00Z', '2025-11-13T09:00:00Z', '2025-11-13T10:00:00Z', '2025-11-12T00:00:00Z'];
+  const instants = [
+    '2025-11-14T12:00:00Z',
+    '2025-11-13T09:00:00Z',
+    '2025-11-13T10:00:00Z',
+    '2025-11-12T00:00:00Z',
+  ];
   let now = instants[0] as string;
   const clock = () => new Date(now);
   const service = await startTestService(t, { configuration, prices: WORLD, clock });
-  service.database.statement("UPDATE price_data SET recorded_at = '2025-11-14T11:00:00.000Z'").run();
+  service.database
+    .statement("UPDATE price_data SET recorded_at = '2025-11-14T11:00:00.000Z'")
+    .run();
   const dates = ['2025-11-07', '2025-11-10', '2025-11-11', '2025-11-12'];
   for (const [index, date] of dates.entries()) {
     now = instants[index] as string;
@@ -124,14 +155,20 @@ test('a clock that is set back between model-days makes nothing faulty: what fol
   const { body } = await service.get('/audit');
   assert.deepEqual([body.status, body.problems, body.counts.stale], ['sound', [], 0]);
   const { models } = (await service.get('/models')).body;
-  assert.equal(models.find(({ signature }: any) => signature === 'model-a').last_job.created_at, '2025-11-12T00:00:00.000Z', 'the newest job by order');
+  assert.equal(
+    models.find(({ signature }: any) => signature === 'model-a').last_job.created_at,
+    '2025-11-12T00:00:00.000Z',
+    'the newest job by order',
+  );
 });
 
 test('a session that started from a later one is a finding, whatever the clock says', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
   await runJobHere(service, script, DAYS);
   await runJobHere(service, script, { ...DAYS, end_date: DAYS.start_date, replace_existing: true });
-  service.database.statement('UPDATE trading_sessions SET started_from_session_id = 3 WHERE session_id = 2').run();
+  service.database
+    .statement('UPDATE trading_sessions SET started_from_session_id = 3 WHERE session_id = 2')
+    .run();
   const { problems } = (await service.get('/audit')).body;
   assert.match(JSON.stringify(problems), /it started from session 3, which ended after it began/);
 });

@@ -13,11 +13,23 @@ test('a job that is too large for one span has all its model-days as soon as it 
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   const dates = Array.from({ length: 30 }, (_none, index) => addDays('2025-01-01', index));
-  const runs = Array.from({ length: 100 }, (_none, index) => ({ model: `model-${index}`, startDate: '2025-01-01' }));
+  const runs = Array.from({ length: 100 }, (_none, index) => ({
+    model: `model-${index}`,
+    startDate: '2025-01-01',
+  }));
   const range = { startDate: '2025-01-01', endDate: '2025-01-30', dates, runs };
-  const rest = { replaceExisting: false, agentConfig: {}, createdAt: '2025-02-01T00:00:00.000Z', warnings: [] };
+  const rest = {
+    replaceExisting: false,
+    agentConfig: {},
+    createdAt: '2025-02-01T00:00:00.000Z',
+    warnings: [],
+  };
   database.transaction(() => insertWholeJob(database, { jobId: 'large', ...range, ...rest }));
-  const counts = database.statement('SELECT count(*) AS days, count(DISTINCT date) AS dates, max(date) AS last FROM job_details').get();
+  const counts = database
+    .statement(
+      'SELECT count(*) AS days, count(DISTINCT date) AS dates, max(date) AS last FROM job_details',
+    )
+    .get();
   assert.deepEqual({ ...counts }, { days: 3_000, dates: 30, last: '2025-01-30' });
 });
 
@@ -28,8 +40,13 @@ test('on the morning of every second date all models of a large database hold ev
   const database = openDatabase(path);
   t.after(() => database.close());
   const held = database
-    .statement('SELECT date, count(*) AS holders FROM session_prices WHERE held_since IS NOT NULL GROUP BY date, symbol ORDER BY date, symbol')
+    .statement(
+      'SELECT date, count(*) AS holders FROM session_prices WHERE held_since IS NOT NULL GROUP BY date, symbol ORDER BY date, symbol',
+    )
     .all();
   const mornings = datesOf(size).filter((_date, index) => index % 2 === 1);
-  assert.deepEqual(held.map((row) => ({ ...row })), mornings.flatMap((date) => SYMBOLS.map(() => ({ date, holders: 3 }))));
+  assert.deepEqual(
+    held.map((row) => ({ ...row })),
+    mornings.flatMap((date) => SYMBOLS.map(() => ({ date, holders: 3 }))),
+  );
 });

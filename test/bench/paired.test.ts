@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Aim, verdict, verdictOfSelf } from '../../bench/aims.ts';
 import { describePairs } from '../../bench/figure.ts';
-import { MIN_FOR_INTERVAL, type Pair, alternate, inTurn, median, quantile, ratiosOf, ratiosOfStarts, takePairs, windowsOf } from '../../bench/paired.ts';
+import {
+  MIN_FOR_INTERVAL,
+  type Pair,
+  alternate,
+  inTurn,
+  median,
+  quantile,
+  ratiosOf,
+  ratiosOfStarts,
+  takePairs,
+  windowsOf,
+} from '../../bench/paired.ts';
 import { describeSamples } from '../../bench/samples.ts';
 import { divideTime } from '../../bench/time-limit.ts';
 import { createRandom } from '../../src/agent/players/random.ts';
@@ -19,14 +30,30 @@ test('the median and other quantiles of few values', () => {
     [[9, 1, 5], 5, 9],
     [[4, 1, 3, 2], 2.5, 4],
   ];
-  for (const [values, middle, p99] of rows) assert.deepEqual([median(values), quantile(values, 0.99)], [middle, p99]);
+  for (const [values, middle, p99] of rows)
+    assert.deepEqual([median(values), quantile(values, 0.99)], [middle, p99]);
   const hundred = Array.from({ length: 100 }, (_none, index) => 100 - index);
-  assert.deepEqual([quantile(hundred, 0.99), quantile(hundred, 0.01), quantile(hundred, 1)], [99, 1, 100]);
+  assert.deepEqual(
+    [quantile(hundred, 0.99), quantile(hundred, 0.01), quantile(hundred, 1)],
+    [99, 1, 100],
+  );
 });
 
 test('ratios are of pairs, not of medians; few pairs leave the median anywhere among them', () => {
-  const pairs = [[10, 10], [30, 20], [90, 30]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
-  assert.deepEqual(ratiosOf(pairs), { min: 1, median: 1.5, max: 3, pairs: 3, independent: 3, low: 1, high: 3 });
+  const pairs = [
+    [10, 10],
+    [30, 20],
+    [90, 30],
+  ].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  assert.deepEqual(ratiosOf(pairs), {
+    min: 1,
+    median: 1.5,
+    max: 3,
+    pairs: 3,
+    independent: 3,
+    low: 1,
+    high: 3,
+  });
   const hundred = Array.from({ length: 100 }, (_none, index) => ({ ours: index + 1, peer: 1 }));
   const { low, median: middle, high } = ratiosOf(hundred);
   assert.deepEqual([low, middle, high], [40, 50.5, 61]); // order statistics 40 and 61 of 100: the binomial interval
@@ -60,9 +87,17 @@ test('each start counts once: equals whose processes have a speed of their own s
     return Array.from({ length: pairs }, () => ({ ours: ours * (0.95 + 0.1 * random()), peer }));
   };
   for (const pairs of [6, 60]) {
-    const { median: middle, low, high, ...counts } = ratiosOfStarts(Array.from({ length: 40 }, () => startOf(pairs)));
+    const {
+      median: middle,
+      low,
+      high,
+      ...counts
+    } = ratiosOfStarts(Array.from({ length: 40 }, () => startOf(pairs)));
     assert.deepEqual([counts.pairs, counts.independent], [40 * pairs, 40]);
-    assert.ok(low < 1 && 1 < high && Math.abs(middle - 1) < 0.03 && high - low > 0.02, `${low} to ${middle} to ${high}`);
+    assert.ok(
+      low < 1 && 1 < high && Math.abs(middle - 1) < 0.03 && high - low > 0.02,
+      `${low} to ${middle} to ${high}`,
+    );
   }
 });
 
@@ -77,11 +112,17 @@ test('long slices: one of each in a pair, and the other one first in the next pa
 test('a steady drift, and a first slice that is always slow, leave the ratio of equals at 1', async () => {
   let slices = 0;
   const drifting = async () => 100 + (slices += 1);
-  const pairs = await takePairs(alternate(drifting, drifting), { ...BOUNDS, precision: 0, maxPairs: 20 });
+  const pairs = await takePairs(alternate(drifting, drifting), {
+    ...BOUNDS,
+    precision: 0,
+    maxPairs: 20,
+  });
   assert.deepEqual(new Set(pairs.map(({ ours, peer }) => ours / peer)), new Set([1]));
   slices = 0;
   const slowFirst = async () => ((slices += 1) % 4 === 1 ? 50 : 100);
-  const { median: middle } = ratiosOf(await takePairs(alternate(slowFirst, slowFirst), { ...BOUNDS, maxPairs: 20, precision: 0 }));
+  const { median: middle } = ratiosOf(
+    await takePairs(alternate(slowFirst, slowFirst), { ...BOUNDS, maxPairs: 20, precision: 0 }),
+  );
   assert.ok(Math.abs(middle - (0.75 + 1 / 0.75) / 2) < 1e-9, String(middle)); // between the pairs in which ours and the peer came first
 });
 
@@ -93,9 +134,15 @@ test('other work that slows slices by any factor: equals show 1, and 0.8 shows 0
     return (speed / slowdown) * (0.9 + 0.2 * random());
   };
   for (const speed of [1, 0.8]) {
-    const pairs = await takePairs(alternate(slice(speed), slice(1)), { ...BOUNDS, maxMs: Infinity });
+    const pairs = await takePairs(alternate(slice(speed), slice(1)), {
+      ...BOUNDS,
+      maxMs: Infinity,
+    });
     const { median: middle, low, high } = ratiosOf(pairs);
-    assert.ok(Math.abs(middle / speed - 1) <= 0.03 && low <= speed * 1.01 && high >= speed * 0.99, `${middle} of ${speed}`);
+    assert.ok(
+      Math.abs(middle / speed - 1) <= 0.03 && low <= speed * 1.01 && high >= speed * 0.99,
+      `${middle} of ${speed}`,
+    );
     assert.ok(high - low <= 0.02 * middle || pairs.length === BOUNDS.maxPairs);
   }
 });
@@ -110,7 +157,11 @@ test('pairs are taken until the median is precise, their number or the time is a
   const lengthOf = async (pairs: Promise<unknown[]>) => (await pairs).length;
   assert.equal(await lengthOf(taken({ maxMs: 1e9 }, () => 0.8)), 10, 'precise at once');
   assert.equal(await lengthOf(taken({ maxMs: 1e9 }, (index) => index)), 300, 'never precise');
-  assert.equal(await lengthOf(taken({ maxMs: 550 }, (index) => index)), 6, 'no pair begins after the time');
+  assert.equal(
+    await lengthOf(taken({ maxMs: 550 }, (index) => index)),
+    6,
+    'no pair begins after the time',
+  );
   assert.equal(await lengthOf(taken({ maxMs: 0 }, () => 1)), 1, 'at least one');
   await taken({ warmUpMs: 950, maxMs: 0 }, () => 1);
   assert.equal(now, 1_100, 'ten pairs to warm up, and one that counts');
@@ -126,7 +177,11 @@ test('samples in windows: the p99 of each side of each window; a part of a windo
 });
 
 test('aims: what counts for each, and whether it is met', () => {
-  const pairs = [[10, 4], [30, 20], [90, 60]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  const pairs = [
+    [10, 4],
+    [30, 20],
+    [90, 60],
+  ].map(([ours = 0, peer = 0]) => ({ ours, peer }));
   const rows: [aim: Aim, isMet: boolean, text: string][] = [
     [{ atLeast: 1.5 }, true, '>= 1.5'],
     [{ atLeast: 1.6 }, false, '>= 1.6'],
@@ -138,7 +193,8 @@ test('aims: what counts for each, and whether it is met', () => {
     [{ hereMs: 31 }, true, '< 31 ms here and now; it is 30.0 ms'],
     [{ hereMs: 30 }, false, '< 30 ms here and now; it is 30.0 ms'],
   ];
-  for (const [aim, isMet, text] of rows) assert.deepEqual(verdict(aim, { ratio: 1.5, pairs, hereMs: 30 }), { aim: text, isMet });
+  for (const [aim, isMet, text] of rows)
+    assert.deepEqual(verdict(aim, { ratio: 1.5, pairs, hereMs: 30 }), { aim: text, isMet });
 });
 
 test('the same build beside itself: within 3 %, and a doubt where the interval reaches further', () => {
@@ -148,12 +204,23 @@ test('the same build beside itself: within 3 %, and a doubt where the interval r
     [1.02, 0.96, 1.029, true, '1 ± 0.03 (the interval reaches further)'],
     [0.96, 0.95, 0.99, false, '1 ± 0.03 (the interval reaches further)'],
   ];
-  for (const [median, low, high, isMet, aim] of rows) assert.deepEqual(verdictOfSelf({ ...ratios, median, low, high }), { aim, isMet });
+  for (const [median, low, high, isMet, aim] of rows)
+    assert.deepEqual(verdictOfSelf({ ...ratios, median, low, high }), { aim, isMet });
 });
 
 test('a figure: medians of both sides beside the calibration; of longest times the longest counts; without pairs there is none', () => {
-  const pairs = [[10, 5], [20, 5], [60, 20]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
-  const figure = { what: 'longest /health', unit: 'ms', peer: 'a peer', aims: [{ hereMs: 50 }], isLongest: true };
+  const pairs = [
+    [10, 5],
+    [20, 5],
+    [60, 20],
+  ].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  const figure = {
+    what: 'longest /health',
+    unit: 'ms',
+    peer: 'a peer',
+    aims: [{ hereMs: 50 }],
+    isLongest: true,
+  };
   assert.deepEqual(describePairs(figure, pairs, { calibrations: [30, 10, 20] }), {
     what: 'longest /health, ms',
     ours: '20.0 where the calibration takes 20.0',
@@ -163,11 +230,17 @@ test('a figure: medians of both sides beside the calibration; of longest times t
   });
   const median = describePairs({ ...figure, isLongest: false }, pairs);
   assert.deepEqual(median.aims, [{ aim: '< 50 ms here and now; it is 20.0 ms', isMet: true }]);
-  const ofRatio = describePairs({ ...figure, aims: [{ atLeast: 3.1 }, { below: 3.1 }, { atLeast: 2.9 }, { below: 2.9 }] }, pairs).aims?.map(({ isMet }) => isMet);
+  const ofRatio = describePairs(
+    { ...figure, aims: [{ atLeast: 3.1 }, { below: 3.1 }, { atLeast: 2.9 }, { below: 2.9 }] },
+    pairs,
+  ).aims?.map(({ isMet }) => isMet);
   assert.deepEqual(ofRatio, [false, true, true, false], 'the median ratio counts, which is 3');
   const percentile = describePairs(figure, pairs, { hereMs: 7 });
   assert.deepEqual(percentile.aims, [{ aim: '< 50 ms here and now; it is 7.00 ms', isMet: true }]);
-  assert.deepEqual(describePairs(figure, []), { what: 'longest /health', ours: 'not measured: too few samples in the time' });
+  assert.deepEqual(describePairs(figure, []), {
+    what: 'longest /health',
+    ours: 'not measured: too few samples in the time',
+  });
 });
 
 test('requests in windows: the ratio is of p99 in each window, and the p99 of all requests counts for an aim here and now', () => {

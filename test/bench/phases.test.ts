@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Course, type Phase, followPhases } from '../../bench/phases.ts';
 
-/** The phases of children that wait for a model, without children: each sample takes 100 milliseconds of a time that the test sets. */
+/**
+ * The phases of children that wait for a model, without children: each sample takes 100
+ * milliseconds of a time that the test sets.
+ */
 
 const SAMPLE_MS = 100;
 const LOOK_MS = 7_000;
@@ -41,7 +44,11 @@ async function follow({ begunAfter, completedAfter, endsAt = Infinity }: Script)
     },
   };
   await followPhases(course, () => now);
-  const counts = Object.fromEntries(Map.groupBy(taken, (phase) => phase).entries().map(([phase, own]) => [phase, own.length]));
+  const counts = Object.fromEntries(
+    Map.groupBy(taken, (phase) => phase)
+      .entries()
+      .map(([phase, own]) => [phase, own.length]),
+  );
   return { counts, events };
 }
 
@@ -55,11 +62,17 @@ test('each sample belongs to one phase, and no request is answered before all ch
 });
 
 test('children that end all at once after they trade leave no sample of the end', async () => {
-  const { counts } = await follow({ begunAfter: () => 3, completedAfter: (samples) => (samples < 5 ? 0 : 3) });
+  const { counts } = await follow({
+    begunAfter: () => 3,
+    completedAfter: (samples) => (samples < 5 ? 0 : 3),
+  });
   assert.deepEqual(counts, { spawn: 10, wait: 20, trade: 5 });
 });
 
 test('a job that ends while children spawn or wait measures nothing', async () => {
   for (const endsAt of [5, 15])
-    await assert.rejects(follow({ begunAfter: () => 3, completedAfter: () => 0, endsAt }), /ended before 3 children had waited/);
+    await assert.rejects(
+      follow({ begunAfter: () => 3, completedAfter: () => 0, endsAt }),
+      /ended before 3 children had waited/,
+    );
 });

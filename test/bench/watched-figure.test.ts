@@ -46,21 +46,45 @@ test('the longest /health of all rounds counts, and so do the longest turn and t
       { aim: 'peak memory < 200 MB; it is 150', isMet: true },
     ],
   });
-  const stricter = await measureWatched('some work', watchedInTurn([]), { ...watching, memoryAimMb: 150 }, async () => 20);
+  const stricter = await measureWatched(
+    'some work',
+    watchedInTurn([]),
+    { ...watching, memoryAimMb: 150 },
+    async () => 20,
+  );
   assert.deepEqual(stricter.aims?.at(-1), { aim: 'peak memory < 150 MB; it is 150', isMet: false });
 });
 
 test('the same build beside itself has one aim for the longest /health, and turns and memory are judged as ever', async () => {
-  const { peer, aims } = await measureWatched('some work', watchedInTurn([]), { work: async () => {}, bounds: BOUNDS, self: true }, async () => 20);
+  const { peer, aims } = await measureWatched(
+    'some work',
+    watchedInTurn([]),
+    { work: async () => {}, bounds: BOUNDS, self: true },
+    async () => 20,
+  );
   assert.equal(peer, '5.00 (the same build)');
-  assert.deepEqual(aims?.map(({ isMet }) => isMet), [false, true, true]);
+  assert.deepEqual(
+    aims?.map(({ isMet }) => isMet),
+    [false, true, true],
+  );
 });
 
 test('what prepares a round and what ends it is not watched, and neither is the calibration', async () => {
   const events: string[] = [];
   const note = (event: string) => async () => void events.push(event);
-  const watching = { before: note('before'), work: note('work'), after: note('after'), bounds: { maxPairs: 2 }, self: false };
-  await measureWatched('some work', watchedInTurn(events), watching, async () => (events.push('calibrate'), 20));
+  const watching = {
+    before: note('before'),
+    work: note('work'),
+    after: note('after'),
+    bounds: { maxPairs: 2 },
+    self: false,
+  };
+  await measureWatched(
+    'some work',
+    watchedInTurn(events),
+    watching,
+    async () => (events.push('calibrate'), 20),
+  );
   const round = ['before', 'watch', 'work', 'look', 'after', 'calibrate'];
   assert.deepEqual(events, [...round, ...round]);
 });

@@ -9,11 +9,17 @@ import { installProgram, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /**
- * Clients that other programs generate from the interface description, as they come, run a whole job against the built
- * program. The generators come from their registries; where they cannot be had, their test is skipped by name.
+ * Clients that other programs generate from the interface description, as they come, run a whole
+ * job against the built program. The generators come from their registries; where they cannot be
+ * had, their test is skipped by name.
  */
 
-const TYPESCRIPT_TOOLS = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typescript@5.9.3', '@types/node@24.19.2'];
+const TYPESCRIPT_TOOLS = [
+  'openapi-typescript@7.13.0',
+  'openapi-fetch@0.17.0',
+  'typescript@5.9.3',
+  '@types/node@24.19.2',
+];
 const PYTHON_TOOL = 'openapi-python-client==0.29.1';
 const TOKEN = 'token-of-the-generated-clients';
 const dates = lastWeekdays(4).slice(0, 3);
@@ -37,8 +43,12 @@ const STRICT = {
 
 /** Runs a command to its end. Throws with what it wrote when it fails. */
 function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    ...options,
+    encoding: 'utf8',
+  });
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
   return stdout as string;
 }
 
@@ -61,7 +71,9 @@ async function startService(t: TestContext): Promise<string[]> {
 }
 
 async function saveDescription(url: string, path: string): Promise<void> {
-  const response = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const response = await fetch(`${url}/openapi.json`, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
   writeFileSync(path, await response.text());
 }
 
@@ -79,7 +91,10 @@ function checkJob(text: string): void {
     ['model-a', 'system'],
     ['model-b', 'system'],
   ]);
-  assert.ok(seen.returns.length === 2 && seen.returns.every(([, figure]: [string, number]) => Number.isFinite(figure)));
+  assert.ok(
+    seen.returns.length === 2 &&
+      seen.returns.every(([, figure]: [string, number]) => Number.isFinite(figure)),
+  );
   assert.equal(seen.benchmark, 'universe');
   assert.deepEqual(seen.models, [
     ['model-a', lastDate],
@@ -91,13 +106,22 @@ function checkJob(text: string): void {
     seen.errors.map(([status]: [number]) => status),
     [409, 422, 404, 401],
   );
-  assert.deepEqual([seen.errors[1][1], seen.errors[2][1]], ['limit: expected a wh', 'Job a/b not found']);
+  assert.deepEqual(
+    [seen.errors[1][1], seen.errors[2][1]],
+    ['limit: expected a wh', 'Job a/b not found'],
+  );
 }
 
 test('a TypeScript client that openapi-typescript made compiles under strict and runs a whole job', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--save-exact', '--fetch-retries=0'];
+  const options = [
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    '--save-exact',
+    '--fetch-retries=0',
+  ];
   const install = () => run('npm', ['install', ...options, ...TYPESCRIPT_TOOLS], { cwd: folder });
   if (!canInstall(t, 'openapi-typescript', install)) return;
   const args = await startService(t);
@@ -129,7 +153,10 @@ test('a Python client that openapi-python-client made runs a whole job', async (
   );
   assert.doesNotMatch(said, /warning|error|skipping/i, 'the generator left something out');
   assert.ok(existsSync(join(folder, 'generated/models/results_record.py')));
-  assert.match(readFileSync(join(folder, 'generated/models/model_day.py'), 'utf8'), /date: datetime\.date/);
+  assert.match(
+    readFileSync(join(folder, 'generated/models/model_day.py'), 'utf8'),
+    /date: datetime\.date/,
+  );
   copyFileSync(fixture('job.py'), join(folder, 'job.py'));
   checkJob(run(join(bin, 'python'), ['job.py', ...args], { cwd: folder, env }));
 });

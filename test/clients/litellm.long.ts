@@ -14,16 +14,31 @@ import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 /**
- * LiteLLM's proxy is independent of this project. It serves one scripted model in each of the three dialects, as a whole response and
- * as a stream. The test runs the same day in all six ways and compares the results. The proxy is installed from PyPI; where that is not
- * possible, the test is skipped, and the message names the package.
+ * LiteLLM's proxy is independent of this project. It serves one scripted model in each of the three
+ * dialects, as a whole response and as a stream. The test runs the same day in all six ways and
+ * compares the results. The proxy is installed from PyPI; where that is not possible, the test is
+ * skipped, and the message names the package.
  */
 
 const TOOL = 'litellm[proxy]==1.106.2';
 const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
 const STEPS: Step[] = [
-  { text: 'I look first.', thought: 'AAPL looks cheap → buy?', calls: [['get_price', { symbol: 'AAPL' }], ['get_portfolio', {}]] },
-  { text: '', thought: 'Buy.', calls: [['buy', { symbol: 'AAPL', amount: 3 }], ['buy', { symbol: 'MSFT', amount: 0.5 }]] },
+  {
+    text: 'I look first.',
+    thought: 'AAPL looks cheap → buy?',
+    calls: [
+      ['get_price', { symbol: 'AAPL' }],
+      ['get_portfolio', {}],
+    ],
+  },
+  {
+    text: '',
+    thought: 'Buy.',
+    calls: [
+      ['buy', { symbol: 'AAPL', amount: 3 }],
+      ['buy', { symbol: 'MSFT', amount: 0.5 }],
+    ],
+  },
   { text: 'Done for today.', thought: 'Enough.', calls: [] },
 ];
 const prices = { input: 2, output: 10, cached_input: 0.2, cache_write: 2 };
@@ -31,9 +46,14 @@ const KEY = 'sk-of-the-proxy-0123';
 const HANDLER = new URL('../fixtures/litellm/handler.py', import.meta.url);
 /** pip downloads and unpacks about a hundred packages, on whatever line there is. */
 const INSTALL_MS = 300_000;
-/** The proxy imports all its providers before it listens: seconds on idle cores, much more on busy ones. */
+/**
+ * The proxy imports all its providers before it listens: seconds on idle cores, much more on busy
+ * ones.
+ */
 const START_MS = 120_000;
-/** Six model-days take a second or two each; on busy cores a minute would still be a sign of life. */
+/**
+ * Six model-days take a second or two each; on busy cores a minute would still be a sign of life.
+ */
 const DAYS_MS = 180_000;
 /** Each of the two steps of the installation and the start may take its longest. */
 const TEST_MS = 2 * INSTALL_MS + START_MS + DAYS_MS;
@@ -73,15 +93,23 @@ async function startProxy(t: TestContext, command: string, folder: string): Prom
     join(folder, 'config.yaml'),
     JSON.stringify({
       model_list: [{ model_name: 'scripted', litellm_params: { model: 'handmade/scripted' } }],
-      litellm_settings: { custom_provider_map: [{ provider: 'handmade', custom_handler: 'handler.scripted' }] },
+      litellm_settings: {
+        custom_provider_map: [{ provider: 'handmade', custom_handler: 'handler.scripted' }],
+      },
       general_settings: { master_key: KEY },
     }),
   );
-  const env = { PATH: process.env['PATH'], HOME: folder, LITELLM_LOCAL_MODEL_COST_MAP: 'True', NO_PROXY: '127.0.0.1' };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    NO_PROXY: '127.0.0.1',
+  };
   const args = ['--config', 'config.yaml', '--host', '127.0.0.1', '--port', String(port)];
   const proxy: ChildProcess = spawn(command, args, { cwd: folder, env });
   let said = '';
-  for (const stream of [proxy.stdout, proxy.stderr]) stream?.on('data', (chunk) => (said = (said + chunk).slice(-2_000)));
+  for (const stream of [proxy.stdout, proxy.stderr])
+    stream?.on('data', (chunk) => (said = (said + chunk).slice(-2_000)));
   t.after(async () => {
     proxy.kill('SIGKILL');
     await once(proxy, 'close');
@@ -90,14 +118,19 @@ async function startProxy(t: TestContext, command: string, folder: string): Prom
     'the proxy to listen',
     async () => {
       assert.equal(proxy.exitCode, null, said);
-      return fetch(`http://127.0.0.1:${port}/health/liveliness`).then(({ ok }) => ok, () => false);
+      return fetch(`http://127.0.0.1:${port}/health/liveliness`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
     },
     START_MS,
   );
   return `http://127.0.0.1:${port}`;
 }
 
-test('the same day through six ways of LiteLLM: the same positions, conversation and costs', { timeout: TEST_MS }, async (t) => {
+test('the same day through six ways of LiteLLM: the same positions, conversation and costs', {
+  timeout: TEST_MS,
+}, async (t) => {
   const folder = temporaryFolder(t);
   const command = install(t, folder);
   if (command === null) return;
@@ -110,17 +143,38 @@ test('the same day through six ways of LiteLLM: the same positions, conversation
     const { details, status } = await service.runJob(DAY);
     const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
     const conversation = sessions.flatMap((session: any) =>
-      session.conversation.map(({ role, content, summary, tool_name, tool_input }: any) => [role, content, summary, tool_name, tool_input]),
+      session.conversation.map(({ role, content, summary, tool_name, tool_input }: any) => [
+        role,
+        content,
+        summary,
+        tool_name,
+        tool_input,
+      ]),
     );
     if (status !== 'completed') t.diagnostic(`${api} ${stream}: ${details[0].error}`);
     const [{ error, steps, prompt_tokens, completion_tokens, cost_usd }] = details;
-    return { status, error, steps, prompt_tokens, completion_tokens, cost_usd, ledger: ledgerOf(service.database, 'm'), conversation };
+    return {
+      status,
+      error,
+      steps,
+      prompt_tokens,
+      completion_tokens,
+      cost_usd,
+      ledger: ledgerOf(service.database, 'm'),
+      conversation,
+    };
   };
   const first = await run('chat', false);
   assert.equal(first.status, 'completed', String(first.error));
-  const thoughts = first.conversation.flatMap(([role, , summary]: string[]) => (role === 'assistant' ? [summary] : []));
-  assert.deepEqual(thoughts, STEPS.map(({ thought }) => thought));
+  const thoughts = first.conversation.flatMap(([role, , summary]: string[]) =>
+    role === 'assistant' ? [summary] : [],
+  );
+  assert.deepEqual(
+    thoughts,
+    STEPS.map(({ thought }) => thought),
+  );
   assert.deepEqual(first.ledger, ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3']);
   for (const api of apiDialects)
-    for (const stream of [false, true]) assert.deepEqual(await run(api, stream), first, `${api}, ${stream ? 'streamed' : 'whole'}`);
+    for (const stream of [false, true])
+      assert.deepEqual(await run(api, stream), first, `${api}, ${stream ? 'streamed' : 'whole'}`);
 });

@@ -13,10 +13,19 @@ const TOKEN = 'a-token-that-is-never-printed';
 
 test('with a token set, the server requires it, the health check does not, and no output contains it', async (t) => {
   const cwd = installProgram(t);
-  const server = await startServer(t, { cwd, env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' } });
+  const server = await startServer(t, {
+    cwd,
+    env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' },
+  });
   assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
-  assert.equal((await fetch(`${server.url}/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } })).status, 200);
-  const health = await runInProcess(['healthcheck'], { cwd, env: { API_PORT: new URL(server.url).port } });
+  assert.equal(
+    (await fetch(`${server.url}/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } })).status,
+    200,
+  );
+  const health = await runInProcess(['healthcheck'], {
+    cwd,
+    env: { API_PORT: new URL(server.url).port },
+  });
   assert.deepEqual([health.code, health.stdout], [0, 'healthy\n']);
   server.process.kill('SIGTERM');
   const { stdout, stderr } = await server.ended;
@@ -24,7 +33,9 @@ test('with a token set, the server requires it, the health check does not, and n
   assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
 });
 
-test('the demo knows its own token, from the environment or the file, and does not print it', { skip: leftToLongForm }, async (t) => {
+test('the demo knows its own token, from the environment or the file, and does not print it', {
+  skip: leftToLongForm,
+}, async (t) => {
   const cwd = installProgram(t, { models: [{ signature: 'gpt-5', enabled: true }] });
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   for (const access of [{ API_TOKENS_FILE: 'tokens.txt' }, { API_TOKEN: TOKEN }]) {
@@ -60,7 +71,10 @@ for (const [name, env, message] of faults) {
   test(`${name} stops the start before anything is touched, and the message has no token`, async (t) => {
     const cwd = installProgram(t);
     writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
-    const { code, stdout, stderr } = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0', ...env } });
+    const { code, stdout, stderr } = await runProgram([], {
+      cwd,
+      env: { ...DEV, API_PORT: '0', ...env },
+    });
     assert.equal(code, 1);
     assert.match(stderr, message);
     assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));

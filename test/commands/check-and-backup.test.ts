@@ -1,6 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  watch,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +26,17 @@ import { contentOf } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
-import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob, whileStopped } from '../support/program.ts';
+import {
+  RUNTIME_CONFIG,
+  ask,
+  followProgram,
+  installProgram,
+  runProgram,
+  startProgram,
+  startServer,
+  waitForJob,
+  whileStopped,
+} from '../support/program.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
 async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
@@ -39,7 +63,8 @@ function fileIn(t: TestContext, folder: string, ending: string): Promise<void> {
 
 test('check: books that add up', async (t) => {
   const cwd = await installWithBooks(t);
-  const files = () => readdirSync(join(cwd, 'data')).map((name) => readFileSync(join(cwd, 'data', name)));
+  const files = () =>
+    readdirSync(join(cwd, 'data')).map((name) => readFileSync(join(cwd, 'data', name)));
   const before = files();
   const { code, stdout, stderr } = await runInProcess(['check'], { cwd });
   assert.deepEqual([code, stderr], [0, '']);
@@ -54,18 +79,37 @@ test('check, view and backup answer at once where a file is not a regular one, a
   const cwd = installProgram(t);
   mkdirSync(join(cwd, 'data'));
   execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
-  const commands = [['check', 'fifo'], ['check'], ['check', '--replay', 'fifo'], ['view', 'fifo'], ['view', '/dev/zero'], ['backup', 'b.db'], ['serve']];
+  const commands = [
+    ['check', 'fifo'],
+    ['check'],
+    ['check', '--replay', 'fifo'],
+    ['view', 'fifo'],
+    ['view', '/dev/zero'],
+    ['backup', 'b.db'],
+    ['serve'],
+  ];
   for (const args of commands) {
     const { process: child, ended } = startProgram(args, { cwd });
     t.after(() => child.kill('SIGKILL'));
     const { code, stderr } = await ended;
-    assert.deepEqual([code, /it is not a regular file$/m.test(stderr)], [1, true], `${args.join(' ')}: ${stderr}`);
+    assert.deepEqual(
+      [code, /it is not a regular file$/m.test(stderr)],
+      [1, true],
+      `${args.join(' ')}: ${stderr}`,
+    );
   }
 });
 
 test('a command whose reader has gone ends quietly, with its own exit code', async (t) => {
-  const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2');
-  const expected = [[['--licenses'], 0], [['check', '--replay'], 1], [['no-such-command'], 2]] as const;
+  const cwd = await installWithBooks(
+    t,
+    'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2',
+  );
+  const expected = [
+    [['--licenses'], 0],
+    [['check', '--replay'], 1],
+    [['no-such-command'], 2],
+  ] as const;
   for (const [args, code] of expected) {
     const { process: child, ended } = startProgram(args, { cwd });
     (args[0] === 'no-such-command' ? child.stderr : child.stdout)?.destroy();
@@ -75,7 +119,10 @@ test('a command whose reader has gone ends quietly, with its own exit code', asy
 });
 
 test('check: books that do not add up, as lines, and exit code 1', async (t) => {
-  const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)');
+  const cwd = await installWithBooks(
+    t,
+    'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)',
+  );
   const { code, stdout } = await runInProcess(['check', 'data/jobs.db'], { cwd });
   assert.equal(code, 1);
   assert.deepEqual(stdout.split('\n').slice(1), [
@@ -97,14 +144,31 @@ test('check --replay: exit code 1 and the day by name where only replay finds so
     return [code, ...stdout.split('\n').slice(2)];
   };
   const ledger = ['ledger: 5 model-days of 2 models, 8 positions', '  all add up'];
-  assert.deepEqual(await lines(), [0, ...ledger, 'replay: 5 of 5 model-days replayed: same reports, same answers, same books', '']);
+  assert.deepEqual(await lines(), [
+    0,
+    ...ledger,
+    'replay: 5 of 5 model-days replayed: same reports, same answers, same books',
+    '',
+  ]);
   const database = openDatabase(join(cwd, 'data/jobs.db'));
   database.statement(`UPDATE job_details SET requests = requests + 1 WHERE job_id = 'job-2'`).run();
-  database.statement(`UPDATE reasoning_logs SET content = 'Done!' WHERE session_id = 3 AND content = 'done'`).run();
+  database
+    .statement(
+      `UPDATE reasoning_logs SET content = 'Done!' WHERE session_id = 3 AND content = 'done'`,
+    )
+    .run();
   database.close();
   assert.deepEqual(await lines(), [
-    ...[1, ...ledger, 'replay: 3 of 5 model-days replayed: same reports, same answers, same books', '  differ: 2'],
-    ...['    model-a 2025-01-06 (session 2)', '      its tokens, cost or times changed after the commit'],
+    ...[
+      1,
+      ...ledger,
+      'replay: 3 of 5 model-days replayed: same reports, same answers, same books',
+      '  differ: 2',
+    ],
+    ...[
+      '    model-a 2025-01-06 (session 2)',
+      '      its tokens, cost or times changed after the commit',
+    ],
     ...['    model-a 2025-01-07 (session 3)', '      its conversation changed after the commit'],
     ...['      session_summary: stored "done", replayed "Done!"', ''],
   ]);
@@ -133,7 +197,9 @@ test('check: a damaged file', async (t) => {
   const cwd = await installWithBooks(t);
   const path = join(cwd, 'data/jobs.db');
   const database = openDatabase(path);
-  const page = database.statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`).get()?.['rootpage'];
+  const page = database
+    .statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`)
+    .get()?.['rootpage'];
   database.close();
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (Number(page) - 1) * 4_096);
@@ -163,16 +229,24 @@ test('restore: brings back a backup, moves the database aside, and refuses while
   const { code, stdout, stderr } = await runInProcess(['restore', 'copy.db'], { cwd });
   assert.deepEqual([code, stderr], [0, '']);
   const [, aside = ''] =
-    /^data\/jobs\.db: .*, 5 model-days, .*\n {2}restored from copy\.db \(DEPLOYMENT_MODE=PROD\); the database before is (.*\.db)\n$/.exec(stdout) ?? [];
+    /^data\/jobs\.db: .*, 5 model-days, .*\n {2}restored from copy\.db \(DEPLOYMENT_MODE=PROD\); the database before is (.*\.db)\n$/.exec(
+      stdout,
+    ) ?? [];
   assert.match(aside, /data\/jobs-before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/);
   assert.equal((await runInProcess(['check', aside], { cwd })).code, 0);
   const dev = await runInProcess(['restore', 'copy.db'], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
-  assert.match(dev.stdout, /^data\/jobs_dev\.db: .*\n.*; there was no database before\nNote: data\/jobs_dev\.db is reset when the service starts in DEV mode/);
+  assert.match(
+    dev.stdout,
+    /^data\/jobs_dev\.db: .*\n.*; there was no database before\nNote: data\/jobs_dev\.db is reset when the service starts in DEV mode/,
+  );
   const server = await startServer(t, { cwd });
   const before = readdirSync(join(cwd, 'data'));
   const refused = await runInProcess(['restore', 'copy.db'], { cwd });
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /^Cannot restore data\/jobs\.db: the database data\/jobs\.db is in use by process \d+, started /);
+  assert.match(
+    refused.stderr,
+    /^Cannot restore data\/jobs\.db: the database data\/jobs\.db is in use by process \d+, started /,
+  );
   assert.deepEqual(readdirSync(join(cwd, 'data')), before);
   server.process.kill('SIGTERM');
   assert.equal((await server.ended).code, 0);
@@ -185,7 +259,8 @@ test('a start finishes a restore that was interrupted, and says where the databa
   assert.equal((await runInProcess(['backup', 'copy.db'], { cwd })).code, 0);
   copyFileSync(join(cwd, 'copy.db'), join(cwd, 'data/jobs.db-restore'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  const state = 'Cannot use data/jobs.db: a restore of it was interrupted; start the service, or run restore again, to finish it\n';
+  const state =
+    'Cannot use data/jobs.db: a restore of it was interrupted; start the service, or run restore again, to finish it\n';
   for (const args of [['backup', 'other.db'], ['check'], ['import-prices', 'prices.csv']]) {
     const ended = await runInProcess(args, { cwd });
     assert.deepEqual([ended.code, ended.stderr], [1, state], args[0]);
@@ -194,7 +269,9 @@ test('a start finishes a restore that was interrupted, and says where the databa
   assert.equal((await runInProcess(['check'], { cwd })).stderr, state);
   renameSync(join(cwd, 'elsewhere.db'), join(cwd, 'data/jobs.db'));
   const server = await startServer(t, { cwd });
-  await server.waitFor(/Finished a restore that was interrupted.*"before":"[^"]*jobs-before-restore-/);
+  await server.waitFor(
+    /Finished a restore that was interrupted.*"before":"[^"]*jobs-before-restore-/,
+  );
   assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
 });
 
@@ -202,7 +279,10 @@ test('check, backup and view name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {
     const missing = await runInProcess([command], { cwd });
-    assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)\n']);
+    assert.deepEqual(
+      [missing.code, missing.stderr],
+      [1, 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)\n'],
+    );
   }
   const view = await runProgram(['view', 'missing.db'], { cwd });
   assert.deepEqual([view.code, view.stderr], [1, 'There is no database missing.db\n']);
@@ -211,7 +291,10 @@ test('check, backup and view name files that they cannot use', async (t) => {
   database.close();
   const { code, stderr } = await runInProcess(['check', 'old.db'], { cwd });
   assert.equal(code, 1);
-  assert.match(stderr, /^Cannot use old\.db: its schema is version 999, this program knows versions up to \d+; use a newer program/);
+  assert.match(
+    stderr,
+    /^Cannot use old\.db: its schema is version 999, this program knows versions up to \d+; use a newer program/,
+  );
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
 });
 
@@ -234,10 +317,20 @@ test('check: a file of an earlier version is compared with its manifest, and rea
   };
   const schema = 'schema: version 19, of an earlier program; what follows is of a migrated copy';
   const sound = 'file: sound, and all 3 tables are as its manifest states them';
-  assert.deepEqual(await look(), [0, schema, sound, 'ledger: 0 model-days of 0 models, 0 positions']);
+  assert.deepEqual(await look(), [
+    0,
+    schema,
+    sound,
+    'ledger: 0 model-days of 0 models, 0 positions',
+  ]);
   old.exec(`UPDATE market_days SET recorded_at = '2025-01-07'`);
   old.close();
-  assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 row has changed']);
+  assert.deepEqual(await look(), [
+    1,
+    schema,
+    'file: damaged',
+    '  market_days is not as the manifest states it: a value in its 1 row has changed',
+  ]);
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
 });
 
@@ -251,10 +344,15 @@ test('check: whether a package still has its manifest is said, and an empty file
   copyFileSync(new URL('../../docs/demo-package.db', import.meta.url), path);
   const paper = new DatabaseSync(path);
   const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
-  assert.deepEqual(await look(), [0, `file: sound, and all ${tables} tables are as its manifest states them`, '']);
+  assert.deepEqual(await look(), [
+    0,
+    `file: sound, and all ${tables} tables are as its manifest states them`,
+    '',
+  ]);
   paper.exec('DELETE FROM package_manifest');
   paper.close();
-  const lost = 'file: sound; it is a package without its manifest, so a change in what no model read is not found';
+  const lost =
+    'file: sound; it is a package without its manifest, so a change in what no model read is not found';
   assert.deepEqual(await look(), [0, lost, '']);
   writeFileSync(path, '');
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
@@ -275,20 +373,39 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
     const copy = `copy-${round}.db`;
     const backup = await run(['backup', copy], { cwd, env });
     assert.deepEqual([backup.code, backup.stderr], [0, '']);
-    assert.match(backup.stdout, /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/);
+    assert.match(
+      backup.stdout,
+      /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/,
+    );
     assert.equal((await runInProcess(['check', copy], { cwd, env })).code, 0);
   }
   const named = await runInProcess(['backup'], { cwd, env });
-  assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
+  assert.match(
+    named.stdout,
+    /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /,
+  );
   server.process.stderr?.destroy();
   server.process.kill('SIGTERM'); // is logged
   const { code, signal } = await server.ended;
-  assert.deepEqual([code, signal], [0, null], 'a service keeps running without a reader of its log, to its own end');
+  assert.deepEqual(
+    [code, signal],
+    [0, null],
+    'a service keeps running without a reader of its log, to its own end',
+  );
 });
 
 /** What a reader asks a view for and reads to the end; every answer is good. */
 async function readAll(url: string): Promise<void> {
-  for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models']) {
+  for (const path of [
+    '/',
+    '/health',
+    '/results',
+    '/performance',
+    '/comparison',
+    '/search?q=bought',
+    '/audit',
+    '/models',
+  ]) {
     const response = await fetch(url + path);
     assert.equal(response.status, 200, `${path}: ${await response.text()}`);
   }
@@ -306,16 +423,25 @@ function bringNode(cwd: string): void {
   }
 }
 
-/** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */
+/**
+ * Starts a view of a file by the program; as another user where this one is root, for whom nothing
+ * is read-only.
+ */
 async function startView(
   t: TestContext,
   file: string,
-  { cwd, isOther = false, env: own = {} }: { cwd: string; isOther?: boolean; env?: Record<string, string> },
+  {
+    cwd,
+    isOther = false,
+    env: own = {},
+  }: { cwd: string; isOther?: boolean; env?: Record<string, string> },
 ) {
   const otherUser = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...own };
   const node = isOther ? NODE_HERE : process.execPath;
-  const program = followProgram(spawn(node, ['server.js', 'view', file], { cwd, env, ...otherUser }));
+  const program = followProgram(
+    spawn(node, ['server.js', 'view', file], { cwd, env, ...otherUser }),
+  );
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   return { ...program, url: `http://127.0.0.1:${port}` };
@@ -325,31 +451,48 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   const cwd = installProgram(t);
   const env = { DEPLOYMENT_MODE: 'DEV' };
   const server = await startServer(t, { cwd, env });
-  const job = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-24', end_date: '2025-11-28' });
+  const job = await ask(`${server.url}/simulate/trigger`, {
+    start_date: '2025-11-24',
+    end_date: '2025-11-28',
+  });
   assert.equal((await waitForJob(server.url, job.job_id)).status, 'completed');
 
-  await t.test('a view beside the server, which stands still: a single read of its own would change the index of its log', async () => {
-    const data = join(cwd, 'data');
-    // Of a commit that no one has read, an ordinary reader would leave a mark in that index.
-    const other = new DatabaseSync(join(data, 'jobs_dev.db'));
-    other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
-    other.close();
-    await whileStopped(server, async () => {
-      const before = contentOf(data);
-      assert.equal(before.filter((line) => /-(wal|shm) /.test(line)).length, 2, 'the server has a log');
-      const live = await startView(t, 'data/jobs_dev.db', { cwd });
-      await readAll(live.url);
-      assert.deepEqual(contentOf(data), before);
-    });
-  });
+  await t.test(
+    'a view beside the server, which stands still: a single read of its own would change the index of its log',
+    async () => {
+      const data = join(cwd, 'data');
+      // Of a commit that no one has read, an ordinary reader would leave a mark in that index.
+      const other = new DatabaseSync(join(data, 'jobs_dev.db'));
+      other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
+      other.close();
+      await whileStopped(server, async () => {
+        const before = contentOf(data);
+        assert.equal(
+          before.filter((line) => /-(wal|shm) /.test(line)).length,
+          2,
+          'the server has a log',
+        );
+        const live = await startView(t, 'data/jobs_dev.db', { cwd });
+        await readAll(live.url);
+        assert.deepEqual(contentOf(data), before);
+      });
+    },
+  );
 
   const paper = join(cwd, 'paper');
   await t.test('a package, only into a folder that exists', async () => {
-    const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+    const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], {
+      cwd,
+      env,
+    });
     assert.equal(packaged.code, 1, packaged.stderr);
     mkdirSync(paper);
     const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
-    assert.match(again.stdout, /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/, again.stderr);
+    assert.match(
+      again.stdout,
+      /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/,
+      again.stderr,
+    );
     const check = await runInProcess(['check', 'paper/paper.db'], { cwd });
     assert.equal(check.code, 0, check.stdout + check.stderr);
   });
@@ -360,9 +503,15 @@ test('backup --job and view, beside a running server and in a read-only folder: 
     bringNode(cwd);
     for (const folder of [paper, cwd]) chmodSync(folder, 0o555);
     const view = await startView(t, 'paper/paper.db', { cwd, isOther: true });
-    assert.match((await view.waitFor(/^paper.*$/m))[0], /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/);
+    assert.match(
+      (await view.waitFor(/^paper.*$/m))[0],
+      /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/,
+    );
     await readAll(view.url);
-    assert.deepEqual((await ask(`${view.url}/results`)).results, (await ask(`${server.url}/results`)).results);
+    assert.deepEqual(
+      (await ask(`${view.url}/results`)).results,
+      (await ask(`${server.url}/results`)).results,
+    );
     view.process.kill('SIGTERM');
     const { code, stderr } = await view.ended;
     assert.equal(code, 0, stderr);
@@ -375,17 +524,53 @@ test('backup --job and view, beside a running server and in a read-only folder: 
 const readers: Record<string, string>[] = [
   { TZ: 'Pacific/Auckland', LANG: 'C' },
   {
-    ...{ TZ: 'America/Los_Angeles', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' },
-    ...{ RISK_FREE_RATE: '0.02', MAX_SIMULATION_DAYS: '5', MAX_PARALLEL_MODELS: '1', PRICE_HISTORY_DAYS: '0', LOG_LEVEL: 'DEBUG' },
-    ...{ AUTO_DOWNLOAD_PRICE_DATA: 'false', MASSIVE_API_KEY: 'key', OPENAI_API_KEY: 'key', UV_THREADPOOL_SIZE: '1' },
+    ...{
+      TZ: 'America/Los_Angeles',
+      LANG: 'tr_TR.UTF-8',
+      LC_ALL: 'tr_TR.UTF-8',
+      DEPLOYMENT_MODE: 'DEV',
+      PRESERVE_DEV_DATA: 'true',
+    },
+    ...{
+      RISK_FREE_RATE: '0.02',
+      MAX_SIMULATION_DAYS: '5',
+      MAX_PARALLEL_MODELS: '1',
+      PRICE_HISTORY_DAYS: '0',
+      LOG_LEVEL: 'DEBUG',
+    },
+    ...{
+      AUTO_DOWNLOAD_PRICE_DATA: 'false',
+      MASSIVE_API_KEY: 'key',
+      OPENAI_API_KEY: 'key',
+      UV_THREADPOOL_SIZE: '1',
+    },
   },
 ];
 /** Everything that a view answers, except its own state: `/health`, and how long an audit took. */
 const viewed = [
-  ...['/performance', '/performance?details=true&common=true', '/performance?benchmark=universe', '/performance?model=model-a&days=clean'],
+  ...[
+    '/performance',
+    '/performance?details=true&common=true',
+    '/performance?benchmark=universe',
+    '/performance?model=model-a&days=clean',
+  ],
   ...['curve', 'trades', 'actions'].map((table) => `/performance?format=csv&table=${table}`),
-  ...['/comparison', '/comparison?align=number', '/comparison?format=csv&table=pairs', '/holdings?model=model-a', '/holdings?model=model-a&format=csv'],
-  ...['/results', '/results?format=csv', '/decisions', '/reasoning?include_full_conversation=true', '/search?q=bought', '/models', '/jobs'],
+  ...[
+    '/comparison',
+    '/comparison?align=number',
+    '/comparison?format=csv&table=pairs',
+    '/holdings?model=model-a',
+    '/holdings?model=model-a&format=csv',
+  ],
+  ...[
+    '/results',
+    '/results?format=csv',
+    '/decisions',
+    '/reasoning?include_full_conversation=true',
+    '/search?q=bought',
+    '/models',
+    '/jobs',
+  ],
   ...['/prices/coverage', '/prices/coverage?symbol=AAPL', '/simulate/status/JOB', '/openapi.json'],
 ];
 
@@ -393,16 +578,23 @@ test('view shows the same bytes of a package whatever the environment says, with
   const cwd = installProgram(t);
   const author = { DEPLOYMENT_MODE: 'DEV', RISK_FREE_RATE: '0.04' };
   const server = await startServer(t, { cwd, env: author });
-  const { job_id: job } = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-10-30', end_date: '2025-11-28' });
+  const { job_id: job } = await ask(`${server.url}/simulate/trigger`, {
+    start_date: '2025-10-30',
+    end_date: '2025-11-28',
+  });
   assert.equal((await waitForJob(server.url, job)).status, 'completed');
-  const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
+  const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], {
+    cwd,
+    env: { DEPLOYMENT_MODE: 'DEV' },
+  });
   assert.equal(packaged.code, 0, packaged.stderr);
   const bodiesOf = async (file: string) =>
     Promise.all(
       readers.map(async (env) => {
         const view = await startView(t, file, { cwd, env });
         const bodies = new Map<string, string>();
-        for (const path of viewed) bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
+        for (const path of viewed)
+          bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
         return bodies;
       }),
     );
@@ -427,13 +619,21 @@ test('view: a file of an earlier version is shown as a migrated copy, which is r
   const temporary = join(cwd, 'temporary');
   mkdirSync(temporary);
   const view = await startView(t, 'old.db', { cwd, env: { TMPDIR: temporary } });
-  const said = await view.waitFor(/^old\.db, made in an unknown mode, schema version 18, shown as a migrated copy: http/m);
+  const said = await view.waitFor(
+    /^old\.db, made in an unknown mode, schema version 18, shown as a migrated copy: http/m,
+  );
   assert.ok(said !== null && readdirSync(temporary).length === 1);
   assert.match(await (await fetch(view.url)).text(), /<body data-view="old\.db" data-fixed>/);
-  assert.deepEqual([(await ask(`${view.url}/health`)).viewing, (await ask(`${view.url}/jobs`)).count], ['old.db', 0]);
+  assert.deepEqual(
+    [(await ask(`${view.url}/health`)).viewing, (await ask(`${view.url}/jobs`)).count],
+    ['old.db', 0],
+  );
   view.process.kill('SIGTERM');
   assert.equal((await view.ended).code, 0);
-  assert.deepEqual([readdirSync(temporary), readFileSync(path), readdirSync(cwd).sort()], [[], before, ['configs', 'old.db', 'server.js', 'temporary']]);
+  assert.deepEqual(
+    [readdirSync(temporary), readFileSync(path), readdirSync(cwd).sort()],
+    [[], before, ['configs', 'old.db', 'server.js', 'temporary']],
+  );
 });
 
 test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {

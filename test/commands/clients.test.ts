@@ -8,7 +8,14 @@ import { type JobStatus, jobStatuses } from '../../src/domain.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { listenHere } from '../support/loopback.ts';
-import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+import {
+  type Program,
+  ask,
+  installProgram,
+  runProgram,
+  startProgram,
+  startServer,
+} from '../support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
@@ -23,27 +30,42 @@ before(async (t) => {
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   runInProcess(args, { cwd, env: { API_URL: server.url, ...env } });
 /** The same as a process of its own. */
-const runApart = (args: readonly string[]) => runProgram(args, { cwd, env: { API_URL: server.url } });
+const runApart = (args: readonly string[]) =>
+  runProgram(args, { cwd, env: { API_URL: server.url } });
 
 test('trigger, watch and results are clients of a running server', async () => {
   const created = await runApart(['trigger', ...RANGE, '--models', 'model-a, other']);
-  assert.deepEqual([created.code, created.stderr], [0, 'Simulation job created for 3 dates, 2 models\n']);
+  assert.deepEqual(
+    [created.code, created.stderr],
+    [0, 'Simulation job created for 3 dates, 2 models\n'],
+  );
   assert.match(created.stdout, ID);
   const jobId = created.stdout.trim();
 
   const watched = await runApart(['watch', jobId]);
   assert.equal(watched.code, 0);
-  assert.equal(watched.stderr, ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''));
+  assert.equal(
+    watched.stderr,
+    ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''),
+  );
   assert.match(watched.stdout, /^The job is completed after [\d.]+ s\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
   const table = await run(['results', '--job', jobId, '--model', 'other', '--date', '2025-11-10']);
   assert.equal(table.code, 0);
   const [header, ...lines] = table.stdout.trimEnd().split('\n');
-  assert.match(String(header), /^date +model +action +symbol +amount +price +cash +value +day profit +day return$/);
-  const { count, results } = await ask(`${server.url}/results?job_id=${jobId}&model=other&date=2025-11-10`);
+  assert.match(
+    String(header),
+    /^date +model +action +symbol +amount +price +cash +value +day profit +day return$/,
+  );
+  const { count, results } = await ask(
+    `${server.url}/results?job_id=${jobId}&model=other&date=2025-11-10`,
+  );
   assert.equal(lines.length, count);
-  assert.match(String(lines[0]), new RegExp(`^2025-11-10  other  ${results[0].action_type} .* [-+]?\\d+\\.\\d\\d %$`));
+  assert.match(
+    String(lines[0]),
+    new RegExp(`^2025-11-10  other  ${results[0].action_type} .* [-+]?\\d+\\.\\d\\d %$`),
+  );
 
   const csv = await runApart(['results', '--job', jobId, '--csv']);
   const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
@@ -52,14 +74,35 @@ test('trigger, watch and results are clients of a running server', async () => {
   assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No records match.\n']);
   const unknown: [args: string[], stderr: RegExp][] = [
     [['results', '--model', 'othr'], /^There is no model "othr"; did you mean "other"\?\n$/],
-    [['results', '--model', 'othr', '--csv'], /^There is no model "othr"; did you mean "other"\?\n$/],
-    [['results', '--model', 'Model-A'], /^There is no model "Model-A"; did you mean "model-a"\?\n$/],
-    [['results', '--model', 'something else'], /^There is no model "something else"; GET \/models lists them\n$/],
-    [['results', '--model', 'ev\u001b[2Jil'], /^There is no model "ev[^\u001b]*il"; GET \/models lists them\n$/],
-    [['results', '--job', jobId.slice(0, 8)], new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`)],
-    [['results', '--job', jobId.replace(/.$/, 'g'), '--csv'], new RegExp(`did you mean "${jobId}"\\?\n$`)],
+    [
+      ['results', '--model', 'othr', '--csv'],
+      /^There is no model "othr"; did you mean "other"\?\n$/,
+    ],
+    [
+      ['results', '--model', 'Model-A'],
+      /^There is no model "Model-A"; did you mean "model-a"\?\n$/,
+    ],
+    [
+      ['results', '--model', 'something else'],
+      /^There is no model "something else"; GET \/models lists them\n$/,
+    ],
+    [
+      ['results', '--model', 'ev\u001b[2Jil'],
+      /^There is no model "ev[^\u001b]*il"; GET \/models lists them\n$/,
+    ],
+    [
+      ['results', '--job', jobId.slice(0, 8)],
+      new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`),
+    ],
+    [
+      ['results', '--job', jobId.replace(/.$/, 'g'), '--csv'],
+      new RegExp(`did you mean "${jobId}"\\?\n$`),
+    ],
     [['results', '--job', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
-    [['watch', jobId.slice(0, 8)], new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`)],
+    [
+      ['watch', jobId.slice(0, 8)],
+      new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`),
+    ],
     [['watch', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
   ];
   for (const [args, stderr] of unknown) {
@@ -74,8 +117,14 @@ test('trigger --watch follows its job to the end; a repeated one says what it sk
   assert.equal((await run(['trigger', ...day, '--watch'])).code, 0);
   const again = await run(['trigger', ...day, '--watch']);
   assert.deepEqual([again.code, again.stderr.split('\n')[1]], [0, '2025-11-18 1 skipped']);
-  assert.match(again.stdout, /^The job is completed after .*\nSkipped 1 model-day already completed\n$/);
-  assert.match((await run(['trigger', ...day, '--watch', '--replace'])).stderr, /2025-11-18 simulated/);
+  assert.match(
+    again.stdout,
+    /^The job is completed after .*\nSkipped 1 model-day already completed\n$/,
+  );
+  assert.match(
+    (await run(['trigger', ...day, '--watch', '--replace'])).stderr,
+    /2025-11-18 simulated/,
+  );
 });
 
 test('a job that fails ends the command with 1 and the reasons', async (t) => {
@@ -86,18 +135,39 @@ test('a job that fails ends the command with 1 and the reasons', async (t) => {
   const prod = await startServer(t, { cwd: folder });
   const { code, stdout } = await run(['trigger', ...RANGE, '--watch', '--url', prod.url]);
   assert.equal(code, 1);
-  assert.match(stdout, /^The job is failed after .*\nNo trading dates available after price data preparation\n/);
+  assert.match(
+    stdout,
+    /^The job is failed after .*\nNo trading dates available after price data preparation\n/,
+  );
 });
 
 const wrong: [args: string[], says: RegExp][] = [
-  [['trigger'], /^Cannot run trigger: --end DATE is missing\. Run "node server\.js trigger --help" to see what it takes\.\n$/],
+  [
+    ['trigger'],
+    /^Cannot run trigger: --end DATE is missing\. Run "node server\.js trigger --help" to see what it takes\.\n$/,
+  ],
   [['trigger', '--end', '2025-02-30'], /: --end: expected a date YYYY-MM-DD, got 2025-02-30\. Run/],
-  [['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'], /: --start: expected a date YYYY-MM-DD, got x\ufffd\[2J\. Run/],
-  [['trigger', '--end', '2025-11-10', 'now'], /^Cannot run trigger: there is no argument "now"\. Run/],
-  [['trigger', '--finish', '2025-11-10'], /^Cannot run trigger: there is no option --finish; --end DATE is missing\. Run/],
-  [['watch', 'one', 'two'], /^Cannot run watch: there is no argument "two"\. Run "node server\.js watch --help"/],
+  [
+    ['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'],
+    /: --start: expected a date YYYY-MM-DD, got x\ufffd\[2J\. Run/,
+  ],
+  [
+    ['trigger', '--end', '2025-11-10', 'now'],
+    /^Cannot run trigger: there is no argument "now"\. Run/,
+  ],
+  [
+    ['trigger', '--finish', '2025-11-10'],
+    /^Cannot run trigger: there is no option --finish; --end DATE is missing\. Run/,
+  ],
+  [
+    ['watch', 'one', 'two'],
+    /^Cannot run watch: there is no argument "two"\. Run "node server\.js watch --help"/,
+  ],
   [['watch', '--csv'], /^Cannot run watch: there is no option --csv\./],
-  [['results', '--date', '10.11.2025'], /: --date: expected a date YYYY-MM-DD, got 10\.11\.2025\. Run/],
+  [
+    ['results', '--date', '10.11.2025'],
+    /: --date: expected a date YYYY-MM-DD, got 10\.11\.2025\. Run/,
+  ],
   [['results', 'all'], /: there is no argument "all"\. Run/],
   [['results', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
   [
@@ -147,7 +217,10 @@ test('an unreachable server is reported with its URL; --url takes precedence ove
   for (const [args, env, address] of rows) {
     const { code, stderr } = await run(['results', ...args], env);
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`^Cannot reach the service at ${address}: \\w.*API_URL say where it is\\)\n$`));
+    assert.match(
+      stderr,
+      new RegExp(`^Cannot reach the service at ${address}: \\w.*API_URL say where it is\\)\n$`),
+    );
   }
 });
 
@@ -166,13 +239,20 @@ async function farService(
       body: null,
     };
     requests.push(request);
-    response.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body));
+    response
+      .writeHead(status, { 'content-type': type })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   return { url: `http://127.0.0.1:${await listenHere(t, far)}`, requests };
 }
 
 const oneDay = [{ date: '2025-11-10', model: 'a', status: 'completed' } as const];
-const outcomes: Partial<Record<JobStatus, number>> = { completed: 0, partial: 1, failed: 1, cancelled: 1 };
+const outcomes: Partial<Record<JobStatus, number>> = {
+  completed: 0,
+  partial: 1,
+  failed: 1,
+  cancelled: 1,
+};
 for (const status of jobStatuses.filter((name) => outcomes[name] !== undefined)) {
   test(`watching a job that ends ${status} exits with ${outcomes[status]}`, async (t) => {
     const { url } = await farService(t, [{ body: jobStatusAnswer(oneDay, { status }) }]);
@@ -181,12 +261,27 @@ for (const status of jobStatuses.filter((name) => outcomes[name] !== undefined))
 }
 
 test('the access token is sent with every request, and never shown', async (t) => {
-  const { url, requests } = await farService(t, [{ status: 401, body: { detail: 'Who are you?' } }]);
-  for (const args of [['watch', 'x'], ['results', '--csv'], ['results'], ['trigger', '--end', '2025-11-10']]) {
-    const { code, stderr } = await run([...args, '--url', `${url}/base/`], { API_TOKEN: 'token-123' });
-    assert.deepEqual([code, /: 401 Who are you\?\n$/.test(stderr), stderr.includes('token-123')], [1, true, false]);
+  const { url, requests } = await farService(t, [
+    { status: 401, body: { detail: 'Who are you?' } },
+  ]);
+  for (const args of [
+    ['watch', 'x'],
+    ['results', '--csv'],
+    ['results'],
+    ['trigger', '--end', '2025-11-10'],
+  ]) {
+    const { code, stderr } = await run([...args, '--url', `${url}/base/`], {
+      API_TOKEN: 'token-123',
+    });
+    assert.deepEqual(
+      [code, /: 401 Who are you\?\n$/.test(stderr), stderr.includes('token-123')],
+      [1, true, false],
+    );
   }
-  assert.deepEqual(new Set(requests.map(({ headers }) => headers.authorization)), new Set(['Bearer token-123']));
+  assert.deepEqual(
+    new Set(requests.map(({ headers }) => headers.authorization)),
+    new Set(['Bearer token-123']),
+  );
   assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
 });
 
@@ -209,14 +304,24 @@ test('a service that is briefly unreachable is waited for', async (t) => {
 test('a service that restarts right after it has created a job is waited for', async (t) => {
   const id = '7d0f8c8e-6c1a-4b53-9d0a-2f1f6f1f0a01';
   const mode = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
-  const created = { job_id: id, status: 'pending', total_model_days: 1, message: 'created', ...mode, warnings: null };
+  const created = {
+    job_id: id,
+    status: 'pending',
+    total_model_days: 1,
+    message: 'created',
+    ...mode,
+    warnings: null,
+  };
   const { url } = await farService(t, [
     { body: created },
     { status: 503, body: { detail: 'starting' } },
     { body: jobStatusAnswer(oneDay) },
   ]);
   const { code, stderr } = await run(['trigger', '--end', '2025-11-10', '--watch', '--url', url]);
-  assert.deepEqual([code, stderr], [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 simulated\n`]);
+  assert.deepEqual(
+    [code, stderr],
+    [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 simulated\n`],
+  );
 });
 
 test('each date is said once, when it has ended; a holiday has ended before earlier dates', async (t) => {
@@ -234,7 +339,10 @@ test('another service is reported, not followed and not trusted', async (t) => {
       { type: 'text/html', body: '<html>' },
       /^Cannot read the response of http:.*\/results: it is not JSON; is it this service\?\n$/,
     ],
-    [{ body: { results: 5 } }, /^Cannot read the response of .*: results is not as expected; is it this service\?\n$/],
+    [
+      { body: { results: 5 } },
+      /^Cannot read the response of .*: results is not as expected; is it this service\?\n$/,
+    ],
     [{ status: 302, body: '' }, /^GET \/results: 302 \(a redirect, which is not followed\)\n$/],
   ];
   for (const [answer, says] of rows) {
@@ -247,15 +355,50 @@ test('another service is reported, not followed and not trusted', async (t) => {
 
 test('as on the pages, a gain has a plus sign, a loss has a minus sign, and a value that rounds to zero has neither', async (t) => {
   const record = {
-    ...{ id: 1, job_id: 'j', date: '2025-11-10', model: 'm', action_id: 1, action_type: 'no_trade', symbol: null, amount: null },
-    ...{ price: null, cash: 1, portfolio_value: 1, created_at: '2025-11-11T00:00:00.000Z', holdings: [] },
+    ...{
+      id: 1,
+      job_id: 'j',
+      date: '2025-11-10',
+      model: 'm',
+      action_id: 1,
+      action_type: 'no_trade',
+      symbol: null,
+      amount: null,
+    },
+    ...{
+      price: null,
+      cash: 1,
+      portfolio_value: 1,
+      created_at: '2025-11-11T00:00:00.000Z',
+      holdings: [],
+    },
   };
-  const changes = [[12.5, 0.125], [-12.5, -0.125], [0.0001, 0.0001], [0, 0], [5, null]];
-  const results = changes.map(([daily_profit, daily_return_pct]) => ({ ...record, daily_profit, daily_return_pct }));
+  const changes = [
+    [12.5, 0.125],
+    [-12.5, -0.125],
+    [0.0001, 0.0001],
+    [0, 0],
+    [5, null],
+  ];
+  const results = changes.map(([daily_profit, daily_return_pct]) => ({
+    ...record,
+    daily_profit,
+    daily_return_pct,
+  }));
   const { url } = await farService(t, [{ body: { results, count: results.length } }]);
   const { stdout } = await run(['results', '--url', url]);
-  const shown = stdout.trimEnd().split('\n').slice(1).map((line) => line.split(/ {2,}/).slice(5).join(' '));
-  assert.deepEqual(shown, ['+12.50 +0.13 %', '-12.50 -0.13 %', '+0.0001 0.00 %', '0.00 0.00 %', '+5.00']);
+  const shown = stdout
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(/ {2,}/).slice(5).join(' '));
+  assert.deepEqual(shown, [
+    '+12.50 +0.13 %',
+    '-12.50 -0.13 %',
+    '+0.0001 0.00 %',
+    '0.00 0.00 %',
+    '+5.00',
+  ]);
 });
 
 test('text from the server is shown without control characters', async (t) => {
@@ -269,7 +412,8 @@ test('text from the server is shown without control characters', async (t) => {
   const watched = await run(['watch', 'the-job', '--url', url]);
   assert.match(watched.stdout, /2025-11-10 evil \[2J failed/);
   const refused = await run(['trigger', '--end', '2025-11-10', '--url', url]);
-  for (const { stdout, stderr } of [watched, refused]) assert.doesNotMatch(stdout + stderr, /(?!\n)\p{Cc}|\u202e/u);
+  for (const { stdout, stderr } of [watched, refused])
+    assert.doesNotMatch(stdout + stderr, /(?!\n)\p{Cc}|\u202e/u);
 });
 
 test('watch without a job takes the newest one', async (t) => {
@@ -301,29 +445,35 @@ test('a reader that closes the pipe early is not a failure', async () => {
 });
 
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
-test(
-  'on a terminal the view is live, and a table is free of control characters',
-  { skip: !hasScript && "there is no Linux script(1) to make a terminal with" },
-  async (t) => {
-    const onTerminal = async (args: string) => {
-      const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
-      const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });
-      return (await program).stdout;
-    };
-    const live = await onTerminal(`trigger ${RANGE.join(' ')} --models live --watch --url ${server.url}`);
-    assert.match(
-      live,
-      /\[#+\] 100 % 3 of 3 model-days, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12:\r\n# completed, .*, \. pending/,
-    );
-    assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s\.\r\n$/);
-    const { url } = await farService(t, [{ type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' }]);
-    assert.equal(await onTerminal(`results --csv --url ${url}`), 'id,model\r\r\n1,ev\ufffd[2Jil\ufffdx\r\r\n');
-  },
-);
+test('on a terminal the view is live, and a table is free of control characters', {
+  skip: !hasScript && 'there is no Linux script(1) to make a terminal with',
+}, async (t) => {
+  const onTerminal = async (args: string) => {
+    const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
+    const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });
+    return (await program).stdout;
+  };
+  const live = await onTerminal(
+    `trigger ${RANGE.join(' ')} --models live --watch --url ${server.url}`,
+  );
+  assert.match(
+    live,
+    /\[#+\] 100 % 3 of 3 model-days, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12:\r\n# completed, .*, \. pending/,
+  );
+  assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s\.\r\n$/);
+  const { url } = await farService(t, [
+    { type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' },
+  ]);
+  assert.equal(
+    await onTerminal(`results --csv --url ${url}`),
+    'id,model\r\r\n1,ev\ufffd[2Jil\ufffdx\r\r\n',
+  );
+});
 
 test('the commands are in the help', async () => {
   const { stdout } = await run(['--help']);
-  for (const command of ['trigger', 'watch', 'results']) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+  for (const command of ['trigger', 'watch', 'results'])
+    assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
 });
 
 test('Ctrl-C ends a watch and not the job', async () => {

@@ -19,10 +19,14 @@ for (const [name, command] of Object.entries(commands)) {
     assert.ok(help.includes(`\n${command.summary}\n`));
     assert.ok(help.includes(`Example:\n  node server.js ${command.example}\n`));
     for (const [option, { value, text }] of Object.entries(command.options)) {
-      assert.match(help, new RegExp(`^  --${option}${value === undefined ? '' : ` ${value}`} .*`, 'm'));
+      assert.match(
+        help,
+        new RegExp(`^  --${option}${value === undefined ? '' : ` ${value}`} .*`, 'm'),
+      );
       assert.ok(help.includes(text));
     }
-    if (command.positionals !== undefined) assert.match(help, new RegExp(`^Usage: .*${command.positionals.name}`));
+    if (command.positionals !== undefined)
+      assert.match(help, new RegExp(`^Usage: .*${command.positionals.name}`));
     assert.match(generalHelp(), new RegExp(`^  ${name} +[A-Z].*[.;]`, 'm'));
   });
 
@@ -30,7 +34,10 @@ for (const [name, command] of Object.entries(commands)) {
     const required = Object.entries(command.options).flatMap(([option, { isRequired }]) =>
       isRequired ? [`--${option}`, 'x'] : [],
     );
-    assert.throws(() => readArguments([...required, '--nonsense'], command), /there is no option --nonsense/);
+    assert.throws(
+      () => readArguments([...required, '--nonsense'], command),
+      /there is no option --nonsense/,
+    );
     const { most } = command.positionals ?? { most: 0 };
     if (most === Infinity) return;
     const full = [...required, ...Array.from({ length: most }, () => 'x')];
@@ -70,13 +77,17 @@ const taken: [args: string, values: object, rest: string[]][] = [
   ['--end x -- --replace', { end: 'x', models: undefined, replace: false }, ['--replace']],
 ];
 for (const [args, values, rest] of taken) {
-  test(`${args} is understood`, () => assert.deepEqual(readArguments(args.split(' '), declared), { values, rest }));
+  test(`${args} is understood`, () =>
+    assert.deepEqual(readArguments(args.split(' '), declared), { values, rest }));
 }
 
 const refused: [args: string, problem: string][] = [
   ['', '--end DATE is missing; FILE is missing'],
   ['--end x f g h i', 'there is no argument "h", "i"'],
-  ['--end x f --fast --slow=3 -x', 'there is no option --fast; there is no option --slow; there is no option -x'],
+  [
+    '--end x f --fast --slow=3 -x',
+    'there is no option --fast; there is no option --slow; there is no option -x',
+  ],
   ['--end x --toString f', 'there is no option --toString'],
   ['--end --replace f', '--end needs a value: --end DATE'],
   ['f --end', '--end needs a value: --end DATE'],
@@ -91,14 +102,23 @@ const refused: [args: string, problem: string][] = [
 for (const [args, message] of refused) {
   test(`${JSON.stringify(args)} is refused`, () =>
     assert.throws(
-      () => readArguments(args.split(' ').filter(Boolean).map((word) => (word === "''" ? '' : word)), declared),
+      () =>
+        readArguments(
+          args
+            .split(' ')
+            .filter(Boolean)
+            .map((word) => (word === "''" ? '' : word)),
+          declared,
+        ),
       (error) => error instanceof WrongUsage && error.message === message,
     ));
 }
 
 test('--help works anywhere except after --', () => {
-  for (const args of ['--help', 'x -h', '--end x --help']) assert.ok(asksForHelp(args.split(' ')), args);
-  for (const args of ['-- --help', '--helpful', 'help']) assert.ok(!asksForHelp(args.split(' ')), args);
+  for (const args of ['--help', 'x -h', '--end x --help'])
+    assert.ok(asksForHelp(args.split(' ')), args);
+  for (const args of ['-- --help', '--helpful', 'help'])
+    assert.ok(!asksForHelp(args.split(' ')), args);
 });
 
 const HOME = process.cwd();
@@ -158,11 +178,14 @@ const broken: [name: string, content: string | Buffer, message: RegExp][] = [
 for (const [name, content, message] of broken) {
   test(`a .env file with ${name} is an error that does not repeat it`, (t) => {
     const environment = {};
-    assert.throws(() => load(t, content, environment), (error: Error) => {
-      assert.match(error.message, message);
-      assert.doesNotMatch(error.message, /secret/i);
-      return true;
-    });
+    assert.throws(
+      () => load(t, content, environment),
+      (error: Error) => {
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /secret/i);
+        return true;
+      },
+    );
     assert.deepEqual(environment, {});
   });
 }

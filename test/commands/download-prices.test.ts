@@ -5,7 +5,12 @@ import { addDays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
-import { type Fault, type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
+import {
+  type Fault,
+  type PriceServerOptions,
+  faults,
+  startPriceServer,
+} from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';
 
@@ -20,7 +25,11 @@ const prices = ['AAPL', 'MSFT', 'NVDA']
 async function install(t: TestContext, options: PriceServerOptions) {
   const server = await startPriceServer(t, { prices, ...options });
   const cwd = installProgram(t);
-  const env = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url, PRESERVE_DEV_DATA: 'true' };
+  const env = {
+    ALPHAADVANTAGE_API_KEY: KEY,
+    ALPHAVANTAGE_BASE_URL: server.url,
+    PRESERVE_DEV_DATA: 'true',
+  };
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
     runInProcess(['download-prices', ...args], { cwd, env: { ...env, ...more } });
   return { server, run, cwd };
@@ -29,10 +38,16 @@ async function install(t: TestContext, options: PriceServerOptions) {
 test('it downloads what is missing, and nothing the second time', async (t) => {
   const { server, run } = await install(t, {});
   const first = await run(RANGE);
-  assert.equal(first.stdout, 'Downloaded 3 of 3 symbols.\n5 of 5 weekdays known for all 3 symbols\n');
+  assert.equal(
+    first.stdout,
+    'Downloaded 3 of 3 symbols.\n5 of 5 weekdays known for all 3 symbols\n',
+  );
   assert.deepEqual([first.code, first.stderr], [0, '']);
   const again = await run(RANGE);
-  assert.equal(again.stdout, 'Nothing to download: every price is known.\n5 of 5 weekdays known for all 3 symbols\n');
+  assert.equal(
+    again.stdout,
+    'Nothing to download: every price is known.\n5 of 5 weekdays known for all 3 symbols\n',
+  );
   assert.equal(server.requests.length, 3);
 });
 
@@ -46,7 +61,10 @@ test('at the daily quota it says what is missing, keeps what it has, and continu
     first.stdout,
     /^Downloaded 1 of 2 symbols\.\nRate limit reached: 1 of 2 symbols downloaded\n5 dates left out: /,
   );
-  assert.match(first.stdout, /\n0 of 5 weekdays known for all 2 symbols; still missing on some of the others: NVDA\n$/);
+  assert.match(
+    first.stdout,
+    /\n0 of 5 weekdays known for all 2 symbols; still missing on some of the others: NVDA\n$/,
+  );
   assert.ok(!first.stdout.includes(KEY));
   assert.equal((await run([...RANGE, '--symbols', 'MSFT,NVDA'])).code, 0);
   assert.deepEqual(server.requests, ['MSFT compact', 'NVDA compact', 'NVDA compact']);
@@ -76,28 +94,48 @@ const KNOWN = `known from ${WEEK[0]} to ${WEEK[4]}`;
 test('--dividends downloads dividends and no prices, and nothing the second time', async (t) => {
   const { server, run, cwd } = await install(t, { dividends });
   const first = await run([...RANGE, '--dividends']);
-  assert.equal(first.stdout, `Downloaded the dividends of 3 of 3 symbols.\nDividends of 3 of 3 symbols ${KNOWN}\n`);
+  assert.equal(
+    first.stdout,
+    `Downloaded the dividends of 3 of 3 symbols.\nDividends of 3 of 3 symbols ${KNOWN}\n`,
+  );
   assert.deepEqual([first.code, first.stderr], [0, '']);
   const again = await run([...RANGE, '--dividends']);
-  assert.equal(again.stdout, `Nothing to download: every dividend is known.\nDividends of 3 of 3 symbols ${KNOWN}\n`);
+  assert.equal(
+    again.stdout,
+    `Nothing to download: every dividend is known.\nDividends of 3 of 3 symbols ${KNOWN}\n`,
+  );
   assert.deepEqual(server.requests, ['AAPL dividends', 'MSFT dividends', 'NVDA dividends']);
   const database = openDatabase(join(cwd, 'data', 'jobs.db'));
   t.after(() => database.close());
-  assert.deepEqual(rowsAsText(database, 'SELECT symbol, ex_date, cash_e6, basis, source FROM dividends ORDER BY symbol, ex_date'), [
-    'AAPL 1999-12-01 100000 as_paid alpha-vantage',
-    `AAPL ${PAID} 260000 as_paid alpha-vantage`,
-    `MSFT ${PAID} 1000000 as_paid alpha-vantage`,
-  ]);
-  assert.deepEqual(rowsAsText(database, 'SELECT symbol, start_date, end_date FROM dividend_coverage ORDER BY symbol'), [
-    `AAPL 1999-12-01 ${YESTERDAY}`,
-    `MSFT 2000-01-01 ${YESTERDAY}`,
-    `NVDA 2000-01-01 ${YESTERDAY}`,
-  ]);
+  assert.deepEqual(
+    rowsAsText(
+      database,
+      'SELECT symbol, ex_date, cash_e6, basis, source FROM dividends ORDER BY symbol, ex_date',
+    ),
+    [
+      'AAPL 1999-12-01 100000 as_paid alpha-vantage',
+      `AAPL ${PAID} 260000 as_paid alpha-vantage`,
+      `MSFT ${PAID} 1000000 as_paid alpha-vantage`,
+    ],
+  );
+  assert.deepEqual(
+    rowsAsText(
+      database,
+      'SELECT symbol, start_date, end_date FROM dividend_coverage ORDER BY symbol',
+    ),
+    [
+      `AAPL 1999-12-01 ${YESTERDAY}`,
+      `MSFT 2000-01-01 ${YESTERDAY}`,
+      `NVDA 2000-01-01 ${YESTERDAY}`,
+    ],
+  );
   assert.deepEqual(rowsAsText(database, 'SELECT symbol FROM price_data'), []);
 });
 
 test('--dividends: one row without an amount leaves only its date unknown, and is counted where its date was not asked for', async (t) => {
-  const { run, cwd } = await install(t, { dividends: `AAPL ${PAID} None\nAAPL 1999-12-01 None\nMSFT 1999-12-01 None\nMSFT ${PAID} 0.83` });
+  const { run, cwd } = await install(t, {
+    dividends: `AAPL ${PAID} None\nAAPL 1999-12-01 None\nMSFT 1999-12-01 None\nMSFT ${PAID} 0.83`,
+  });
   const { stdout, code } = await run([...RANGE, '--dividends']);
   assert.equal(code, 1);
   assert.equal(
@@ -112,16 +150,22 @@ test('--dividends: one row without an amount leaves only its date unknown, and i
   );
   const database = openDatabase(join(cwd, 'data', 'jobs.db'));
   t.after(() => database.close());
-  assert.deepEqual(rowsAsText(database, `SELECT start_date, end_date < '${PAID}' FROM dividend_coverage WHERE symbol = 'AAPL'`), [
-    '2000-01-01 1',
-    `${addDays(PAID, 1)} 0`,
-  ]);
+  assert.deepEqual(
+    rowsAsText(
+      database,
+      `SELECT start_date, end_date < '${PAID}' FROM dividend_coverage WHERE symbol = 'AAPL'`,
+    ),
+    ['2000-01-01 1', `${addDays(PAID, 1)} 0`],
+  );
 });
 
 test('--dividends up to today needs what is known through yesterday', async (t) => {
   const { server, run } = await install(t, { dividends });
   const toToday = ['--from', WEEK[0] as string, '--to', TODAY, '--symbols', 'AAPL', '--dividends'];
-  assert.deepEqual([(await run(toToday)).code, (await run(toToday)).code, server.requests], [0, 0, ['AAPL dividends']]);
+  assert.deepEqual(
+    [(await run(toToday)).code, (await run(toToday)).code, server.requests],
+    [0, 0, ['AAPL dividends']],
+  );
 });
 
 test('--dividends keeps what it has at the daily quota, and continues from there', async (t) => {
@@ -137,7 +181,10 @@ test('--dividends keeps what it has at the daily quota, and continues from there
     `Dividends of 1 of 3 symbols ${KNOWN}; still unknown on some of these dates: MSFT, NVDA`,
     '',
   ]);
-  assert.match(first.stdout, /Rate limit reached: 1 of 3 symbols downloaded; try again tomorrow, when the provider's daily quota is reset/);
+  assert.match(
+    first.stdout,
+    /Rate limit reached: 1 of 3 symbols downloaded; try again tomorrow, when the provider's daily quota is reset/,
+  );
   assert.deepEqual([first.code, first.stdout.includes(KEY)], [1, false]);
   assert.equal((await run([...RANGE, '--dividends', '--limit', '1'])).code, 1);
   assert.equal((await run([...RANGE, '--dividends', '--limit', '1'])).code, 0);
@@ -145,9 +192,24 @@ test('--dividends keeps what it has at the daily quota, and continues from there
 });
 
 const stopped: [name: string, fault: Fault, requests: number, stdout: RegExp][] = [
-  ['a bad key', faults.badKey, 1, /does not accept the key in ALPHAADVANTAGE_API_KEY \(.*: 0 of 3 symbols downloaded/],
-  ['three responses that cannot be read', faults.html, 3, /The price provider cannot be reached \(.*Welcome to the hotel/],
-  ['symbols that are not known', faults.unknownSymbol, 3, /does not know 3 symbols: AAPL, MSFT, NVDA\nDividends of 0 of 3/],
+  [
+    'a bad key',
+    faults.badKey,
+    1,
+    /does not accept the key in ALPHAADVANTAGE_API_KEY \(.*: 0 of 3 symbols downloaded/,
+  ],
+  [
+    'three responses that cannot be read',
+    faults.html,
+    3,
+    /The price provider cannot be reached \(.*Welcome to the hotel/,
+  ],
+  [
+    'symbols that are not known',
+    faults.unknownSymbol,
+    3,
+    /does not know 3 symbols: AAPL, MSFT, NVDA\nDividends of 0 of 3/,
+  ],
 ];
 for (const [name, fault, requests, stdout] of stopped) {
   test(`--dividends says what is wrong after ${name}`, async (t) => {
@@ -167,14 +229,31 @@ for (const more of [[], ['--dividends']]) {
     const { run } = await install(t, { fault: () => faults.unknownSymbol });
     const { code, stdout, stderr } = await run([...RANGE, '--symbols', 'APPL,QQQQQQQQ', ...more]);
     assert.match(stdout, /does not know 2 symbols: APPL, QQQQQQQQ/);
-    assert.deepEqual([code, stderr.split('\n').filter((line) => line.startsWith('No price'))], [1, STRANGERS]);
+    assert.deepEqual(
+      [code, stderr.split('\n').filter((line) => line.startsWith('No price'))],
+      [1, STRANGERS],
+    );
     const again = await run([...RANGE, '--symbols', 'APPL,QQQQQQQQ', ...more]);
-    assert.deepEqual([again.code, again.stderr.split('\n').filter((line) => line.startsWith('No price'))], [1, STRANGERS]);
+    assert.deepEqual(
+      [again.code, again.stderr.split('\n').filter((line) => line.startsWith('No price'))],
+      [1, STRANGERS],
+    );
   });
 }
 
-const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: Record<string, string>][] = [
-  ['without dates', [], 2, /^Cannot run download-prices: --from DATE is missing; --to DATE is missing\. Run "node server\.js download-prices --help" to see what it takes\.\n$/],
+const wrong: [
+  name: string,
+  args: string[],
+  code: number,
+  stderr: RegExp,
+  env?: Record<string, string>,
+][] = [
+  [
+    'without dates',
+    [],
+    2,
+    /^Cannot run download-prices: --from DATE is missing; --to DATE is missing\. Run "node server\.js download-prices --help" to see what it takes\.\n$/,
+  ],
   [
     'with a date that does not exist',
     ['--from', '2025-02-30', '--to', '2025-03-04'],
@@ -187,11 +266,31 @@ const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: 
     2,
     /: --from 2025-02-05 is after --to/,
   ],
-  ['with a future date', ['--from', '2025-02-05', '--to', '2999-01-01'], 2, /: --to 2999-01-01 is in the future/],
+  [
+    'with a future date',
+    ['--from', '2025-02-05', '--to', '2999-01-01'],
+    2,
+    /: --to 2999-01-01 is in the future/,
+  ],
   ['with only a weekend', ['--from', '2025-02-01', '--to', '2025-02-02'], 2, /has no weekday/],
-  ['with a strange symbol', [...RANGE, '--symbols', 'AAPL,../x'], 2, /: --symbols: "\.\.\/x" is not a ticker symbol/],
-  ['with a strange limit', [...RANGE, '--limit', '0'], 2, /: --limit: expected a whole number from 1 to 999999, got 0/],
-  ['with too high a limit', [...RANGE, '--limit', '99999999'], 2, /: --limit: expected a whole number from 1 to 999999, got 99999999/],
+  [
+    'with a strange symbol',
+    [...RANGE, '--symbols', 'AAPL,../x'],
+    2,
+    /: --symbols: "\.\.\/x" is not a ticker symbol/,
+  ],
+  [
+    'with a strange limit',
+    [...RANGE, '--limit', '0'],
+    2,
+    /: --limit: expected a whole number from 1 to 999999, got 0/,
+  ],
+  [
+    'with too high a limit',
+    [...RANGE, '--limit', '99999999'],
+    2,
+    /: --limit: expected a whole number from 1 to 999999, got 99999999/,
+  ],
   ['with an unknown option', [...RANGE, '--fast'], 2, /there is no option --fast\./],
   [
     "with dividends and only the other provider's key",
@@ -235,12 +334,19 @@ test('downloads are kept when the process is killed in the middle', async (t) =>
   program.process.kill('SIGKILL');
   await program.ended;
   assert.equal((await runProgram(['download-prices', ...RANGE], { cwd, env })).code, 0);
-  assert.deepEqual(server.requests, ['AAPL compact', 'MSFT compact', 'NVDA compact', 'NVDA compact']);
+  assert.deepEqual(server.requests, [
+    'AAPL compact',
+    'MSFT compact',
+    'NVDA compact',
+    'NVDA compact',
+  ]);
 });
 
 test('from Massive it downloads days, with the trading days before them; killed in the middle, it asks for nothing twice', async (t) => {
   const history = weekdaysBefore(WEEK[0] as string, 10);
-  const days = [...history, ...WEEK].flatMap((date) => ['AAPL', 'MSFT'].map((symbol) => `${symbol} ${date} 100 101`));
+  const days = [...history, ...WEEK].flatMap((date) =>
+    ['AAPL', 'MSFT'].map((symbol) => `${symbol} ${date} 100 101`),
+  );
   const fifth = Promise.withResolvers<void>();
   const server = await startMassiveServer(t, {
     prices: days.join('\n'),
@@ -252,15 +358,27 @@ test('from Massive it downloads days, with the trading days before them; killed 
   });
   const cwd = installProgram(t);
   const env = { POLYGON_API_KEY: MASSIVE_KEY, MASSIVE_BASE_URL: server.url };
-  const program = startProgram(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], { cwd, env });
+  const program = startProgram(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], {
+    cwd,
+    env,
+  });
   await fifth.promise;
   program.process.kill('SIGKILL');
   await program.ended;
-  const run = () => runInProcess(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], { cwd, env });
+  const run = () =>
+    runInProcess(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], { cwd, env });
   const again = await run();
   assert.equal(again.stdout, 'Downloaded 3 of 3 days.\n5 of 5 weekdays known for all 2 symbols\n');
   assert.deepEqual([again.code, again.stderr], [0, '']);
   assert.match((await run()).stdout, /^Nothing to download: every price is known\.\n/);
   const [first, second, ...later] = WEEK;
-  assert.deepEqual(server.requests, ['splits', 'dividends', first, second, later[0], ...later, ...history.reverse()]);
+  assert.deepEqual(server.requests, [
+    'splits',
+    'dividends',
+    first,
+    second,
+    later[0],
+    ...later,
+    ...history.reverse(),
+  ]);
 });

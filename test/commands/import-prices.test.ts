@@ -14,27 +14,52 @@ test('text in a file cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
   const texts = hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000);
   const cells = texts.map((text) => `"${text.replaceAll('"', '""').replaceAll('\n', '')}"`);
-  const rows = cells.flatMap((cell) => [`${cell},2025-01-06,1,1`, `AAPL,${cell},1,1`, `AAPL,2025-01-06,${cell},1`]);
+  const rows = cells.flatMap((cell) => [
+    `${cell},2025-01-06,1,1`,
+    `AAPL,${cell},1,1`,
+    `AAPL,2025-01-06,${cell},1`,
+  ]);
   writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${rows.join('\n')}\n`);
   const columns = cells.map((cell) => cell.replaceAll(',', '')).join(',');
-  writeFileSync(join(cwd, 'columns.csv'), `date,open,close,${columns}\n${[1, 2].map((open) => `2025-01-06,${open},1${',x'.repeat(cells.length)}\n`).join('')}`);
+  writeFileSync(
+    join(cwd, 'columns.csv'),
+    `date,open,close,${columns}\n${[1, 2].map((open) => `2025-01-06,${open},1${',x'.repeat(cells.length)}\n`).join('')}`,
+  );
   writeFileSync(join(cwd, 'refusal.json'), JSON.stringify({ 'Error Message': texts.join(' ') }));
   const files = ['prices.csv', 'columns.csv', 'refusal.json'];
-  const { stdout, stderr } = await runInProcess(['import-prices', ...files], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
+  const { stdout, stderr } = await runInProcess(['import-prices', ...files], {
+    cwd,
+    env: { DEPLOYMENT_MODE: 'DEV' },
+  });
   assert.match(stderr, /prices\.csv:2: refused, /);
-  assert.match(stdout, /columns\.csv: CSV\n[^]*  refused 2 rows: another row has different prices/);
+  assert.match(
+    stdout,
+    /columns\.csv: CSV\n[^]* {2}refused 2 rows: another row has different prices/,
+  );
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
 
 test('a file that cannot be imported is exit code 1, and the others are stored', async (t) => {
   const cwd = installProgram(t);
-  const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1,1`);
-  writeFileSync(join(cwd, 'good.csv'), `symbol,date,open,close\n${bad.join('\n')}\nAAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`);
-  const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv', 'missing.csv'], { cwd });
+  const bad = Array.from(
+    { length: 25 },
+    (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1,1`,
+  );
+  writeFileSync(
+    join(cwd, 'good.csv'),
+    `symbol,date,open,close\n${bad.join('\n')}\nAAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`,
+  );
+  const { code, stdout, stderr } = await runInProcess(
+    ['import-prices', 'good.csv', 'missing.csv'],
+    { cwd },
+  );
   assert.equal(code, 1);
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
-  assert.match(stdout, /imported 1 bar .*\n  its prices are .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 row: not a date/);
+  assert.match(
+    stdout,
+    /imported 1 bar .*\n {2}its prices are .*\n {2}refused 25 rows: a date before 1900-01-01\n {2}refused 1 row: not a date/,
+  );
   const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
   assert.deepEqual(
     [told.length, told[19], told[20], told[21]],
@@ -49,11 +74,23 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
 
 test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(join(cwd, 'good.csv.gz'), gzipSync('symbol,date,open,close\nAAPL,2024-05-10,1,1\n'));
-  const foreign = Array.from({ length: 25 }, (_, index) => `ENB,2024-01-${10 + (index % 12)},0.915,CAD\n`).join('');
-  writeFileSync(join(cwd, 'dividends.csv'), `symbol,ex_date,amount,currency\nAAPL,2024-05-10,0.25,USD\nENB,2024-01-05,0.1,\nENB,2024-05-14,0.1,\n${foreign}`);
+  writeFileSync(
+    join(cwd, 'good.csv.gz'),
+    gzipSync('symbol,date,open,close\nAAPL,2024-05-10,1,1\n'),
+  );
+  const foreign = Array.from(
+    { length: 25 },
+    (_, index) => `ENB,2024-01-${10 + (index % 12)},0.915,CAD\n`,
+  ).join('');
+  writeFileSync(
+    join(cwd, 'dividends.csv'),
+    `symbol,ex_date,amount,currency\nAAPL,2024-05-10,0.25,USD\nENB,2024-01-05,0.1,\nENB,2024-05-14,0.1,\n${foreign}`,
+  );
   writeFileSync(join(cwd, 'none.json'), '{"symbol": "BRK-B", "data": []}');
-  const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv.gz', 'dividends.csv', 'none.json'], { cwd });
+  const { code, stdout, stderr } = await runInProcess(
+    ['import-prices', 'good.csv.gz', 'dividends.csv', 'none.json'],
+    { cwd },
+  );
   assert.equal(code, 1);
   assert.deepEqual(stdout.split('\n'), [
     'good.csv.gz: CSV',
@@ -75,9 +112,14 @@ test('dividends are imported beside prices, and those in other currencies are wa
 test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async (t) => {
   const cwd = installProgram(t);
   const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
-  const bars = symbols.map((symbol) => `${symbol},2024-05-09,400,400,0\n${symbol},2024-05-10,100,100,4\n`);
+  const bars = symbols.map(
+    (symbol) => `${symbol},2024-05-09,400,400,0\n${symbol},2024-05-10,100,100,4\n`,
+  );
   writeFileSync(join(cwd, 'split.csv'), `symbol,date,open,close,split_factor\n${bars.join('')}`);
-  writeFileSync(join(cwd, 'yahoo.csv'), 'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n');
+  writeFileSync(
+    join(cwd, 'yahoo.csv'),
+    'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n',
+  );
   const { code, stdout } = await runInProcess(['import-prices', 'split.csv', 'yahoo.csv'], { cwd });
   assert.equal(code, 0);
   assert.deepEqual(stdout.split('\n').slice(0, 7), [
@@ -91,7 +133,10 @@ test('the summary names up to ten symbols, and says what the prices were taken a
     '  its prices are taken as split-adjusted, as Yahoo CSV is; otherwise import it with --as raw or --as total-return',
   ]);
   const said = await runInProcess(['import-prices', '--as', 'total-return', 'yahoo.csv'], { cwd });
-  assert.match(said.stdout, /imported 1 bar \(1 new or changed\)[^]*  its prices are taken as total-return, as --as says; otherwise/);
+  assert.match(
+    said.stdout,
+    /imported 1 bar \(1 new or changed\)[^]* {2}its prices are taken as total-return, as --as says; otherwise/,
+  );
   const wrong = await runInProcess(['import-prices', '--as', 'adjusted', 'yahoo.csv'], { cwd });
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /--as is one of raw, split-adjusted, total-return, not "adjusted"/);
@@ -103,10 +148,16 @@ test('an import that brings a split names the stored prices that it contradicts'
   await runInProcess(['import-prices', 'A.csv'], { cwd });
   writeFileSync(join(cwd, 'A.csv'), 'date,open,close,stock splits\n2024-05-10,100,100,4\n');
   const { stdout } = await runInProcess(['import-prices', 'A.csv'], { cwd });
-  assert.match(stdout, /\n  Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/);
+  assert.match(
+    stdout,
+    /\n {2}Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/,
+  );
 });
 
-/** What a name of a file, a setting or a value may be: the end of one order to a terminal, and a mark of writing direction. */
+/**
+ * What a name of a file, a setting or a value may be: the end of one order to a terminal, and a
+ * mark of writing direction.
+ */
 const EVIL = 'x\u009b2J\u061c';
 const named: [args: string[], env: Record<string, string>, code: number][] = [
   [['import-prices', `${EVIL}.csv`], {}, 0],
@@ -121,9 +172,14 @@ const named: [args: string[], env: Record<string, string>, code: number][] = [
 ];
 test('names on the command line, in settings and of a health report cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(join(cwd, `${EVIL}.csv`), 'symbol,date,open,close\nAAPL,2025-01-06,1,1\nAAPL,soon,1,1\n');
+  writeFileSync(
+    join(cwd, `${EVIL}.csv`),
+    'symbol,date,open,close\nAAPL,2025-01-06,1,1\nAAPL,soon,1,1\n',
+  );
   writeFileSync(join(cwd, `${EVIL}.json`), '{}');
-  const server = createServer((_request, response) => response.end(JSON.stringify({ status: EVIL })));
+  const server = createServer((_request, response) =>
+    response.end(JSON.stringify({ status: EVIL })),
+  );
   const port = String(await listenHere(t, server));
   for (const [args, env, code] of [...named, [['healthcheck'], { API_PORT: port }, 1] as const]) {
     const ended = await runInProcess(args, { cwd, env });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { type JobStatusResponse, describeEnd, finishedDates, jobView } from '../../src/commands/job-view.ts';
+import {
+  type JobStatusResponse,
+  describeEnd,
+  finishedDates,
+  jobView,
+} from '../../src/commands/job-view.ts';
 import { createLiveBlock, createProgressLine } from '../../src/commands/progress.ts';
 import { alignColumns } from '../../src/commands/text-table.ts';
 import { weekdays } from '../../src/calendar.ts';
@@ -10,7 +15,11 @@ import { jobStatusAnswer } from '../support/job-status.ts';
 
 const WIDE = { columns: 79, rows: 23 };
 
-function job(dates: string[], marks: Record<string, string>, changes: Partial<JobStatusResponse> = {}): JobStatusResponse {
+function job(
+  dates: string[],
+  marks: Record<string, string>,
+  changes: Partial<JobStatusResponse> = {},
+): JobStatusResponse {
   const statuses: Record<string, ModelDayStatus> = {
     '#': 'completed',
     x: 'failed',
@@ -20,7 +29,11 @@ function job(dates: string[], marks: Record<string, string>, changes: Partial<Jo
   };
   const entries = Object.entries(marks);
   const modelDays = dates.flatMap((date, index) =>
-    entries.map(([model, row]) => ({ date, model, status: statuses[row[index] as string] as ModelDayStatus })),
+    entries.map(([model, row]) => ({
+      date,
+      model,
+      status: statuses[row[index] as string] as ModelDayStatus,
+    })),
   );
   return jobStatusAnswer(modelDays, changes);
 }
@@ -36,8 +49,14 @@ test('a job in a terminal: a bar, and a mark for every model-day', () => {
     '# completed, x failed, - skipped, > running, . pending',
   ]);
   const wider = jobView(running, { columns: 80, rows: 23 });
-  assert.equal(wider.at(-1), '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending');
-  assert.equal(jobView(running, { columns: 79, rows: 5 }).at(-1), '# completed, x failed, - skipped, > running, . pending');
+  assert.equal(
+    wider.at(-1),
+    '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending',
+  );
+  assert.equal(
+    jobView(running, { columns: 79, rows: 5 }).at(-1),
+    '# completed, x failed, - skipped, > running, . pending',
+  );
 });
 
 test('more dates than columns: those around the first unfinished one; more models than rows: the rest are counted', () => {
@@ -83,8 +102,12 @@ test('the result of a job, in lines without control characters', () => {
     'The job is failed after 1.5 s.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
   );
   assert.doesNotMatch(jobView(hostile, WIDE).join(''), /\p{Cc}/u);
-  const took = (total_duration_seconds: number) => describeEnd(job([], {}, { status: 'completed', total_duration_seconds }));
-  assert.deepEqual([1, 1274.306, 7_512].map(took), ['1.0 s', '21 min 14 s', '2 h 5 min'].map((time) => `The job is completed after ${time}.`));
+  const took = (total_duration_seconds: number) =>
+    describeEnd(job([], {}, { status: 'completed', total_duration_seconds }));
+  assert.deepEqual(
+    [1, 1274.306, 7_512].map(took),
+    ['1.0 s', '21 min 14 s', '2 h 5 min'].map((time) => `The job is completed after ${time}.`),
+  );
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeEnd(many).split('\n').length, 52);
   assert.match(describeEnd(many), /and 211 more failed$/);
@@ -95,7 +118,9 @@ function screenAfter(text: string): string[] {
   const lines = [''];
   let row = 0;
   let column = 0;
-  for (const [, up, clear, mode, character] of text.matchAll(/\u001b\[(\d+)A|(\u001b\[J)|(\u001b\[\?7[lh])|([^])/g)) {
+  for (const [, up, clear, mode, character] of text.matchAll(
+    /\u001b\[(\d+)A|(\u001b\[J)|(\u001b\[\?7[lh])|([^])/g,
+  )) {
     if (up !== undefined) row -= Number(up);
     else if (clear !== undefined) {
       lines.length = row + 1;
@@ -107,7 +132,10 @@ function screenAfter(text: string): string[] {
       column = 0;
       lines[row] ??= '';
     } else {
-      lines[row] = (lines[row] as string).slice(0, column) + character + (lines[row] as string).slice(column + 1);
+      lines[row] =
+        (lines[row] as string).slice(0, column) +
+        character +
+        (lines[row] as string).slice(column + 1);
       column += 1;
     }
   }
@@ -144,7 +172,10 @@ test('a progress line is cleared for other text, and an unchanged line is not wr
   const written = String(stream.read());
   line.draw(2, 4, 'file.csv');
   assert.equal(stream.read(), null);
-  assert.deepEqual(screenAfter(written), ['refused', '[###############...............]  50 % file.csv']);
+  assert.deepEqual(screenAfter(written), [
+    'refused',
+    '[###############...............]  50 % file.csv',
+  ]);
 });
 
 test('where there is no terminal, nothing is drawn', () => {

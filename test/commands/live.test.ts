@@ -18,7 +18,10 @@ import { type TestService, startTestService, temporaryFolder } from '../support/
 import { until } from '../support/until.ts';
 import { readYaml } from '../support/yaml.ts';
 
-/** A benchmark that runs every day by itself, over a month of a made-up calendar: 20 October to 18 November 2025. */
+/**
+ * A benchmark that runs every day by itself, over a month of a made-up calendar: 20 October to 18
+ * November 2025.
+ */
 
 const DAYS = Array.from({ length: 30 }, (_, index) => addDays('2025-10-20', index));
 const [FIRST, LAST] = [DAYS[0] as string, DAYS.at(-1) as string];
@@ -26,7 +29,11 @@ const HOLIDAYS = ['2025-10-29', '2025-11-07'];
 const SESSIONS = weekdays('2025-09-01', LAST).filter((date) => !HOLIDAYS.includes(date));
 /** A late Friday; and two late days, directly after a Friday without trading. */
 const CATCH_UP = '2025-11-12';
-const LATE: Record<CalendarDate, CalendarDate> = { '2025-10-24': '2025-10-25', '2025-11-10': CATCH_UP, '2025-11-11': CATCH_UP };
+const LATE: Record<CalendarDate, CalendarDate> = {
+  '2025-10-24': '2025-10-25',
+  '2025-11-10': CATCH_UP,
+  '2025-11-11': CATCH_UP,
+};
 const CORRECTED = { date: '2025-11-04', on: '2025-11-06' };
 /** 17:30 in New York until 1 November, 16:30 from the 2nd on. */
 const EVENING = 'T21:30:00Z';
@@ -52,15 +59,27 @@ interface Provider {
 const providers: Record<string, (t: TestContext) => Promise<Provider>> = {
   Massive: async (t) => {
     const { url, requests, set } = await startMassiveServer(t, {});
-    return { requests, set, settledAfterDays: 2, settings: { massiveApiKey: MASSIVE_KEY, massiveBaseUrl: url, priceHistoryDays: 2 } };
+    return {
+      requests,
+      set,
+      settledAfterDays: 2,
+      settings: { massiveApiKey: MASSIVE_KEY, massiveBaseUrl: url, priceHistoryDays: 2 },
+    };
   },
   'Alpha Vantage': async (t) => {
     const { url, requests, set } = await startPriceServer(t, {});
-    return { requests, set, settledAfterDays: 3, settings: { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: url } };
+    return {
+      requests,
+      set,
+      settledAfterDays: 3,
+      settings: { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: url },
+    };
   },
 };
 
-/** A service that can be restarted, at a time that is set, and the command as a scheduler runs it. */
+/**
+ * A service that can be restarted, at a time that is set, and the command as a scheduler runs it.
+ */
 async function startLive(t: TestContext, provider: Provider, models: readonly string[]) {
   let now = { start: Date.parse(`${FIRST}${EVENING}`), since: performance.now() };
   const options = {
@@ -70,7 +89,11 @@ async function startLive(t: TestContext, provider: Provider, models: readonly st
       models: models.map((signature) => ({ signature, enabled: true })),
       agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
     },
-    agent: scriptedAgent(Object.fromEntries(models.map((model) => [`${model} ${FIRST}`, [[['buy', { symbol: 'AAPL', amount: 10 }]]]]))),
+    agent: scriptedAgent(
+      Object.fromEntries(
+        models.map((model) => [`${model} ${FIRST}`, [[['buy', { symbol: 'AAPL', amount: 10 }]]]]),
+      ),
+    ),
   };
   const live = {
     service: await startTestService(t, options),
@@ -79,7 +102,8 @@ async function startLive(t: TestContext, provider: Provider, models: readonly st
       await live.service.stop();
       live.service = await startTestService(t, { ...options, folder: live.service.folder });
     },
-    run: (...args: string[]) => runInProcess(args, { cwd: live.service.folder, env: { API_URL: live.service.url } }),
+    run: (...args: string[]) =>
+      runInProcess(args, { cwd: live.service.folder, env: { API_URL: live.service.url } }),
     trigger: (...args: string[]) => live.run('trigger', '--end', 'last-session', ...args),
   };
   return live;
@@ -101,12 +125,15 @@ for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
     for (const day of DAYS) {
       provider.set({ prices: published(day) });
       live.setTime(`${day}${EVENING}`);
-      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-11'].includes(day)) await live.restart();
+      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-11'].includes(day))
+        await live.restart();
       if (day === CATCH_UP) {
         // In the middle of the job that catches up three days.
         const created = await live.trigger();
         assert.equal(created.code, 0, created.stderr);
-        const begun = live.service.database.statement(`SELECT 1 FROM job_details WHERE job_id = ? AND status IN ('running', 'completed')`);
+        const begun = live.service.database.statement(
+          `SELECT 1 FROM job_details WHERE job_id = ? AND status IN ('running', 'completed')`,
+        );
         await until('the job to run model-days', () => begun.get(created.stdout.trim()));
         await live.restart();
         const watched = await live.run('watch', created.stdout.trim());
@@ -120,41 +147,83 @@ for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
       if (stdout.startsWith('The job is completed')) await assertNothingLeft(live, day);
     }
     const sessions = SESSIONS.filter((date) => date >= FIRST);
-    for (const model of models)
-      assert.deepEqual(await datesOf(live.service, model), sessions);
-    const generations = live.service.database.statement('SELECT count(*) AS n FROM trading_sessions').get();
-    assert.equal(generations?.['n'], models.length * sessions.length, 'no session was simulated twice or in vain');
+    for (const model of models) assert.deepEqual(await datesOf(live.service, model), sessions);
+    const generations = live.service.database
+      .statement('SELECT count(*) AS n FROM trading_sessions')
+      .get();
+    assert.equal(
+      generations?.['n'],
+      models.length * sessions.length,
+      'no session was simulated twice or in vain',
+    );
     assertSaid(said, provider.settledAfterDays);
-    assert.equal((await live.run('trigger', '--end', LAST)).code, 1, 'with a date of its own it is a refusal');
+    assert.equal(
+      (await live.run('trigger', '--end', LAST)).code,
+      1,
+      'with a date of its own it is a refusal',
+    );
     const { status, stale, problems } = (await live.service.get('/audit')).body;
     assert.deepEqual([status, problems], ['sound', []]);
-    assert.deepEqual(stale, models.map((model) => ({ model, date: CORRECTED.date })));
+    assert.deepEqual(
+      stale,
+      models.map((model) => ({ model, date: CORRECTED.date })),
+    );
     const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
-    assert.ok(said.get(LAST)?.includes(`, whose start, prices, splits or dividends have changed since: ${named}\n`), said.get(LAST));
+    assert.ok(
+      said
+        .get(LAST)
+        ?.includes(`, whose start, prices, splits or dividends have changed since: ${named}\n`),
+      said.get(LAST),
+    );
   });
 
 /** A second run on a day that is done. */
-async function assertNothingLeft({ trigger }: Awaited<ReturnType<typeof startLive>>, day: CalendarDate): Promise<void> {
+async function assertNothingLeft(
+  { trigger }: Awaited<ReturnType<typeof startLive>>,
+  day: CalendarDate,
+): Promise<void> {
   const newest = SESSIONS.findLast((date) => date <= day);
   const { code, stdout, stderr } = await trigger('--watch');
   assert.deepEqual([code, stdout], [0, '']);
-  assert.match(stderr, new RegExp(`^The last session is ${newest}.*\nNothing to resume up to ${newest}: `));
+  assert.match(
+    stderr,
+    new RegExp(`^The last session is ${newest}.*\nNothing to resume up to ${newest}: `),
+  );
 }
 
 function assertSaid(said: ReadonlyMap<CalendarDate, string>, settledAfterDays: number): void {
-  const days = (pattern: RegExp) => [...said].flatMap(([day, words]) => (pattern.test(words) ? [day] : []));
+  const days = (pattern: RegExp) =>
+    [...said].flatMap(([day, words]) => (pattern.test(words) ? [day] : []));
   const weekends = DAYS.filter((day) => !isWeekday(day));
-  const isOnTime = (day: CalendarDate) => !weekends.includes(day) && !HOLIDAYS.includes(day) && LATE[day] === undefined;
+  const isOnTime = (day: CalendarDate) =>
+    !weekends.includes(day) && !HOLIDAYS.includes(day) && LATE[day] === undefined;
   const caughtUp = Object.values(LATE).slice(0, 1);
   // A Friday without trading is unknown over its weekend, until it counts as settled.
   const [holidayFriday = ''] = HOLIDAYS.slice(-1);
   const settled = addDays(holidayFriday, settledAfterDays);
-  const notOut = DAYS.filter((day) => HOLIDAYS.includes(day) || LATE[day] !== undefined || (holidayFriday < day && day < settled && weekends.includes(day)));
+  const notOut = DAYS.filter(
+    (day) =>
+      HOLIDAYS.includes(day) ||
+      LATE[day] !== undefined ||
+      (holidayFriday < day && day < settled && weekends.includes(day)),
+  );
   assert.deepEqual(days(/^Nothing to do yet: /m), notOut);
-  const idle = weekends.filter((day) => !notOut.includes(day) && !caughtUp.includes(day) && day !== settled);
+  const idle = weekends.filter(
+    (day) => !notOut.includes(day) && !caughtUp.includes(day) && day !== settled,
+  );
   assert.deepEqual(days(/^Nothing to resume up to /m), idle);
-  assert.deepEqual(days(/^The job is completed /m), DAYS.filter((day) => isOnTime(day) || caughtUp.includes(day) || (day === settled && weekends.includes(day))));
-  assert.deepEqual(days(/differ from those stored before \(AAPL\)/).length, 1, 'the correction is reported once');
+  assert.deepEqual(
+    days(/^The job is completed /m),
+    DAYS.filter(
+      (day) =>
+        isOnTime(day) || caughtUp.includes(day) || (day === settled && weekends.includes(day)),
+    ),
+  );
+  assert.deepEqual(
+    days(/differ from those stored before \(AAPL\)/).length,
+    1,
+    'the correction is reported once',
+  );
 }
 
 const instants: [instant: string, date: CalendarDate, why: string][] = [
@@ -163,7 +232,11 @@ const instants: [instant: string, date: CalendarDate, why: string][] = [
   ['2025-10-29T19:59:59Z', '2025-10-28', 'a second before the close, in summer time'],
   ['2025-10-29T20:00:00Z', '2025-10-29', 'the close, in summer time'],
   ['2025-10-31T20:00:00Z', '2025-10-31', 'the last close of summer time'],
-  ['2025-11-03T20:59:59Z', '2025-10-31', 'the first Monday of winter time, an hour after the close of last Friday'],
+  [
+    '2025-11-03T20:59:59Z',
+    '2025-10-31',
+    'the first Monday of winter time, an hour after the close of last Friday',
+  ],
   ['2025-03-07T20:59:59Z', '2025-03-06', 'the last Friday of winter time'],
   ['2025-03-10T20:00:00Z', '2025-03-10', 'the first Monday of summer time'],
   ['2025-11-13T03:00:00Z', '2025-11-12', 'the evening in New York, the next date in UTC'],
@@ -173,7 +246,8 @@ const instants: [instant: string, date: CalendarDate, why: string][] = [
   ['2026-01-01T04:59:00Z', '2025-12-31', "New Year's Eve in New York"],
 ];
 test('the last session is the last weekday that is over in New York', () => {
-  for (const [instant, date, why] of instants) assert.equal(lastWeekdayClosed(new Date(instant)), date, why);
+  for (const [instant, date, why] of instants)
+    assert.equal(lastWeekdayClosed(new Date(instant)), date, why);
 });
 
 test('a date of which the stored prices show that there was no trading is not the last session', async (t) => {
@@ -182,7 +256,11 @@ test('a date of which the stored prices show that there was no trading is not th
   const { database } = live.service;
   const cover = (symbol: string, startDate: string, endDate: string) =>
     database.transaction(() =>
-      addCoverage(database, { symbol, startDate, endDate }, { source: 'massive', recordedAt: '2025-11-20T00:00:00.000Z' }),
+      addCoverage(
+        database,
+        { symbol, startDate, endDate },
+        { source: 'massive', recordedAt: '2025-11-20T00:00:00.000Z' },
+      ),
     );
   const lastSession = async (time: string) => {
     live.setTime(time);
@@ -191,11 +269,23 @@ test('a date of which the stored prices show that there was no trading is not th
     return stderr.split('\n')[0];
   };
   cover('GONE', '2025-11-19', '2025-11-20');
-  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20', 'nothing has a bar');
-  storePrices(database, 'AAPL 2025-11-17 1 1\nAAPL 2025-11-18 1 1\nMSFT 2025-11-18 1 1\nOLD 2024-11-18 1 1', 'massive');
+  assert.equal(
+    await lastSession('2025-11-20T22:00:00Z'),
+    'The last session is 2025-11-20',
+    'nothing has a bar',
+  );
+  storePrices(
+    database,
+    'AAPL 2025-11-17 1 1\nAAPL 2025-11-18 1 1\nMSFT 2025-11-18 1 1\nOLD 2024-11-18 1 1',
+    'massive',
+  );
   assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20');
   cover('AAPL', '2025-11-19', '2025-11-20');
-  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20', 'of MSFT nothing is known');
+  assert.equal(
+    await lastSession('2025-11-20T22:00:00Z'),
+    'The last session is 2025-11-20',
+    'of MSFT nothing is known',
+  );
   cover('MSFT', '2025-11-19', '2025-11-20');
   const closed = 'The last session is 2025-11-18; no trading on 2025-11-19, 2025-11-20';
   assert.equal(await lastSession('2025-11-20T22:00:00Z'), closed);
@@ -208,17 +298,30 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   provider.set({ prices: published('2025-10-17') });
   const live = await startLive(t, provider, ['live']);
   const waiting = await live.trigger('--watch');
-  assert.deepEqual([waiting.code, waiting.stdout.split('\n')[0]], [0, `Nothing to do yet: ${FIRST} had no trading, or the prices are late. A later run tries again.`]);
+  assert.deepEqual(
+    [waiting.code, waiting.stdout.split('\n')[0]],
+    [
+      0,
+      `Nothing to do yet: ${FIRST} had no trading, or the prices are late. A later run tries again.`,
+    ],
+  );
   provider.set({ prices: `${published('2025-10-17')}\nAAPL ${FIRST} 135 136` });
   assert.equal((await live.trigger('--watch')).code, 0, 'some symbols are not out yet');
   live.setTime(`2025-10-22${EVENING}`);
   provider.set({ fault: (request) => (request === '2025-10-21' ? massiveFaults.html : undefined) });
   const unread = await live.trigger('--start', '2025-10-21', '--watch');
   assert.equal(unread.code, 1, '2025-10-22 is not out yet, but 2025-10-21 cannot be read');
-  assert.match(unread.stdout, /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/);
+  assert.match(
+    unread.stdout,
+    /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/,
+  );
   provider.set({ fault: () => undefined });
   const dated = await live.run('trigger', '--end', '2025-10-22', '--watch');
-  assert.deepEqual([dated.code, dated.stdout.split('\n')[1]], [1, 'No trading dates available after price data preparation'], 'a date of its own');
+  assert.deepEqual(
+    [dated.code, dated.stdout.split('\n')[1]],
+    [1, 'No trading dates available after price data preparation'],
+    'a date of its own',
+  );
   provider.set({ fault: () => massiveFaults.unknownKey });
   const keyless = await live.trigger('--watch');
   assert.equal(keyless.code, 1);
@@ -228,7 +331,10 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   provider.set({ prices: published('2025-10-21'), fault: () => undefined });
   const some = await live.trigger('--start', '2025-10-21', '--watch');
   assert.equal(some.code, 0);
-  assert.match(some.stdout, /^The job is completed .*\n.*2025-10-22\nSkipped 1 date without price data: 2025-10-22\n$/);
+  assert.match(
+    some.stdout,
+    /^The job is completed .*\n.*2025-10-22\nSkipped 1 date without price data: 2025-10-22\n$/,
+  );
   const nowhere = await live.trigger('--url', 'http://127.0.0.1:9');
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });
@@ -236,48 +342,87 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
 const PAGE = readFileSync(new URL('../../docs/live.md', import.meta.url), 'utf8');
 
 test('the commands in docs/live.md exist, with their options', () => {
-  const lines = [...PAGE.matchAll(/server\.js ([a-z]+)((?: [^\s`|>#]+)*)/g), ...PAGE.matchAll(/`(trigger)((?: [^\s`]+)*)`/g)];
+  const lines = [
+    ...PAGE.matchAll(/server\.js ([a-z]+)((?: [^\s`|>#]+)*)/g),
+    ...PAGE.matchAll(/`(trigger)((?: [^\s`]+)*)`/g),
+  ];
   assert.ok(lines.length > 5);
   for (const [line, name = '', args = ''] of lines) {
     const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
-    assert.deepEqual(args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg)), [], line);
+    assert.deepEqual(
+      args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg)),
+      [],
+      line,
+    );
   }
 });
 
 test('the CronJob in docs/live.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
   const [, yaml = ''] = /^```yaml\n([^]*?)^```/m.exec(PAGE) ?? [];
   const { apiVersion, kind, spec } = readYaml(yaml) as any; // any: the assertions below check the shape that they read
-  assert.deepEqual([apiVersion, kind, spec.concurrencyPolicy, spec.timeZone], ['batch/v1', 'CronJob', 'Forbid', 'Etc/UTC']);
+  assert.deepEqual(
+    [apiVersion, kind, spec.concurrencyPolicy, spec.timeZone],
+    ['batch/v1', 'CronJob', 'Forbid', 'Etc/UTC'],
+  );
   assert.match(spec.schedule, /^\d{1,2} \d{1,2},\d{1,2} \* \* \*$/);
   const pod = spec.jobTemplate.spec.template.spec;
   assert.equal(pod.restartPolicy, 'Never');
   const [{ args, securityContext, env }] = pod.containers;
   const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
   const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-  assert.deepEqual(args, [...JSON.parse(command).slice(0, 2), 'trigger', '--end', 'last-session', '--watch']);
+  assert.deepEqual(args, [
+    ...JSON.parse(command).slice(0, 2),
+    'trigger',
+    '--end',
+    'last-session',
+    '--watch',
+  ]);
   assert.equal(String(pod.securityContext.runAsUser), /^USER (\d+):/m.exec(dockerfile)?.[1]);
   assert.deepEqual(securityContext, {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   });
-  assert.deepEqual(env.map(({ name }: { name: string }) => name), ['API_URL', 'API_TOKEN']);
+  assert.deepEqual(
+    env.map(({ name }: { name: string }) => name),
+    ['API_URL', 'API_TOKEN'],
+  );
 });
 
 test('what readYaml does not know it refuses', () => {
-  const wrong = ['a: 1\na: 2', 'a:', 'a: b c', 'a: 1\n   b: 2', '- a: 1\n b: 2', 'a:\n\tb: 1', 'a: {b: 1}', 'a: [b]', 'a: "b'];
+  const wrong = [
+    'a: 1\na: 2',
+    'a:',
+    'a: b c',
+    'a: 1\n   b: 2',
+    '- a: 1\n b: 2',
+    'a:\n\tb: 1',
+    'a: {b: 1}',
+    'a: [b]',
+    'a: "b',
+  ];
   for (const yaml of wrong) assert.throws(() => readYaml(yaml), /./, yaml);
-  assert.deepEqual(readYaml('a:\n  - b: 1\n    c:\n      d: ["x"]\n  - e\n# no\nf: true'), { a: [{ b: 1, c: { d: ['x'] } }, 'e'], f: true });
+  assert.deepEqual(readYaml('a:\n  - b: 1\n    c:\n      d: ["x"]\n  - e\n# no\nf: true'), {
+    a: [{ b: 1, c: { d: ['x'] } }, 'e'],
+    f: true,
+  });
 });
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-test('systemd accepts the units in docs/live.md', { skip: !hasSystemd && 'there is no systemd-analyze here' }, (t) => {
+test('systemd accepts the units in docs/live.md', {
+  skip: !hasSystemd && 'there is no systemd-analyze here',
+}, (t) => {
   const folder = temporaryFolder(t);
   const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
-  assert.deepEqual(units.map(([, name]) => name), ['trading-simulation.service', 'trading-live.service', 'trading-live.timer']);
+  assert.deepEqual(
+    units.map(([, name]) => name),
+    ['trading-simulation.service', 'trading-live.service', 'trading-live.timer'],
+  );
   for (const [, name = '', text = ''] of units)
     writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/node', process.execPath));
   const paths = units.map(([, name = '']) => join(folder, name));
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+    encoding: 'utf8',
+  });
   assert.deepEqual([status, stderr.split('\n').filter((line) => line.includes(folder))], [0, []]);
 });

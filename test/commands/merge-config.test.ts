@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mergeConfig } from '../../src/commands/merge-config.ts';
@@ -23,21 +30,36 @@ function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): 
   for (const name of ['configs', 'user-configs']) mkdirSync(name);
   writeFileSync('configs/default_config.json', JSON.stringify(defaults));
   if (user !== undefined)
-    writeFileSync('user-configs/config.json', typeof user === 'string' ? user : JSON.stringify(user));
+    writeFileSync(
+      'user-configs/config.json',
+      typeof user === 'string' ? user : JSON.stringify(user),
+    );
   return join(folder, 'runtime_config.json');
 }
 
 const merges: [name: string, user: unknown, merged: unknown][] = [
   ['nothing', undefined, base],
   ['an empty object', {}, base],
-  ['universes', { universes: { control: ['QXKZVA'] } }, { ...base, universes: { control: ['QXKZVA'] } }],
+  [
+    'universes',
+    { universes: { control: ['QXKZVA'] } },
+    { ...base, universes: { control: ['QXKZVA'] } },
+  ],
   [
     'one key of a section',
     { agent_config: { initial_cash: 777 } },
     { ...base, agent_config: { max_steps: 10, initial_cash: 777 } },
   ],
-  ['a list, which replaces', { models: [{ signature: 'b' }] }, { ...base, models: [{ signature: 'b' }] }],
-  ['null, which removes', { log_config: null }, { models: base.models, agent_config: base.agent_config }],
+  [
+    'a list, which replaces',
+    { models: [{ signature: 'b' }] },
+    { ...base, models: [{ signature: 'b' }] },
+  ],
+  [
+    'null, which removes',
+    { log_config: null },
+    { models: base.models, agent_config: base.agent_config },
+  ],
 ];
 for (const [name, user, merged] of merges) {
   test(`merges ${name}`, async (t) => {
@@ -48,10 +70,15 @@ for (const [name, user, merged] of merges) {
 }
 
 test('prompt files, which are relative to the file that names them, get absolute paths', async (t) => {
-  const target = enterFolder(t, { models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }] });
+  const target = enterFolder(t, {
+    models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }],
+  });
   assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
   const { models } = JSON.parse(readFileSync(target, 'utf8'));
-  assert.deepEqual(models, [{ signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') }, { signature: 'c' }]);
+  assert.deepEqual(models, [
+    { signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') },
+    { signature: 'c' },
+  ]);
 });
 
 const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown][] = [
@@ -63,20 +90,38 @@ const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown]
   ],
   ['a list as a whole', [], /models: is missing/],
   ['models removed', { models: null }, /models: is missing/],
-  ['a broken default', {}, /server configuration configs\/default_config\.json: models: is missing/, {}],
+  [
+    'a broken default',
+    {},
+    /server configuration configs\/default_config\.json: models: is missing/,
+    {},
+  ],
 ];
 for (const [name, user, message, defaults] of broken) {
   test(`${name} writes nothing and says what is wrong`, async (t) => {
     const target = enterFolder(t, user, defaults);
-    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), { code: 'broken_configuration', message });
+    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), {
+      code: 'broken_configuration',
+      message,
+    });
     assert.ok(!existsSync(target));
   });
 }
 
 test('a file named on the command line must exist; an unwritable target is reported', async (t) => {
   const target = enterFolder(t);
-  await assert.rejects(mergeConfig({ userFile: 'mine.json', target, databasePath: DATABASE }), /Server configuration file not found: mine\.json/);
-  await assert.rejects(mergeConfig({ userFile: null, target: join(target, 'deep/config.json'), databasePath: DATABASE }), /Cannot write the merged configuration/);
+  await assert.rejects(
+    mergeConfig({ userFile: 'mine.json', target, databasePath: DATABASE }),
+    /Server configuration file not found: mine\.json/,
+  );
+  await assert.rejects(
+    mergeConfig({
+      userFile: null,
+      target: join(target, 'deep/config.json'),
+      databasePath: DATABASE,
+    }),
+    /Cannot write the merged configuration/,
+  );
 });
 
 test('called without arguments it writes nothing: where to is named by the one that calls it', async (t) => {
@@ -90,7 +135,13 @@ test('what was left or put under another name beside the target is neither writt
   writeFileSync('elsewhere', '');
   symlinkSync('elsewhere', `${target}.new`);
   assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
-  assert.deepEqual(readdirSync('.').sort(), ['configs', 'elsewhere', 'runtime_config.json', 'runtime_config.json.new', 'user-configs']);
+  assert.deepEqual(readdirSync('.').sort(), [
+    'configs',
+    'elsewhere',
+    'runtime_config.json',
+    'runtime_config.json.new',
+    'user-configs',
+  ]);
   assert.equal(readFileSync('elsewhere', 'utf8'), '', 'keys would be in it');
 });
 
@@ -104,7 +155,10 @@ test('a user configuration may be a stream', async (t) => {
   assert.equal(JSON.parse(readFileSync(target, 'utf8')).log_config, undefined);
 });
 
-/** What merge-config finds where it would write the merged configuration, and why it must leave it there. */
+/**
+ * What merge-config finds where it would write the merged configuration, and why it must leave it
+ * there.
+ */
 const inTheWay: [name: string, target: string, message: RegExp][] = [
   ['a link', 'link.json', /it is a symbolic link$/],
   ['a link that leads nowhere', 'nowhere.json', /it is a symbolic link$/],
@@ -112,8 +166,16 @@ const inTheWay: [name: string, target: string, message: RegExp][] = [
   ['a database', 'old.db', /it is a database$/],
   ['a name that SQLite uses', 'jobs.db-wal', /SQLite uses such a name beside a database$/],
   ['the owner lock', 'owner.lock', /the service uses that name$/],
-  ['the default configuration', 'configs/default_config.json', /it is one of the files that are merged$/],
-  ["the user's configuration", 'user-configs/config.json', /it is one of the files that are merged$/],
+  [
+    'the default configuration',
+    'configs/default_config.json',
+    /it is one of the files that are merged$/,
+  ],
+  [
+    "the user's configuration",
+    'user-configs/config.json',
+    /it is one of the files that are merged$/,
+  ],
 ];
 for (const [name, file, message] of inTheWay) {
   test(`a merged configuration does not replace ${name}`, async (t) => {
@@ -125,7 +187,10 @@ for (const [name, file, message] of inTheWay) {
     const target = join(folder, file);
     const content = () => readdirSync(folder, { recursive: true }).sort();
     const before = content();
-    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), { code: 'cannot_start', message });
+    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), {
+      code: 'cannot_start',
+      message,
+    });
     assert.deepEqual(content(), before);
     assert.equal(readFileSync('other.json', 'utf8'), 'other');
   });
@@ -139,5 +204,10 @@ test('a merged configuration replaces an earlier one, and writes through no link
   assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
   assert.equal(JSON.parse(readFileSync(target, 'utf8')).agent_config.max_steps, 3);
   assert.equal(readFileSync('victim.txt', 'utf8'), 'mine');
-  assert.deepEqual(readdirSync('.').filter((name) => name.startsWith(basename(target))).sort(), ['runtime_config.json', 'runtime_config.json.new']);
+  assert.deepEqual(
+    readdirSync('.')
+      .filter((name) => name.startsWith(basename(target)))
+      .sort(),
+    ['runtime_config.json', 'runtime_config.json.new'],
+  );
 });

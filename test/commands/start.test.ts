@@ -2,14 +2,23 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ask, installProgram, runProgram, smallConfiguration, startServer, waitForJob } from '../support/program.ts';
+import {
+  ask,
+  installProgram,
+  runProgram,
+  smallConfiguration,
+  startServer,
+  waitForJob,
+} from '../support/program.ts';
 
 const STRANGER = 54_321;
 const notRoot = process.geteuid?.() === 0 ? false : 'only root can give files to another user';
 const REQUEST = { start_date: '2025-01-02', end_date: '2025-01-02' };
 const REASON = /belongs to user 54321, in a folder that others may write/;
 
-test('a configuration or prompt that another user has put there is refused at the trigger and at the start, before anything is erased', { skip: notRoot }, async (t) => {
+test('a configuration or prompt that another user has put there is refused at the trigger and at the start, before anything is erased', {
+  skip: notRoot,
+}, async (t) => {
   const cwd = installProgram(t);
   const shared = join(cwd, 'shared');
   mkdirSync(shared);
@@ -17,7 +26,13 @@ test('a configuration or prompt that another user has put there is refused at th
   const [config, prompt] = [join(shared, 'config.json'), join(shared, 'prompt.txt')];
   writeFileSync(prompt, 'Be bold.');
   const [first, ...others] = smallConfiguration.models;
-  writeFileSync(config, JSON.stringify({ ...smallConfiguration, models: [{ ...first, prompt_file: 'prompt.txt' }, ...others] }));
+  writeFileSync(
+    config,
+    JSON.stringify({
+      ...smallConfiguration,
+      models: [{ ...first, prompt_file: 'prompt.txt' }, ...others],
+    }),
+  );
   const env = { DEPLOYMENT_MODE: 'DEV', RUNTIME_CONFIG_PATH: config };
   const server = await startServer(t, { cwd, env });
   const trigger = () => ask(`${server.url}/simulate/trigger`, REQUEST);
@@ -50,12 +65,20 @@ test('a start with a broken configuration succeeds, and placeholders in one are 
   assert.match((await trigger()).detail, /it is not JSON \(line 1 column 13\)$/);
   const [first, ...others] = smallConfiguration.models;
   const openai_api_key = 'YOUR_OPENAI_API_KEY,you can write them in .env file';
-  writeFileSync(config, JSON.stringify({ ...smallConfiguration, models: [{ ...first, openai_api_key }, ...others] }));
+  writeFileSync(
+    config,
+    JSON.stringify({ ...smallConfiguration, models: [{ ...first, openai_api_key }, ...others] }),
+  );
   await waitForJob(server.url, (await trigger()).job_id);
-  await waitForJob(server.url, (await ask(`${server.url}/simulate/trigger`, { ...REQUEST, replace_existing: true })).job_id);
+  await waitForJob(
+    server.url,
+    (await ask(`${server.url}/simulate/trigger`, { ...REQUEST, replace_existing: true })).job_id,
+  );
   server.process.kill('SIGTERM');
   const { stderr } = await server.ended;
-  const warnings = stderr.split('\n').filter((line) => line.includes('placeholders in the configuration count as absent'));
+  const warnings = stderr
+    .split('\n')
+    .filter((line) => line.includes('placeholders in the configuration count as absent'));
   assert.equal(warnings.length, 1, stderr);
   assert.match(String(warnings), /"fields":"models\[0\]\.openai_api_key"/);
   assert.doesNotMatch(stderr, /you can write them/);

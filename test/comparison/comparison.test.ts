@@ -25,10 +25,20 @@ function reasonOf(models: readonly ComparedModel<number>[], name: string): strin
 
 const nulls: [name: string, models: ComparedModel<number>[], reason: string | null][] = [
   ['twenty days are enough', [model('m', { m: returns('m', { days: 20 }) }), a], null],
-  ['nineteen are not', [model('m', { m: returns('m', { days: 19 }) }), a], 'Needs 20 days with a return; it has 19'],
+  [
+    'nineteen are not',
+    [model('m', { m: returns('m', { days: 19 }) }), a],
+    'Needs 20 days with a return; it has 19',
+  ],
   [
     'runs that hardly meet',
-    [model('m', { m: returns('m'), 'm#2': [...Array.from({ length: 20 }, () => null), ...returns('m#2')] }), a],
+    [
+      model('m', {
+        m: returns('m'),
+        'm#2': [...Array.from({ length: 20 }, () => null), ...returns('m#2')],
+      }),
+      a,
+    ],
     'Needs 20 days with a return; its runs share 10',
   ],
   [
@@ -38,7 +48,11 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
   ],
   ['no returns', [model('m', { m: [] }), a], 'Needs 20 days with a return; it has 0'],
   ['the same return every day', [flat, a], null],
-  ['a stale chain', [model('m', { m: returns('m') }, { unusable: 'Its chain is stale' }), a], 'Its chain is stale'],
+  [
+    'a stale chain',
+    [model('m', { m: returns('m') }, { unusable: 'Its chain is stale' }), a],
+    'Its chain is stale',
+  ],
   [
     'nothing left',
     [model('m', { m: returns('m'), 'm#2': [...returns('m', { days: 29 }), -1] }), a],
@@ -54,48 +68,88 @@ test('a model without figures says why', () => {
 });
 
 test('too few common days leave no model with figures, and still name those whose days are missing', () => {
-  const late = model('late', { late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })] });
+  const late = model('late', {
+    late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })],
+  });
   const { days, leftOut, models, pairs, leader } = compare([a, late]);
   assert.equal(days.length, 15);
-  assert.deepEqual([leftOut[0], leftOut.at(-1)], [
-    { day: 1, runs: ['late'] },
-    { day: 45, runs: ['a', 'a#2'] },
-  ]);
+  assert.deepEqual(
+    [leftOut[0], leftOut.at(-1)],
+    [
+      { day: 1, runs: ['late'] },
+      { day: 45, runs: ['a', 'a#2'] },
+    ],
+  );
   const reason = 'Needs 20 days on which every run compared has a return; there are 15';
-  for (const one of models) assert.deepEqual([one.interval, one.runReturns[0], one.probabilityBest], [{ reason }, { reason }, { reason }]);
+  for (const one of models)
+    assert.deepEqual(
+      [one.interval, one.runReturns[0], one.probabilityBest],
+      [{ reason }, { reason }, { reason }],
+    );
   assert.equal(pairs[0]?.isShown, false);
   assert.equal(pairs[0]?.sentence, `a and late: no figures. No figures for a: ${reason}.`);
-  assert.deepEqual([leader.model, leader.deflatedSharpeRatio], [null, { reason: 'Nothing is left to compare' }]);
+  assert.deepEqual(
+    [leader.model, leader.deflatedSharpeRatio],
+    [null, { reason: 'Nothing is left to compare' }],
+  );
 });
 
 const short: [name: string, models: ComparedModel<number>[], days: number][] = [
-  ['each has too few', ['a', 'b'].map((name) => model(name, { [name]: returns(name, { days: 19 }) })), 19],
-  ['of different numbers', [model('m', { m: returns('m', { days: 12 }) }), model('n', { n: returns('n', { days: 19 }) })], 12],
+  [
+    'each has too few',
+    ['a', 'b'].map((name) => model(name, { [name]: returns(name, { days: 19 }) })),
+    19,
+  ],
+  [
+    'of different numbers',
+    [model('m', { m: returns('m', { days: 12 }) }), model('n', { n: returns('n', { days: 19 }) })],
+    12,
+  ],
   ['none varies', ['a', 'b'].map((name) => model(name, { [name]: Array(30).fill(0) })), 30],
-  ['each is stale', ['a', 'b'].map((name) => model(name, { [name]: returns(name) }, { unusable: 'Its chain is stale' })), 30],
+  [
+    'each is stale',
+    ['a', 'b'].map((name) =>
+      model(name, { [name]: returns(name) }, { unusable: 'Its chain is stale' }),
+    ),
+    30,
+  ],
   ['no model at all', [], 0],
 ];
 test('where no model has figures, the days are those that all of them share', () => {
   for (const [name, models, days] of short) {
     const compared = compare(models);
-    assert.deepEqual([compared.days.length, compared.models.filter(({ totalReturn }) => typeof totalReturn === 'number')], [days, []], name);
+    assert.deepEqual(
+      [
+        compared.days.length,
+        compared.models.filter(({ totalReturn }) => typeof totalReturn === 'number'),
+      ],
+      [days, []],
+      name,
+    );
   }
 });
 
 test('a model that stops varying where the others have no days is dropped, which restores those days', () => {
   const early = [...returns('early', { days: 10 }), ...Array.from({ length: 30 }, () => 0)];
   const still = model('still', { still: early });
-  const others = model('a', { a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })] });
+  const others = model('a', {
+    a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })],
+  });
   const { days, models } = compare([still, others, model('b', { b: returns('b', { days: 100 }) })]);
   assert.equal(days.length, 90);
   assert.deepEqual(models.at(-1)?.totalReturn, { reason: 'Its daily returns do not vary' });
 });
 
 test('a model that never varies is dropped before its days count', () => {
-  const elsewhere = model('flat', { flat: [...Array.from({ length: 25 }, () => null), ...Array.from({ length: 25 }, () => 0)] });
+  const elsewhere = model('flat', {
+    flat: [...Array.from({ length: 25 }, () => null), ...Array.from({ length: 25 }, () => 0)],
+  });
   const { days, models } = compare([elsewhere, a, b]);
   assert.equal(days.length, 30);
-  assert.deepEqual(models.map(({ totalReturn }) => typeof totalReturn), ['number', 'number', 'object']);
+  assert.deepEqual(
+    models.map(({ totalReturn }) => typeof totalReturn),
+    ['number', 'number', 'object'],
+  );
 });
 
 test('two identical models have no figures as a pair, and are not counted among the pairs', () => {
@@ -104,7 +158,11 @@ test('two identical models have no figures as a pair, and are not counted among 
   const same = pairs.find((pair) => [pair.model, pair.against].sort().join() === 'one,same');
   assert.deepEqual(same?.pValue, { reason: 'The difference does not vary from day to day' });
   const [first, second] = pairs.filter((pair) => pair !== same);
-  assert.equal(first?.pValueHolm, Math.min(1, 2 * (first?.pValue as number)), 'two pairs, not three');
+  assert.equal(
+    first?.pValueHolm,
+    Math.min(1, 2 * (first?.pValue as number)),
+    'two pairs, not three',
+  );
   assert.equal(first?.pValue, second?.pValue);
 });
 
@@ -112,14 +170,29 @@ test('a correlation is 1 if all days are the same, −1 if they are opposite, an
   const opposite = returns('one').map((value) => 1 / (1 + value) - 1);
   const twoWays = model('still', { still: Array(30).fill(0), 'still#2': Array(30).fill(0.001) });
   const alike = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
-  const { pairs } = compare([...alike, model('opposite', { opposite }), twoWays, model('none', { none: [] })] as ComparedModel<number>[]);
-  const correlation = (...names: string[]) => pairs.find((pair) => names.includes(pair.model) && names.includes(pair.against))?.correlation;
+  const { pairs } = compare([
+    ...alike,
+    model('opposite', { opposite }),
+    twoWays,
+    model('none', { none: [] }),
+  ] as ComparedModel<number>[]);
+  const correlation = (...names: string[]) =>
+    pairs.find((pair) => names.includes(pair.model) && names.includes(pair.against))?.correlation;
   assert.equal(correlation('one', 'same'), 1, 'although their difference does not vary');
   assert.ok(Math.abs((correlation('one', 'opposite') as number) + 1) < 1e-12);
-  assert.deepEqual(correlation('one', 'still'), { reason: 'The daily returns of the mean run of still do not vary' });
-  const rowOfStill = pairs.filter((pair) => pair.model === 'still' || pair.against === 'still').map(pairRow);
-  assert.ok(rowOfStill.every((row) => !String(row.at(-1)).includes('of the mean run')), 'the table has no correlation to explain');
-  assert.deepEqual(correlation('one', 'none'), { reason: 'No figures for none: Needs 20 days with a return; it has 0' });
+  assert.deepEqual(correlation('one', 'still'), {
+    reason: 'The daily returns of the mean run of still do not vary',
+  });
+  const rowOfStill = pairs
+    .filter((pair) => pair.model === 'still' || pair.against === 'still')
+    .map(pairRow);
+  assert.ok(
+    rowOfStill.every((row) => !String(row.at(-1)).includes('of the mean run')),
+    'the table has no correlation to explain',
+  );
+  assert.deepEqual(correlation('one', 'none'), {
+    reason: 'No figures for none: Needs 20 days with a return; it has 0',
+  });
 });
 
 test('the curve of a difference ends with the difference; it is empty without figures, and null unless requested', () => {
@@ -127,16 +200,24 @@ test('the curve of a difference ends with the difference; it is empty without fi
   const [pair, ...without] = pairs;
   assert.equal(pair?.curve?.length, days.length);
   assert.ok(Math.abs((pair?.curve?.at(-1) as number) - (pair?.difference as number)) < 1e-12);
-  assert.deepEqual(without.map(({ curve }) => curve), [[], []]);
+  assert.deepEqual(
+    without.map(({ curve }) => curve),
+    [[], []],
+  );
   assert.equal(compare([a, b]).pairs[0]?.curve, null);
 });
 
 test('returns cover only the days compared', () => {
   const half = model('half', { half: [...returns('half', { days: 25 }), null, null] });
-  const { models } = compare([half, model('all', { all: [...returns('all', { days: 25 }), 0.5, 0.5] })]);
-  const wanted = returns('all', { days: 25 }).reduce((growth, value) => growth * (1 + value), 1) - 1;
+  const { models } = compare([
+    half,
+    model('all', { all: [...returns('all', { days: 25 }), 0.5, 0.5] }),
+  ]);
+  const wanted =
+    returns('all', { days: 25 }).reduce((growth, value) => growth * (1 + value), 1) - 1;
   const { runReturns, totalReturn } = models.find((one) => one.model === 'all') ?? {};
-  for (const own of [totalReturn, runReturns?.[0]]) assert.ok(Math.abs((own as number) - wanted) < 1e-12);
+  for (const own of [totalReturn, runReturns?.[0]])
+    assert.ok(Math.abs((own as number) - wanted) < 1e-12);
 });
 
 test('models come in the order of their chances, then of their returns; pairs in the order of their models', () => {
@@ -147,30 +228,44 @@ test('models come in the order of their chances, then of their returns; pairs in
     model('middle', { middle: returns('middle') }),
   ];
   const { models: ordered, pairs, leader } = compare(models);
-  assert.deepEqual(ordered.map((one) => one.model), ['first', 'middle', 'last', 'none']);
+  assert.deepEqual(
+    ordered.map((one) => one.model),
+    ['first', 'middle', 'last', 'none'],
+  );
   assert.deepEqual(
     pairs.map((pair) => `${pair.model} ${pair.against}`),
     ['first middle', 'first last', 'first none', 'middle last', 'middle none', 'last none'],
   );
-  assert.deepEqual(pairs[2]?.difference, { reason: 'No figures for none: Needs 20 days with a return; it has 0' });
+  assert.deepEqual(pairs[2]?.difference, {
+    reason: 'No figures for none: Needs 20 days with a return; it has 0',
+  });
   assert.equal(leader.model, 'first');
 });
 
 test('against one model, every pair has it second, and p-values are adjusted for these pairs', () => {
   const { pairs } = compare([a, b, model('c', { c: returns('c') })], { against: 'b' });
-  assert.deepEqual(pairs.map((pair) => pair.against), ['b', 'b']);
+  assert.deepEqual(
+    pairs.map((pair) => pair.against),
+    ['b', 'b'],
+  );
   const least = Math.min(...pairs.map(({ pValue }) => pValue as number));
   const adjusted = Math.min(...pairs.map(({ pValueHolm }) => pValueHolm as number));
   assert.equal(adjusted, Math.min(1, 2 * least));
 });
 
 test('a pair that would be shown only without the others says so', () => {
-  const many = Array.from({ length: 9 }, (_, index) => model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }));
+  const many = Array.from({ length: 9 }, (_, index) =>
+    model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }),
+  );
   const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
-  const shownAsOnlyPair = pairs.filter(({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown);
+  const shownAsOnlyPair = pairs.filter(
+    ({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown,
+  );
   assert.ok(shownAsOnlyPair.length > 0);
   assert.deepEqual(
-    pairs.filter(({ sentence }) => sentence.includes('As the only pair it would be shown; the best of 45 pairs')),
+    pairs.filter(({ sentence }) =>
+      sentence.includes('As the only pair it would be shown; the best of 45 pairs'),
+    ),
     shownAsOnlyPair,
   );
 });
@@ -180,8 +275,14 @@ test('the confidence applies to the interval and to what is shown, not to the pl
   const at = (confidence: number) => compare([better, a], { confidence }).pairs[0];
   const [wide, narrow] = [at(0.999), at(0.5)];
   assert.deepEqual([wide?.isShown, narrow?.isShown], [false, true]);
-  assert.deepEqual([wide?.smallestDifference, wide?.daysNeeded], [narrow?.smallestDifference, narrow?.daysNeeded]);
-  const width = (pair: typeof wide) => (pair?.interval as { high: number }).high - (pair?.interval as { low: number }).low;
+  assert.deepEqual(
+    [wide?.smallestDifference, wide?.daysNeeded],
+    [narrow?.smallestDifference, narrow?.daysNeeded],
+  );
+  const width = (pair: typeof wide) => {
+    const { low, high } = (pair as { interval: { low: number; high: number } }).interval;
+    return high - low;
+  };
   assert.ok(width(wide) > 2 * width(narrow));
 });
 
@@ -189,10 +290,21 @@ test('one run does not show chance, unless the model is a rule', () => {
   const one = model('one', { one: returns('one') });
   const rule = model('rule', { rule: returns('rule') }, { isDeterministic: true });
   const { models, pairs } = compare([one, rule, a]);
-  assert.deepEqual(models.filter(({ isSingleRun }) => isSingleRun).map((single) => single.model), ['one']);
+  assert.deepEqual(
+    models.filter(({ isSingleRun }) => isSingleRun).map((single) => single.model),
+    ['one'],
+  );
   const single = pairs.filter((pair) => pair.model === 'one' || pair.against === 'one');
-  assert.ok(single.every((pair) => pair.singleRuns.join() === 'one' && pair.sentence.includes('With one run of one,')));
-  assert.ok(pairs.filter((pair) => !single.includes(pair)).every(({ singleRuns }) => singleRuns.length === 0));
+  assert.ok(
+    single.every(
+      (pair) => pair.singleRuns.join() === 'one' && pair.sentence.includes('With one run of one,'),
+    ),
+  );
+  assert.ok(
+    pairs
+      .filter((pair) => !single.includes(pair))
+      .every(({ singleRuns }) => singleRuns.length === 0),
+  );
 });
 
 test('a single model has an interval and a leader, but no figures that need another', () => {
@@ -200,20 +312,29 @@ test('a single model has an interval and a leader, but no figures that need anot
   const [only] = models;
   assert.equal(typeof only?.totalReturn, 'number');
   assert.deepEqual(only?.probabilityBest, { reason: 'There is no other model to compare it with' });
-  assert.deepEqual(pairs.map(({ pValue }) => pValue), [{ reason: 'No figures for flat: Its daily returns do not vary' }]);
+  assert.deepEqual(
+    pairs.map(({ pValue }) => pValue),
+    [{ reason: 'No figures for flat: Its daily returns do not vary' }],
+  );
   assert.equal(typeof leader.probabilisticSharpeRatio, 'number');
-  assert.deepEqual(leader.deflatedSharpeRatio, { reason: 'Needs the Sharpe ratios of two models; there is one' });
+  assert.deepEqual(leader.deflatedSharpeRatio, {
+    reason: 'Needs the Sharpe ratios of two models; there is one',
+  });
 });
 
 test('trials are at least those compared, and more of them lower the deflated ratio', () => {
-  const [few, many] = [compare([a, b], { trials: 1 }).leader, compare([a, b], { trials: 500 }).leader];
+  const [few, many] = [
+    compare([a, b], { trials: 1 }).leader,
+    compare([a, b], { trials: 500 }).leader,
+  ];
   assert.deepEqual([few.trials, many.trials], [2, 500]);
   assert.equal(few.probabilisticSharpeRatio, many.probabilisticSharpeRatio);
   assert.ok((few.deflatedSharpeRatio as number) > (many.deflatedSharpeRatio as number));
 });
 
 test('another window and other names draw other numbers, no models have no figures', () => {
-  const probability = (end: string) => compare([a, b], { window: { start: '2025-01-01', end } }).models[0]?.probabilityBest;
+  const probability = (end: string) =>
+    compare([a, b], { window: { start: '2025-01-01', end } }).models[0]?.probabilityBest;
   assert.equal(probability('2025-02-01'), probability('2025-02-01'));
   assert.notEqual(probability('2025-02-01'), probability('2025-02-02'));
   const renamed = compare([a, { ...b, model: 'c' }]).models;

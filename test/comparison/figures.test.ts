@@ -3,14 +3,27 @@ import { test } from 'node:test';
 import { intervalOf, overPeriod, twoSidedP } from '../../src/comparison/difference.ts';
 import { holm } from '../../src/comparison/holm.ts';
 import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
-import { MORE_RUNS, NO_DIFFERENCE, daysNeeded, smallestDifference } from '../../src/comparison/planning.ts';
+import {
+  MORE_RUNS,
+  NO_DIFFERENCE,
+  daysNeeded,
+  smallestDifference,
+} from '../../src/comparison/planning.ts';
 import { lagsFor, measureUncertainty, varianceOfMean } from '../../src/comparison/uncertainty.ts';
 import { within } from '../support/near.ts';
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-12 });
 
 const lags: [days: number, lags: number][] = [
-  [2, 1], [20, 2], [27, 2], [28, 3], [99, 3], [100, 4], [250, 4], [273, 5], [2500, 8], // 28 > 100·(3/4)^4.5 = 27.4
+  [2, 1],
+  [20, 2],
+  [27, 2],
+  [28, 3],
+  [99, 3],
+  [100, 4],
+  [250, 4],
+  [273, 5],
+  [2500, 8], // 28 > 100·(3/4)^4.5 = 27.4
 ];
 
 test('the number of lags grows with the ninth root of the days squared', () => {
@@ -18,9 +31,11 @@ test('the number of lags grows with the ninth root of the days squared', () => {
 });
 
 test('the variance of a mean, by hand', () => {
-  // 1, 2, 3, 6: mean 3, deviations -2, -1, 0, 3; L = 1; γ₀ = 14/4, γ₁ = (2 + 0 + 0)/4; (14/4 + 2·1/2·2/4)/3 = 4/3.
+  // 1, 2, 3, 6: mean 3, deviations -2, -1, 0, 3; L = 1; γ₀ = 14/4, γ₁ = (2 + 0 + 0)/4; (14/4 +
+  // 2·1/2·2/4)/3 = 4/3.
   assertNear(varianceOfMean(Float64Array.of(1, 2, 3, 6)), 4 / 3);
-  // 1, -1, 1, -1: γ₀ = 1, γ₁ = -3/4; (1 - 3/4)/3: days that swing back are more informative than as many that do not.
+  // 1, -1, 1, -1: γ₀ = 1, γ₁ = -3/4; (1 - 3/4)/3: days that swing back are more informative than as
+  // many that do not.
   assertNear(varianceOfMean(Float64Array.of(1, -1, 1, -1)), 1 / 12);
 });
 
@@ -32,24 +47,37 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
     total: varianceOfMean(daily),
     degreesOfFreedom: 3,
   });
-  const both = measureUncertainty(daily, [{ runs: 2, variance: 4 / 3 }, { runs: 3, variance: 2 }]);
+  const both = measureUncertainty(daily, [
+    { runs: 2, variance: 4 / 3 },
+    { runs: 3, variance: 2 },
+  ]);
   assertNear(both?.ofRuns, 4 / 3); // 4/3/2 + 2/3
   assertNear(both?.total, 8 / 3);
   assertNear(both?.degreesOfFreedom, 64 / 9 / (16 / 27 + 4 / 9 + 2 / 9)); // (4/3)²/3, (2/3)²/1, (2/3)²/2
   const still = Float64Array.of(1, 1, 1, 1);
   assert.equal(measureUncertainty(still, [{ runs: 1, variance: 0 }]), null);
-  assertNear(measureUncertainty(still, [{ runs: 2, variance: 2 }])?.degreesOfFreedom, 1, 'only runs vary');
+  assertNear(
+    measureUncertainty(still, [{ runs: 2, variance: 2 }])?.degreesOfFreedom,
+    1,
+    'only runs vary',
+  );
 });
 
 test('differences by rounding do not count as variation', () => {
-  const rounding = Float64Array.from({ length: 250 }, (_, day) => Math.log1p(0.1) + (day % 2) * Number.EPSILON * 0.05);
+  const rounding = Float64Array.from(
+    { length: 250 },
+    (_, day) => Math.log1p(0.1) + (day % 2) * Number.EPSILON * 0.05,
+  );
   assert.equal(measureUncertainty(rounding, [{ runs: 1, variance: 0 }]), null);
 });
 
 test('an interval and a p-value of known degrees of freedom', () => {
   // t(0.975; 4) = 2.776445105197793 (scipy.stats.t.ppf)
   const uncertainty = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 4 };
-  const { low, high } = intervalOf(0.001, uncertainty, { days: 100, confidence: 0.95 }) as { low: number; high: number };
+  const { low, high } = intervalOf(0.001, uncertainty, { days: 100, confidence: 0.95 }) as {
+    low: number;
+    high: number;
+  };
   assertNear(Math.log1p(low), 100 * (0.001 - 0.002776445105197793));
   assertNear(Math.log1p(high), 100 * (0.001 + 0.002776445105197793));
   assertNear(twoSidedP(0.002776445105197793, uncertainty), 0.05);
@@ -68,15 +96,28 @@ test('an end too large for a number makes no interval', () => {
 const holmTable: [pValues: number[], adjusted: number[]][] = [
   [[], []],
   [[0.03], [0.03]],
-  [[0.01, 0.04, 0.03], [0.03, 0.06, 0.06]],
-  [[0.5, 0.01, 0.5], [1, 0.03, 1]],
-  [[0.02, 0.02, 0.9], [0.06, 0.06, 0.9]],
-  [[0.001, 0.02, 0.012, 0.3], [0.004, 0.04, 0.036, 0.3]],
+  [
+    [0.01, 0.04, 0.03],
+    [0.03, 0.06, 0.06],
+  ],
+  [
+    [0.5, 0.01, 0.5],
+    [1, 0.03, 1],
+  ],
+  [
+    [0.02, 0.02, 0.9],
+    [0.06, 0.06, 0.9],
+  ],
+  [
+    [0.001, 0.02, 0.012, 0.3],
+    [0.004, 0.04, 0.036, 0.3],
+  ],
 ];
 
 test('p-values adjusted by Holm, by hand', () => {
   for (const [pValues, adjusted] of holmTable)
-    for (const [index, own] of holm(pValues).entries()) assertNear(own, adjusted[index] as number, pValues.join());
+    for (const [index, own] of holm(pValues).entries())
+      assertNear(own, adjusted[index] as number, pValues.join());
 });
 
 test('what it would take to show a difference', () => {
@@ -92,27 +133,47 @@ test('what it would take to show a difference', () => {
 });
 
 test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
-  const baskets = { ofDays: 0.0061 ** 2 / 20, ofRuns: 0, total: 0.0061 ** 2 / 20, degreesOfFreedom: 19 };
-  assert.equal(Number((daysNeeded(Math.log(1.01) / 20, baskets, 20) as number).toPrecision(3)), 1180);
-  assertNear(Math.log1p(smallestDifference(baskets, 20) as number), 2.8016 * 0.0061 * Math.sqrt(20));
+  const baskets = {
+    ofDays: 0.0061 ** 2 / 20,
+    ofRuns: 0,
+    total: 0.0061 ** 2 / 20,
+    degreesOfFreedom: 19,
+  };
+  assert.equal(
+    Number((daysNeeded(Math.log(1.01) / 20, baskets, 20) as number).toPrecision(3)),
+    1180,
+  );
+  assertNear(
+    Math.log1p(smallestDifference(baskets, 20) as number),
+    2.8016 * 0.0061 * Math.sqrt(20),
+  );
 });
 
 test('the probabilistic Sharpe ratio of returns without skew, and of some that are not informative', () => {
-  // ±1 and 0 with a mean of 0: ratio 0, so Φ(0 - S₀√(D-1)); Φ(-0.3) = 0.3820885778110474 (scipy.stats.norm.cdf)
+  // ±1 and 0 with a mean of 0: ratio 0, so Φ(0 - S₀√(D-1)); Φ(-0.3) = 0.3820885778110474
+  // (scipy.stats.norm.cdf)
   const even = Float64Array.of(1, 0, -1, 1, 0, -1, 1, -1, 0, 0);
   assertNear(probabilisticSharpeRatio(even, 0), 0.5);
   assertNear(probabilisticSharpeRatio(even, 0.1), 0.3820885778110474);
   const still = new Float64Array(20).fill(0.001);
-  assert.deepEqual(probabilisticSharpeRatio(still, 0), { reason: 'The daily returns of the mean run do not vary' });
-  // Four days of twenty at one value, the others 1 below: g₃ = 3/2, and a ratio of 4/3 makes the variance (1 - g₃S/2)² = 0.
+  assert.deepEqual(probabilisticSharpeRatio(still, 0), {
+    reason: 'The daily returns of the mean run do not vary',
+  });
+  // Four days of twenty at one value, the others 1 below: g₃ = 3/2, and a ratio of 4/3 makes the
+  // variance (1 - g₃S/2)² = 0.
   const lower = (4 / 3) * Math.sqrt((0.16 * 20) / 19) - 0.2;
-  const twoValues = Float64Array.from({ length: 20 }, (_, day) => (day % 5 === 0 ? lower + 1 : lower));
-  const reason = 'The daily returns take only two values, so the error of the ratio cannot be estimated';
+  const twoValues = Float64Array.from({ length: 20 }, (_, day) =>
+    day % 5 === 0 ? lower + 1 : lower,
+  );
+  const reason =
+    'The daily returns take only two values, so the error of the ratio cannot be estimated';
   assert.deepEqual(probabilisticSharpeRatio(twoValues, 0), { reason });
 });
 
 test('the best of many without skill: none of one model, more of more trials', () => {
-  assert.deepEqual(expectedBestSharpeRatio([0.1], 5), { reason: 'Needs the Sharpe ratios of two models; there is one' });
+  assert.deepEqual(expectedBestSharpeRatio([0.1], 5), {
+    reason: 'Needs the Sharpe ratios of two models; there is one',
+  });
   // sd = √0.02; (1 - γ)Φ⁻¹(0.8) + γΦ⁻¹(1 - 1/(5e)) = 1.1925940010138572 (scipy.stats.norm.ppf)
   const bestOfFive = Math.sqrt(0.02) * 1.1925940010138572;
   assertNear(expectedBestSharpeRatio([0.1, 0.3], 5), bestOfFive);

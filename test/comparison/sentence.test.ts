@@ -31,7 +31,13 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   ],
   [
     'a difference that is shown',
-    { difference: 0.152, interval: { low: 0.021, high: 0.29 }, isShown: true, isShownAsOnlyPair: true, daysNeeded: 6 },
+    {
+      difference: 0.152,
+      interval: { low: 0.021, high: 0.29 },
+      isShown: true,
+      isShownAsOnlyPair: true,
+      daysNeeded: 6,
+    },
     'gpt-5 ahead of claude by 15.2 % over 20 days, [+2.1 %, +29.0 %]: shown. These 20 days can show 7.7 % or more.',
   ],
   [
@@ -48,7 +54,11 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   ],
   [
     'no difference at all',
-    { difference: 0, interval: { low: -0.05, high: 0.05 }, daysNeeded: { reason: 'There is no difference to show' } },
+    {
+      difference: 0,
+      interval: { low: -0.05, high: 0.05 },
+      daysNeeded: { reason: 'There is no difference to show' },
+    },
     'gpt-5 level with claude over 20 days, [−5.0 %, +5.0 %]: not shown. These 20 days can show 7.7 % or more.',
   ],
   [
@@ -94,5 +104,6 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
 ];
 
 test('a pair as one sentence for people', () => {
-  for (const [name, change, sentence] of table) assert.equal(sentenceOf({ ...example, ...change }), sentence, name);
+  for (const [name, change, sentence] of table)
+    assert.equal(sentenceOf({ ...example, ...change }), sentence, name);
 });

@@ -12,27 +12,36 @@ import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 
 /**
- * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The variance of the days is that of
- * statsmodels' OLS on a constant with cov_type="HAC", maxlags=3, use_correction=True; the joint covariance its S_hac_simple
- * with the same correction; p and t are scipy's, Holm statsmodels' multipletests, skewness and kurtosis scipy's, the
- * probability of being best counts 2,000,000 draws of numpy's multivariate_normal.
+ * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The
+ * variance of the days is that of statsmodels' OLS on a constant with cov_type="HAC", maxlags=3,
+ * use_correction=True; the joint covariance its S_hac_simple with the same correction; p and t are
+ * scipy's, Holm statsmodels' multipletests, skewness and kurtosis scipy's, the probability of being
+ * best counts 2,000,000 draws of numpy's multivariate_normal.
  */
-const expected = JSON.parse(readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'));
+const expected = JSON.parse(
+  readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'),
+);
 
 const assertNear = within({ absolute: 1e-10, relative: 1e-10 });
 const TRIALS = 7;
 
 type Row = Record<string, unknown>;
 
-/** The figures of a row by the names of the expected ones; the ends of an interval beside the others. */
+/**
+ * The figures of a row by the names of the expected ones; the ends of an interval beside the
+ * others.
+ */
 function assertFigures(actual: Row, wanted: Row): void {
   const flat: Row = { ...actual, ...(actual['interval'] as Row) };
   for (const [name, value] of Object.entries(wanted)) {
     if (name === 'probabilityBest') continue;
     const where = `${wanted['model']} ${wanted['against'] ?? ''} ${name}`;
     if (typeof value === 'number') assertNear(flat[name] as number, value, where);
-    else if (value === null) assert.deepEqual(flat[name], { reason: 'More days cannot show it, more runs can' }, where);
-    else if (Array.isArray(value)) for (const [index, one] of value.entries()) assertNear((flat[name] as number[])[index], one, where);
+    else if (value === null)
+      assert.deepEqual(flat[name], { reason: 'More days cannot show it, more runs can' }, where);
+    else if (Array.isArray(value))
+      for (const [index, one] of value.entries())
+        assertNear((flat[name] as number[])[index], one, where);
     else assert.equal(flat[name], value, where);
   }
 }
@@ -44,7 +53,8 @@ test('every figure of real series agrees with other libraries', () => {
     { day: '2025-07-08', runs: ['chips#2', 'shops#4'] },
     { day: '2025-09-02', runs: ['shops#4'] },
   ]);
-  for (const wanted of expected.models) assertFigures(models.find(({ model }) => model === wanted.model) as never, wanted);
+  for (const wanted of expected.models)
+    assertFigures(models.find(({ model }) => model === wanted.model) as never, wanted);
   assertFigures(leader as never, expected.leader);
 });
 
@@ -56,7 +66,9 @@ test('every pair of real series agrees with other libraries, with each of the tw
   }
   const all = compare(stockModels()).pairs;
   for (const { model, against, pValueHolm } of expected.pairs) {
-    const pair = all.find((one) => [one.model, one.against].sort().join() === [model, against].sort().join());
+    const pair = all.find(
+      (one) => [one.model, one.against].sort().join() === [model, against].sort().join(),
+    );
     assertNear(pair?.pValueHolm as number, pValueHolm, `${model} ${against}`);
   }
 });
@@ -67,7 +79,10 @@ test('the joint covariance of real series agrees with another library', () => {
   const scale = Math.max(...expected.covariance.flat());
   for (const [row, wanted] of expected.covariance.entries())
     for (const [column, value] of wanted.entries())
-      assert.ok(Math.abs((covariance[row]?.[column] ?? NaN) - value) < 1e-12 * scale, `${row}, ${column}`);
+      assert.ok(
+        Math.abs((covariance[row]?.[column] ?? NaN) - value) < 1e-12 * scale,
+        `${row}, ${column}`,
+      );
 });
 
 test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
@@ -78,11 +93,17 @@ test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
   );
   for (const { model, probabilityBest } of models) {
     const wanted = expected.models.find((one: Row) => one['model'] === model).probabilityBest;
-    assert.ok(Math.abs((probabilityBest as number) - wanted) < 0.01, `${model}: ${probabilityBest} is not ${wanted}`);
+    assert.ok(
+      Math.abs((probabilityBest as number) - wanted) < 0.01,
+      `${model}: ${probabilityBest} is not ${wanted}`,
+    );
   }
   const { series, pairs } = measureStocks();
   const others = atOnce(probabilitiesOfBest(series, pairs, { seed: 'another' }));
-  assert.notDeepEqual(others.toSorted(), models.map(({ probabilityBest }) => probabilityBest).toSorted());
+  assert.notDeepEqual(
+    others.toSorted(),
+    models.map(({ probabilityBest }) => probabilityBest).toSorted(),
+  );
 });
 
 test("the degrees of freedom of two groups of runs agree with another library's Welch test", () => {
@@ -97,6 +118,8 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 
 function measureStocks() {
   const days = new Map<string, number>();
-  const { series } = atOnce(findParticipants(atOnce(readRecords(stockModels(), days)), calendarOf(days)));
+  const { series } = atOnce(
+    findParticipants(atOnce(readRecords(stockModels(), days)), calendarOf(days)),
+  );
   return { series, pairs: atOnce(measurePairs(series)) };
 }

@@ -25,7 +25,10 @@ import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
 import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
-/** A market and its control market: rules do the same in both, a model that remembers the real prices does not. */
+/**
+ * A market and its control market: rules do the same in both, a model that remembers the real
+ * prices does not.
+ */
 
 const SYMBOLS = Array.from({ length: 8 }, (_, index) => `STOCK${index}`);
 const HOLIDAYS = ['2025-06-19', '2025-07-04'];
@@ -48,7 +51,10 @@ const CASH = 100_000_000;
 function rawPrices(): string {
   return SYMBOLS.flatMap((symbol, place) =>
     DATES.map((date, day) => {
-      const level = 40 * (place + 2) * Math.exp(0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5);
+      const level =
+        40 *
+        (place + 2) *
+        Math.exp(0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5);
       const raw = symbol === SPLIT.symbol && date >= SPLIT.date ? level / 4 : level;
       return `${symbol} ${date} ${raw.toFixed(4)} ${(raw * (1 + 0.01 * Math.cos(day * (place + 1)))).toFixed(4)}`;
     }),
@@ -71,20 +77,44 @@ before(async (t) => {
   (t as TestContext).after(() => database.close());
   storePrices(database, rawPrices());
   const stamp = { source: 'csv', recordedAt: '2025-10-01T00:00:00.000Z' };
-  database.transaction(() => atOnce(storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp)));
+  database.transaction(() =>
+    atOnce(
+      storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp),
+    ),
+  );
   const [from, to] = [DATES[0] as CalendarDate, DATES.at(-1) as CalendarDate];
   const spans = SYMBOLS.map((symbol) => ({ symbol, startDate: from, endDate: to }));
-  database.transaction(() => atOnce(storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp)));
+  database.transaction(() =>
+    atOnce(storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp)),
+  );
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
-  const { bars, dividends } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });
-  const imported = await importPriceFile(database, join(out, 'prices.csv'), { clock: () => new Date() });
-  assert.deepEqual([bars, imported.bars, imported.refused.size], [SYMBOLS.length * DATES.length, bars, 0]);
+  const { bars, dividends } = await writeControlMarket(path, out, {
+    key,
+    from,
+    to,
+    name: 'control',
+    signal: new AbortController().signal,
+  });
+  const imported = await importPriceFile(database, join(out, 'prices.csv'), {
+    clock: () => new Date(),
+  });
+  assert.deepEqual(
+    [bars, imported.bars, imported.refused.size],
+    [SYMBOLS.length * DATES.length, bars, 0],
+  );
   const paid = await importFile(database, join(out, 'dividends.csv'), { clock: () => new Date() });
   assert.ok(paid.kind === 'dividends');
-  assert.deepEqual([dividends, paid.dividends, paid.symbols, paid.refused.size], [DIVIDENDS.length, 4, SYMBOLS.length, 0]);
+  assert.deepEqual(
+    [dividends, paid.dividends, paid.symbols, paid.refused.size],
+    [DIVIDENDS.length, 4, SYMBOLS.length, 0],
+  );
   real = { database, symbols: SYMBOLS, dates: DAYS };
-  control = { database, symbols: key.disguises.map(({ code }) => code), dates: DAYS.map((date) => shiftBack(date, key)) };
+  control = {
+    database,
+    symbols: key.disguises.map(({ code }) => code),
+    dates: DAYS.map((date) => shiftBack(date, key)),
+  };
 });
 
 type Trader = (day: LedgerDay) => Promise<void>;
@@ -101,7 +131,9 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
     const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
     await trader(day);
     portfolio = day.portfolio;
-    const marks = [...portfolio.holdings.keys()].map((symbol) => [symbol, closingMark(database, date, symbol)!.price] as const);
+    const marks = [...portfolio.holdings.keys()].map(
+      (symbol) => [symbol, closingMark(database, date, symbol)!.price] as const,
+    );
     const close = valueOf(portfolio, new Map(marks));
     returns.push(close / value - 1);
     [value, before] = [close, date];
@@ -117,8 +149,15 @@ function morning(
 ): Portfolio {
   const held = [...portfolio.holdings.keys()];
   const since = { after: before, upTo: market.date };
-  const dividends = dividendsBetween(database, held, since).map((dividend) => ({ ...dividend, paid: cashPerShare(dividend) }));
-  const { actions } = morningOf(portfolio, { splits: splitsBetween(database, held, since), dividends }, market);
+  const dividends = dividendsBetween(database, held, since).map((dividend) => ({
+    ...dividend,
+    paid: cashPerShare(dividend),
+  }));
+  const { actions } = morningOf(
+    portfolio,
+    { splits: splitsBetween(database, held, since), dividends },
+    market,
+  );
   return actions.at(-1)?.portfolio ?? portfolio;
 }
 
@@ -127,20 +166,35 @@ function baseline(strategy: BaselineStrategy): Trader {
     const brief = briefOf(day);
     const conversation: ChatMessage[] = firstMessages(brief);
     for (;;) {
-      const { content, toolCalls } = await createBaselineModel(strategy, { signature: strategy, brief })(conversation);
+      const { content, toolCalls } = await createBaselineModel(strategy, {
+        signature: strategy,
+        brief,
+      })(conversation);
       conversation.push({ role: 'assistant', content, toolCalls });
       if (toolCalls.length === 0) return;
       for (const call of toolCalls)
-        conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
+        conversation.push({
+          role: 'tool',
+          id: call.id,
+          content: (await callTool(day, call)).content,
+        });
     }
   };
 }
 
-/** Each morning moves everything into the stock that, as it remembers, rises most until the next morning. */
+/**
+ * Each morning moves everything into the stock that, as it remembers, rises most until the next
+ * morning.
+ */
 function rememberer(): Trader {
-  const bars = rawPrices().split('\n').map((line) => line.split(' ') as [symbol: string, date: string, open: string]);
+  const bars = rawPrices()
+    .split('\n')
+    .map((line) => line.split(' ') as [symbol: string, date: string, open: string]);
   const remembered = new Map(
-    bars.map(([symbol, date, open], index) => [`${symbol} ${date}`, Number(bars[index + 1]?.[2] ?? open) / Number(open)]),
+    bars.map(([symbol, date, open], index) => [
+      `${symbol} ${date}`,
+      Number(bars[index + 1]?.[2] ?? open) / Number(open),
+    ]),
   );
   const order = (day: LedgerDay, name: 'buy' | 'sell', symbol: string, amount: number) =>
     callTool(day, { id: name, name, arguments: JSON.stringify({ symbol, amount }) });
@@ -156,7 +210,9 @@ function rememberer(): Trader {
 /** A model and its control, day number by day number. */
 async function comparePlays(trader: Trader) {
   const [there, here] = [await play(real, trader), await play(control, trader)];
-  const compared = compare([model('real', { real: there }), model('control', { control: here })], { against: 'control' });
+  const compared = compare([model('real', { real: there }), model('control', { control: here })], {
+    against: 'control',
+  });
   assert.equal(compared.days.length, DAYS.length);
   const [pair] = compared.pairs;
   assert.ok(pair !== undefined);
@@ -168,15 +224,27 @@ for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
     const { there, here, pair } = await comparePlays(baseline(strategy));
     const apart = there.map((value, day) => Math.abs(value - (here[day] as number)));
     const worst = Math.max(...apart);
-    assert.ok(worst < 2e-5, `day ${apart.indexOf(worst)}: ${there[apart.indexOf(worst)]} and ${here[apart.indexOf(worst)]}`);
-    assert.ok(there.filter((value) => Math.abs(value) > 1e-3).length > DAYS.length / 2, 'there is something to compare');
-    assert.ok(typeof pair.difference === 'number' && Math.abs(pair.difference) < 1e-4, `${JSON.stringify(pair.difference)}`);
+    assert.ok(
+      worst < 2e-5,
+      `day ${apart.indexOf(worst)}: ${there[apart.indexOf(worst)]} and ${here[apart.indexOf(worst)]}`,
+    );
+    assert.ok(
+      there.filter((value) => Math.abs(value) > 1e-3).length > DAYS.length / 2,
+      'there is something to compare',
+    );
+    assert.ok(
+      typeof pair.difference === 'number' && Math.abs(pair.difference) < 1e-4,
+      `${JSON.stringify(pair.difference)}`,
+    );
     assert.equal(pair.isShown, false);
   });
 }
 
 test('a model that remembers the real prices shows a large difference', async () => {
   const { pair } = await comparePlays(rememberer());
-  assert.ok(typeof pair.difference === 'number' && pair.difference > 0.2, `${JSON.stringify(pair.difference)}`);
+  assert.ok(
+    typeof pair.difference === 'number' && pair.difference > 0.2,
+    `${JSON.stringify(pair.difference)}`,
+  );
   assert.equal(pair.isShown, true);
 });

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addDays, isWeekday } from '../../src/calendar.ts';
@@ -31,7 +38,10 @@ const configuration = {
 };
 const SPAN = ['--from', '2025-06-05', '--to', '2025-06-10'];
 
-/** Of AAA before its split, on the day of its split and after it; of BBB it is known that there was none. */
+/**
+ * Of AAA before its split, on the day of its split and after it; of BBB it is known that there was
+ * none.
+ */
 const DIVIDENDS = [
   { symbol: 'AAA', exDate: '2025-06-05', cash: 9_000_000 },
   { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001 },
@@ -54,31 +64,62 @@ function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   t.after(() => database.close());
   storePrices(database, PRICES);
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
-  database.transaction(() => atOnce(storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp)));
-  database.transaction(() => atOnce(storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp)));
+  database.transaction(() =>
+    atOnce(storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp)),
+  );
+  database.transaction(() =>
+    atOnce(
+      storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp),
+    ),
+  );
   return { cwd, database };
 }
 
-const rowsOf = (text: string) => text.trimEnd().split('\n').map((line) => line.split(','));
+const rowsOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(','));
 
 test('the key: the same for the same seed, another for another one; codes, factors and weeks as documented', () => {
   const symbols = Array.from({ length: 500 }, (_, index) => `S${index}`);
   const from = '2025-06-05';
   const key = drawKey('river', symbols, { weeks: null, from });
-  assert.deepEqual(drawKey('river', symbols.toReversed(), { weeks: null, from: '2024-01-01' }), key);
+  assert.deepEqual(
+    drawKey('river', symbols.toReversed(), { weeks: null, from: '2024-01-01' }),
+    key,
+  );
   assert.notDeepEqual(drawKey('rivers', symbols, { weeks: null, from }).disguises, key.disguises);
   assert.deepEqual(drawKey('river', symbols, { weeks: 7, from }), { ...key, weeks: 7 });
   const codes = key.disguises.map(({ code }) => code);
   assert.equal(new Set(codes).size, symbols.length);
-  assert.deepEqual(codes.filter((code) => !/^[A-Z]{6}$/.test(code)), []);
+  assert.deepEqual(
+    codes.filter((code) => !/^[A-Z]{6}$/.test(code)),
+    [],
+  );
   assert.deepEqual(codes, codes.toSorted());
-  assert.notDeepEqual(key.disguises.map(({ symbol }) => symbol), symbols.toSorted(), 'the order of the codes tells nothing');
+  assert.notDeepEqual(
+    key.disguises.map(({ symbol }) => symbol),
+    symbols.toSorted(),
+    'the order of the codes tells nothing',
+  );
   const exponents = key.disguises.map(({ factor }) => Math.log2(factor));
   assert.ok(exponents.every((exponent) => exponent >= -1 && exponent < 1));
   const mean = exponents.reduce((sum, exponent) => sum + exponent, 0) / exponents.length;
-  assert.ok(Math.abs(mean) < 0.1 && Math.min(...exponents) < -0.9 && Math.max(...exponents) > 0.9, `mean ${mean}`);
-  const weeks = Array.from({ length: 200 }, (_, seed) => drawKey(`${seed}`, [], { weeks: null, from }).weeks);
-  assert.ok(Math.min(...weeks) >= 52 && Math.min(...weeks) < 100 && Math.max(...weeks) <= 1_040 && Math.max(...weeks) > 990);
+  assert.ok(
+    Math.abs(mean) < 0.1 && Math.min(...exponents) < -0.9 && Math.max(...exponents) > 0.9,
+    `mean ${mean}`,
+  );
+  const weeks = Array.from(
+    { length: 200 },
+    (_, seed) => drawKey(`${seed}`, [], { weeks: null, from }).weeks,
+  );
+  assert.ok(
+    Math.min(...weeks) >= 52 &&
+      Math.min(...weeks) < 100 &&
+      Math.max(...weeks) <= 1_040 &&
+      Math.max(...weeks) > 990,
+  );
   assert.ok(isWeekday(shiftBack(from, key)));
   assert.throws(() => drawKey('river', ['A'], { weeks: 6_545, from }), {
     code: 'invalid_dates',
@@ -89,14 +130,54 @@ test('the key: the same for the same seed, another for another one; codes, facto
 
 const bar = { open: 100, high: 110, low: 90, close: 105, volume: 1000 };
 const rows: [name: string, bar: object, factor: number, expected: string | RegExp][] = [
-  ['a bar before a split is divided by it', { date: '2025-06-06' }, 2, 'CODE,2025-05-30,50,55,45,52.5,2000,disguise\n'],
-  ['a bar on the day of a split is not', { date: '2025-06-09' }, 2, 'CODE,2025-06-02,200,220,180,210,500,disguise\n'],
-  ['prices have four decimals, volumes none', { date: '2025-06-10' }, 1 / 3, 'CODE,2025-06-03,33.3333,36.6667,30,35,3000,disguise\n'],
-  ['an unknown value stays unknown', { date: '2025-06-10', high: null, low: null, close: null, volume: null }, 1, 'CODE,2025-06-03,100,,,,,disguise\n'],
-  ['a volume of 0 stays 0', { date: '2025-06-10', volume: 0 }, 2, 'CODE,2025-06-03,200,220,180,210,0,disguise\n'],
-  ['a price that would round to 0 is refused', { date: '2025-06-06', low: 0.0001 }, 1, /^Cannot disguise AAA: its bar of 2025-06-06 would be out of range; try another seed$/],
-  ['a price above the highest is refused', { date: '2025-06-10', open: 9e6 }, 2, /^Cannot disguise AAA: its bar of 2025-06-10 would/],
-  ['a volume above the highest is refused', { date: '2025-06-10', volume: 9e14 }, 0.5, /^Cannot disguise AAA: its bar of 2025-06-10 would/],
+  [
+    'a bar before a split is divided by it',
+    { date: '2025-06-06' },
+    2,
+    'CODE,2025-05-30,50,55,45,52.5,2000,disguise\n',
+  ],
+  [
+    'a bar on the day of a split is not',
+    { date: '2025-06-09' },
+    2,
+    'CODE,2025-06-02,200,220,180,210,500,disguise\n',
+  ],
+  [
+    'prices have four decimals, volumes none',
+    { date: '2025-06-10' },
+    1 / 3,
+    'CODE,2025-06-03,33.3333,36.6667,30,35,3000,disguise\n',
+  ],
+  [
+    'an unknown value stays unknown',
+    { date: '2025-06-10', high: null, low: null, close: null, volume: null },
+    1,
+    'CODE,2025-06-03,100,,,,,disguise\n',
+  ],
+  [
+    'a volume of 0 stays 0',
+    { date: '2025-06-10', volume: 0 },
+    2,
+    'CODE,2025-06-03,200,220,180,210,0,disguise\n',
+  ],
+  [
+    'a price that would round to 0 is refused',
+    { date: '2025-06-06', low: 0.0001 },
+    1,
+    /^Cannot disguise AAA: its bar of 2025-06-06 would be out of range; try another seed$/,
+  ],
+  [
+    'a price above the highest is refused',
+    { date: '2025-06-10', open: 9e6 },
+    2,
+    /^Cannot disguise AAA: its bar of 2025-06-10 would/,
+  ],
+  [
+    'a volume above the highest is refused',
+    { date: '2025-06-10', volume: 9e14 },
+    0.5,
+    /^Cannot disguise AAA: its bar of 2025-06-10 would/,
+  ],
 ];
 for (const [name, change, factor, expected] of rows) {
   test(`a disguised bar: ${name}`, () => {
@@ -107,28 +188,64 @@ for (const [name, change, factor, expected] of rows) {
   });
 }
 
-/** Dividends of AAA on Friday 2025-06-06 and Monday 2025-06-09, of 1 dollar → rows of 2 dollars, `DAY AMOUNT`. */
-const spansOfDividends: [name: string, source: PriceSource, spans: [from: string, to: string][], rows: string[]][] = [
+/**
+ * Dividends of AAA on Friday 2025-06-06 and Monday 2025-06-09, of 1 dollar → rows of 2 dollars,
+ * `DAY AMOUNT`.
+ */
+const spansOfDividends: [
+  name: string,
+  source: PriceSource,
+  spans: [from: string, to: string][],
+  rows: string[],
+][] = [
   ['nothing is known to be complete', 'csv', [], ['06 2', '09 2']],
-  ['known before and after', 'csv', [['2025-01-01', '2025-12-31']], ['05 0', '10 0', '06 2', '09 2']],
+  [
+    'known before and after',
+    'csv',
+    [['2025-01-01', '2025-12-31']],
+    ['05 0', '10 0', '06 2', '09 2'],
+  ],
   ['known from a day on', 'csv', [['2025-06-09', '2025-12-31']], ['09 0', '10 0', '06 2', '09 2']],
   ['known on one day', 'csv', [['2025-06-09', '2025-06-09']], ['09 0', '06 2', '09 2']],
-  ['known in two spans with a weekday between', 'csv', [['2025-06-05', '2025-06-05'], ['2025-06-09', '2025-06-10']], ['06 2', '09 2']],
+  [
+    'known in two spans with a weekday between',
+    'csv',
+    [
+      ['2025-06-05', '2025-06-05'],
+      ['2025-06-09', '2025-06-10'],
+    ],
+    ['06 2', '09 2'],
+  ],
   ['contained in the prices', 'stooq', [], ['05 0', '10 0']],
 ];
 for (const [name, source, spans, rowsExpected] of spansOfDividends) {
   test(`disguised dividends: ${name}`, () => {
     const database = openDatabase(':memory:');
     storePrices(database, PRICES, source);
-    const dividends = ['2025-06-06', '2025-06-09'].map((exDate) => ({ symbol: 'AAA', exDate, cash: 1_000_000 }));
+    const dividends = ['2025-06-06', '2025-06-09'].map((exDate) => ({
+      symbol: 'AAA',
+      exDate,
+      cash: 1_000_000,
+    }));
     const stamp = { recordedAt: '2025-07-01T00:00:00.000Z' };
-    atOnce(storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { ...stamp, source: 'manual' }));
+    atOnce(
+      storeDividends(
+        database,
+        { dividends, spans: [], basis: 'as_paid' },
+        { ...stamp, source: 'manual' },
+      ),
+    );
     for (const [startDate, endDate] of spans)
-      database.statement(`INSERT INTO dividend_coverage VALUES ('AAA', 'csv', ?, ?, 't')`).run(startDate, endDate);
+      database
+        .statement(`INSERT INTO dividend_coverage VALUES ('AAA', 'csv', ?, ?, 't')`)
+        .run(startDate, endDate);
     const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
     const found = disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' });
     const expected = rowsExpected.map((row) => row.split(' ') as [day: string, amount: string]);
-    assert.deepEqual(found.map(({ row }) => row), expected.map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`));
+    assert.deepEqual(
+      found.map(({ row }) => row),
+      expected.map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`),
+    );
   });
 }
 
@@ -136,29 +253,53 @@ test('a disguised dividend above the highest is refused', () => {
   const database = openDatabase(':memory:');
   storePrices(database, PRICES);
   const dividends = [{ symbol: 'AAA', exDate: '2025-06-06', cash: 600_000_000_000 }];
-  atOnce(storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' }));
+  atOnce(
+    storeDividends(
+      database,
+      { dividends, spans: [], basis: 'as_paid' },
+      { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' },
+    ),
+  );
   const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
   assert.throws(() => disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' }), {
     code: 'no_prices',
-    message: 'Cannot disguise AAA: its dividend of 2025-06-06 would be out of range; try another seed',
+    message:
+      'Cannot disguise AAA: its dividend of 2025-06-06 would be out of range; try another seed',
   });
 });
 
 test('disguise writes prices and dividends, and import-prices takes them as an adjusted series with coverage', async (t) => {
   const { cwd, database } = installed(t);
-  const first = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'control'], { cwd });
+  const first = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'control'], {
+    cwd,
+  });
   assert.deepEqual([first.code, first.stderr], [0, '']);
-  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), ['dividends.csv', 'key.csv', 'prices.csv', 'universe.json']);
+  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), [
+    'dividends.csv',
+    'key.csv',
+    'prices.csv',
+    'universe.json',
+  ]);
   const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
   const [header, ...keys] = rowsOf(read('control/key.csv'));
   assert.deepEqual(header, ['code', 'symbol', 'factor', 'weeks']);
   const codeOf = Object.fromEntries(keys.map(([code, symbol]) => [symbol, code]));
   assert.deepEqual(Object.keys(codeOf).sort(), ['AAA', 'BBB']);
-  assert.deepEqual(JSON.parse(read('control/universe.json')), { universes: { control: keys.map(([code]) => code) } });
+  assert.deepEqual(JSON.parse(read('control/universe.json')), {
+    universes: { control: keys.map(([code]) => code) },
+  });
   const weeks = Number(keys[0]?.[3]);
   const lastDate = addDays('2025-06-10', -7 * weeks);
-  assert.match(first.stdout, /^control: 6 bars and 3 dividends of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/);
-  assert.match(first.stdout, new RegExp(` to ${lastDate}, ${weeks} weeks? earlier\n[^]*Next: import-prices control/prices.csv control/dividends.csv, [^]*, trigger --universe control\n$`));
+  assert.match(
+    first.stdout,
+    /^control: 6 bars and 3 dividends of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/,
+  );
+  assert.match(
+    first.stdout,
+    new RegExp(
+      ` to ${lastDate}, ${weeks} weeks? earlier\n[^]*Next: import-prices control/prices.csv control/dividends.csv, [^]*, trigger --universe control\n$`,
+    ),
+  );
   const prices = read('control/prices.csv');
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
@@ -176,47 +317,164 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
     ['BBB', '2025-06-06', '0'], // the weekend between its two spans needs no dividends
     ['BBB', '2025-06-09', '0'],
   ].map(([symbol = '', date = '', amount]) => [codeOf[symbol], back(date), amount]);
-  const byCode = (one: unknown[], other: unknown[]) => String(one[0]).localeCompare(String(other[0]));
+  const byCode = (one: unknown[], other: unknown[]) =>
+    String(one[0]).localeCompare(String(other[0]));
   assert.deepEqual(dividends.toSorted(byCode), expected.toSorted(byCode));
-  assert.doesNotMatch(prices + read('control/dividends.csv') + read('control/universe.json'), /AAA|BBB|NONE|2025/);
+  assert.doesNotMatch(
+    prices + read('control/dividends.csv') + read('control/universe.json'),
+    /AAA|BBB|NONE|2025/,
+  );
 
-  const again = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'again'], { cwd });
+  const again = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'again'], {
+    cwd,
+  });
   assert.equal(again.code, 0);
-  for (const name of ['prices.csv', 'dividends.csv', 'key.csv', 'universe.json']) assert.equal(read(`again/${name}`), read(`control/${name}`));
+  for (const name of ['prices.csv', 'dividends.csv', 'key.csv', 'universe.json'])
+    assert.equal(read(`again/${name}`), read(`control/${name}`));
 
-  const imported = await runInProcess(['import-prices', 'control/prices.csv', 'control/dividends.csv'], { cwd });
-  assert.match(imported.stdout, /control market CSV\n  imported 6 bars \(6 new or changed\) of 2 symbols/);
-  assert.match(imported.stdout, /CSV of dividends\n  imported 3 dividends \(3 new, changed or removed\) of 2 symbols/);
+  const imported = await runInProcess(
+    ['import-prices', 'control/prices.csv', 'control/dividends.csv'],
+    { cwd },
+  );
+  assert.match(
+    imported.stdout,
+    /control market CSV\n {2}imported 6 bars \(6 new or changed\) of 2 symbols/,
+  );
+  assert.match(
+    imported.stdout,
+    /CSV of dividends\n {2}imported 3 dividends \(3 new, changed or removed\) of 2 symbols/,
+  );
   const spans = dividendCoverage(database, [codeOf['AAA'] ?? ''], { from: '', to: '~' });
-  assert.deepEqual(spans.map(({ startDate, endDate }) => [startDate, endDate]), [[back('2025-06-05'), back('2025-06-10')]]);
-  const series = database.statement('SELECT symbol, count(*) AS bars, min(adjusted) AS adjusted, max(source) AS source FROM price_data GROUP BY symbol');
+  assert.deepEqual(
+    spans.map(({ startDate, endDate }) => [startDate, endDate]),
+    [[back('2025-06-05'), back('2025-06-10')]],
+  );
+  const series = database.statement(
+    'SELECT symbol, count(*) AS bars, min(adjusted) AS adjusted, max(source) AS source FROM price_data GROUP BY symbol',
+  );
   const found = new Map(series.all().map(({ symbol, ...row }) => [symbol, { ...row }]));
   assert.deepEqual(found.get(codeOf['AAA']), { bars: 4, adjusted: 1, source: 'disguise' });
   assert.deepEqual(found.get('AAA'), { bars: 4, adjusted: 0, source: 'csv' });
-  const covered = database.statement(`SELECT end_date FROM price_data_coverage WHERE symbol = ? AND source = 'disguise'`);
-  assert.equal(covered.get(codeOf['AAA'] ?? '')?.['end_date'], addDays('2025-06-09', -7 * weeks), 'to the last complete bar');
+  const covered = database.statement(
+    `SELECT end_date FROM price_data_coverage WHERE symbol = ? AND source = 'disguise'`,
+  );
+  assert.equal(
+    covered.get(codeOf['AAA'] ?? '')?.['end_date'],
+    addDays('2025-06-09', -7 * weeks),
+    'to the last complete bar',
+  );
 });
 
 /** Options after `--seed S`, what is in the way, and the exit code and message. */
 const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
-  ['a folder that is not empty', [...SPAN, '--out', 'configs'], 1, /^Cannot create the folder configs: it is not empty\n$/],
-  ['a file', [...SPAN, '--out', 'configs/default_config.json'], 1, /^Cannot create the folder .*: ENOTDIR/],
-  ['a folder in a missing one', [...SPAN, '--out', 'no/such'], 1, /^Cannot create the folder no\/such: ENOENT/],
-  ['no prices in the span', ['--from', '2025-01-01', '--to', '2025-01-31', '--out', 'new'], 1, /: no price of the universe is stored from 2025-01-01 to/],
-  ['a universe without prices', [...SPAN, '--universe', 'empty', '--out', 'new'], 1, /no price of the universe is stored/],
-  ['an unknown universe', [...SPAN, '--universe', 'big', '--out', 'new'], 1, /^Universe 'big' is not in the server configuration: it names small, empty\n$/],
-  ['a shift too far', [...SPAN, '--weeks', '9999', '--out', 'new'], 1, /9999 weeks before 2025-06-05 is before 1900-01-01/],
-  ['a span backwards', ['--from', '2025-06-05', '--to', '2025-06-04', '--out', 'new'], 2, /--from 2025-06-05 is after --to 2025-06-04/],
-  ['a span into the future', ['--from', '2025-06-05', '--to', '2999-01-01', '--out', 'new'], 2, /--to 2999-01-01 is in the future/],
-  ['no date', ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'], 2, /--from: expected a date/],
-  ['no weeks', [...SPAN, '--weeks', '0', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 0/],
-  ['too many weeks', [...SPAN, '--weeks', '99999999', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 99999999/],
-  ['an empty name', [...SPAN, '--name', '', '--out', 'new'], 2, /--name needs a value: --name CONTROL/],
-  ['an empty folder name', [...SPAN, '--out', ''], 2, /^Cannot run disguise: --out needs a value: --out FOLDER\./],
-  ['a link that leads nowhere', [...SPAN, '--out', 'nowhere'], 1, /^Cannot create the folder nowhere: it is a symbolic link that leads nowhere\n$/],
-  ['the log of a database', [...SPAN, '--out', 'data/other.db-wal'], 1, /^Cannot create the folder data\/other\.db-wal: SQLite uses such a name beside a database\n$/],
-  ['the owner lock', [...SPAN, '--out', 'owner.lock'], 1, /^Cannot create the folder owner\.lock: the service uses that name\n$/],
-  ['the name of the universe itself', [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'], 2, /--name: small is the universe to disguise/],
+  [
+    'a folder that is not empty',
+    [...SPAN, '--out', 'configs'],
+    1,
+    /^Cannot create the folder configs: it is not empty\n$/,
+  ],
+  [
+    'a file',
+    [...SPAN, '--out', 'configs/default_config.json'],
+    1,
+    /^Cannot create the folder .*: ENOTDIR/,
+  ],
+  [
+    'a folder in a missing one',
+    [...SPAN, '--out', 'no/such'],
+    1,
+    /^Cannot create the folder no\/such: ENOENT/,
+  ],
+  [
+    'no prices in the span',
+    ['--from', '2025-01-01', '--to', '2025-01-31', '--out', 'new'],
+    1,
+    /: no price of the universe is stored from 2025-01-01 to/,
+  ],
+  [
+    'a universe without prices',
+    [...SPAN, '--universe', 'empty', '--out', 'new'],
+    1,
+    /no price of the universe is stored/,
+  ],
+  [
+    'an unknown universe',
+    [...SPAN, '--universe', 'big', '--out', 'new'],
+    1,
+    /^Universe 'big' is not in the server configuration: it names small, empty\n$/,
+  ],
+  [
+    'a shift too far',
+    [...SPAN, '--weeks', '9999', '--out', 'new'],
+    1,
+    /9999 weeks before 2025-06-05 is before 1900-01-01/,
+  ],
+  [
+    'a span backwards',
+    ['--from', '2025-06-05', '--to', '2025-06-04', '--out', 'new'],
+    2,
+    /--from 2025-06-05 is after --to 2025-06-04/,
+  ],
+  [
+    'a span into the future',
+    ['--from', '2025-06-05', '--to', '2999-01-01', '--out', 'new'],
+    2,
+    /--to 2999-01-01 is in the future/,
+  ],
+  [
+    'no date',
+    ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'],
+    2,
+    /--from: expected a date/,
+  ],
+  [
+    'no weeks',
+    [...SPAN, '--weeks', '0', '--out', 'new'],
+    2,
+    /--weeks: expected a whole number from 1 to 99999, got 0/,
+  ],
+  [
+    'too many weeks',
+    [...SPAN, '--weeks', '99999999', '--out', 'new'],
+    2,
+    /--weeks: expected a whole number from 1 to 99999, got 99999999/,
+  ],
+  [
+    'an empty name',
+    [...SPAN, '--name', '', '--out', 'new'],
+    2,
+    /--name needs a value: --name CONTROL/,
+  ],
+  [
+    'an empty folder name',
+    [...SPAN, '--out', ''],
+    2,
+    /^Cannot run disguise: --out needs a value: --out FOLDER\./,
+  ],
+  [
+    'a link that leads nowhere',
+    [...SPAN, '--out', 'nowhere'],
+    1,
+    /^Cannot create the folder nowhere: it is a symbolic link that leads nowhere\n$/,
+  ],
+  [
+    'the log of a database',
+    [...SPAN, '--out', 'data/other.db-wal'],
+    1,
+    /^Cannot create the folder data\/other\.db-wal: SQLite uses such a name beside a database\n$/,
+  ],
+  [
+    'the owner lock',
+    [...SPAN, '--out', 'owner.lock'],
+    1,
+    /^Cannot create the folder owner\.lock: the service uses that name\n$/,
+  ],
+  [
+    'the name of the universe itself',
+    [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'],
+    2,
+    /--name: small is the universe to disguise/,
+  ],
 ];
 test('disguise refuses what cannot be done, and leaves nothing behind', async (t) => {
   const { cwd } = installed(t);
@@ -227,23 +485,50 @@ test('disguise refuses what cannot be done, and leaves nothing behind', async (t
     assert.match(ended.stderr, message, name);
     assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], name);
   }
-  assert.match((await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr, /--seed needs a value: --seed S/);
+  assert.match(
+    (await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr,
+    /--seed needs a value: --seed S/,
+  );
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
 });
 
 test('an empty folder is taken; a universe and a name can be chosen; without known dividends there are three files', async (t) => {
   const { cwd, database } = installed(t);
   mkdirSync(join(cwd, 'empty'));
-  const args = ['--seed', 'x', ...SPAN, '--weeks', '3', '--universe', 'small', '--name', 'other', '--out', 'empty'];
+  const args = [
+    '--seed',
+    'x',
+    ...SPAN,
+    '--weeks',
+    '3',
+    '--universe',
+    'small',
+    '--name',
+    'other',
+    '--out',
+    'empty',
+  ];
   assert.equal((await runInProcess(['disguise', ...args], { cwd })).code, 0);
-  assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(cwd, 'empty/universe.json'), 'utf8')).universes), ['other']);
-  const dates = rowsOf(readFileSync(join(cwd, 'empty/prices.csv'), 'utf8')).slice(1).map(([, date]) => date);
+  assert.deepEqual(
+    Object.keys(JSON.parse(readFileSync(join(cwd, 'empty/universe.json'), 'utf8')).universes),
+    ['other'],
+  );
+  const dates = rowsOf(readFileSync(join(cwd, 'empty/prices.csv'), 'utf8'))
+    .slice(1)
+    .map(([, date]) => date);
   assert.deepEqual(dates, ['2025-05-16', '2025-05-20']);
 
   database.statement('DELETE FROM dividend_coverage').run();
   const without = await runInProcess(['disguise', ...args.slice(0, -1), 'without'], { cwd });
-  assert.match(without.stdout, /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: import-prices without\/prices.csv, merge/);
-  assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), ['key.csv', 'prices.csv', 'universe.json']);
+  assert.match(
+    without.stdout,
+    /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: import-prices without\/prices.csv, merge/,
+  );
+  assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), [
+    'key.csv',
+    'prices.csv',
+    'universe.json',
+  ]);
 });
 
 test('a control market that is stopped or fails half-way leaves nothing', async (t) => {
@@ -256,14 +541,27 @@ test('a control market that is stopped or fails half-way leaves nothing', async 
     ...span,
     signal: stopping.signal,
     onProgress: () => {
-      assert.ok(readdirSync(cwd).some((name) => /^new\..*\.unfinished$/.test(name)), 'it is being written elsewhere');
+      assert.ok(
+        readdirSync(cwd).some((name) => /^new\..*\.unfinished$/.test(name)),
+        'it is being written elsewhere',
+      );
       stopping.abort();
     },
   });
   await assert.rejects(stopped, { name: 'AbortError' });
   storePrices(database, 'BBB 2025-06-09 10000000 10000000');
-  const wide = { disguises: key.disguises.map((disguise) => ({ ...disguise, factor: 2 })), weeks: 1 };
-  const failed = writeControlMarket(database.path, out, { ...span, key: wide, signal: new AbortController().signal });
-  await assert.rejects(failed, { code: 'no_prices', message: /^Cannot disguise BBB: its bar of 2025-06-09 would/ });
+  const wide = {
+    disguises: key.disguises.map((disguise) => ({ ...disguise, factor: 2 })),
+    weeks: 1,
+  };
+  const failed = writeControlMarket(database.path, out, {
+    ...span,
+    key: wide,
+    signal: new AbortController().signal,
+  });
+  await assert.rejects(failed, {
+    code: 'no_prices',
+    message: /^Cannot disguise BBB: its bar of 2025-06-09 would/,
+  });
   assert.deepEqual([existsSync(out), readdirSync(cwd).sort()], [false, ['configs', 'data']]);
 });

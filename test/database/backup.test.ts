@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import fs, { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -20,10 +30,18 @@ test('a copy is a complete database by itself and opens like the original', asyn
   const { database } = await fourDays(path);
   const shares: number[] = [];
   const summary = await backupDatabase(path, target, { onProgress: (share) => shares.push(share) });
-  assert.deepEqual({ ...summary, bytes: 0 }, { bytes: 0, jobs: 4, modelDays: 4, positions: 7, bars: 8 });
+  assert.deepEqual(
+    { ...summary, bytes: 0 },
+    { bytes: 0, jobs: 4, modelDays: 4, positions: 7, bars: 8 },
+  );
   assert.equal(summary.bytes, readFileSync(target).length);
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
-  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
+  assert.deepEqual(readdirSync(folder).sort(), [
+    'copy.db',
+    'jobs.db',
+    'jobs.db-shm',
+    'jobs.db-wal',
+  ]);
   assert.equal(isSound(await audit(target)), true);
   const copy = openDatabase(target);
   assert.deepEqual(ledgerOf(copy, 'model-a'), ledgerOf(database, 'model-a'));
@@ -45,7 +63,7 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
 });
 
-test("the next backup removes what a killed one left; copies in progress and foreign files stay", async (t) => {
+test('the next backup removes what a killed one left; copies in progress and foreign files stay', async (t) => {
   const folder = temporaryFolder(t);
   const database = largeDatabase(join(folder, 'jobs.db'));
   database.close();
@@ -62,13 +80,17 @@ test("the next backup removes what a killed one left; copies in progress and for
   utimesSync(join(folder, 'old.db.4194399.partial'), agesAgo, agesAgo);
   let meanwhile: string[] = [];
   const onProgress = () => {
-    assert.ok(!partials().some((name) => name.startsWith('killed')), 'this backup removed what the killed one left');
+    assert.ok(
+      !partials().some((name) => name.startsWith('killed')),
+      'this backup removed what the killed one left',
+    );
     removeAbandonedPartials(folder); // as a service that starts does
     meanwhile = readdirSync(folder);
   };
   await backupDatabase(database.path, join(folder, 'copy.db'), { onProgress });
   const own = meanwhile.map((name) => name.replace(/-[0-9a-f]{8}\./, '-x.'));
-  for (const ending of ['', '-lock']) assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
+  for (const ending of ['', '-lock'])
+    assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
   assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
 });
 
@@ -106,7 +128,9 @@ test('a copy made during writes shows one state of the database', async (t) => {
   await backupDatabase(path, join(folder, 'copy.db'), { onProgress: write });
   assert.ok(writes >= 2, `${writes} writes while pages were copied`);
   const copy = openDatabase(join(folder, 'copy.db'));
-  const [first, last] = copy.statement(`SELECT volume FROM price_data WHERE symbol IN ('S1000', 'S5999')`).all();
+  const [first, last] = copy
+    .statement(`SELECT volume FROM price_data WHERE symbol IN ('S1000', 'S5999')`)
+    .all();
   assert.deepEqual(first, last);
   assert.equal(copy.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], 5_000);
   copy.close();
@@ -119,7 +143,11 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     (folder) => (writeFileSync(join(folder, 'mine.txt'), 'mine'), 'mine.txt'),
     /^Cannot back up to .*mine\.txt: the file already exists$/,
   ],
-  ['a folder that is missing', () => 'nowhere/copy.db', /^Cannot back up to .*: the folder .*nowhere does not exist$/],
+  [
+    'a folder that is missing',
+    () => 'nowhere/copy.db',
+    /^Cannot back up to .*: the folder .*nowhere does not exist$/,
+  ],
   [
     'a folder for a name',
     (folder) => (mkdirSync(join(folder, 'taken')), 'taken'),
@@ -130,9 +158,21 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     (folder) => (symlinkSync('elsewhere.db', join(folder, 'link.db')), 'link.db'),
     /^Cannot back up to .*link\.db: it is a symbolic link$/,
   ],
-  ["the log of the database, which is not there", () => 'jobs.db-wal', /jobs\.db-wal: SQLite uses such a name beside a database$/],
-  ["the log's index, in capitals", () => 'other.db-SHM', /other\.db-SHM: SQLite uses such a name beside a database$/],
-  ['the journal of a database', () => 'other.db-journal', /other\.db-journal: SQLite uses such a name beside a database$/],
+  [
+    'the log of the database, which is not there',
+    () => 'jobs.db-wal',
+    /jobs\.db-wal: SQLite uses such a name beside a database$/,
+  ],
+  [
+    "the log's index, in capitals",
+    () => 'other.db-SHM',
+    /other\.db-SHM: SQLite uses such a name beside a database$/,
+  ],
+  [
+    'the journal of a database',
+    () => 'other.db-journal',
+    /other\.db-journal: SQLite uses such a name beside a database$/,
+  ],
   [
     'a log, through a link to its folder',
     (folder) => (symlinkSync('.', join(folder, 'here')), 'here/jobs.db-wal'),
@@ -143,13 +183,37 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     (folder) => (writeFileSync(join(folder, 'new.db-wal'), 'a log'), 'new.db'),
     /new\.db: new\.db-wal lies beside it, and SQLite would apply that log to it$/,
   ],
-  ['the owner lock', (folder) => inAgentData(folder, 'owner.lock'), /owner\.lock: the service uses that name$/],
-  ['the note beside the lock', (folder) => inAgentData(folder, 'owner.json'), /owner\.json: the service uses that name$/],
-  ['the lock of another database', (folder) => inAgentData(folder, 'paper.db.lock'), /paper\.db\.lock: the service uses that name$/],
-  ['the note of another database', (folder) => inAgentData(folder, 'paper.db.json'), /paper\.db\.json: the service uses that name$/],
+  [
+    'the owner lock',
+    (folder) => inAgentData(folder, 'owner.lock'),
+    /owner\.lock: the service uses that name$/,
+  ],
+  [
+    'the note beside the lock',
+    (folder) => inAgentData(folder, 'owner.json'),
+    /owner\.json: the service uses that name$/,
+  ],
+  [
+    'the lock of another database',
+    (folder) => inAgentData(folder, 'paper.db.lock'),
+    /paper\.db\.lock: the service uses that name$/,
+  ],
+  [
+    'the note of another database',
+    (folder) => inAgentData(folder, 'paper.db.json'),
+    /paper\.db\.json: the service uses that name$/,
+  ],
   ['an unfinished copy', () => 'copy.db.4194399.partial', /partial: the service uses that name$/],
-  ['a copy on its way into the place of a database', () => 'jobs.db-restore', /restore: the service uses that name$/],
-  ["DEV's database, which each start empties", () => 'jobs_dev.db', /jobs_dev\.db: the service uses that name$/],
+  [
+    'a copy on its way into the place of a database',
+    () => 'jobs.db-restore',
+    /restore: the service uses that name$/,
+  ],
+  [
+    "DEV's database, which each start empties",
+    () => 'jobs_dev.db',
+    /jobs_dev\.db: the service uses that name$/,
+  ],
 ];
 
 function inAgentData(folder: string, name: string): string {
@@ -172,7 +236,11 @@ for (const [name, prepare, message] of refusals) {
 }
 
 /** Where hard links are refused, as some file systems do; `before` happens first. */
-async function withoutLinks(t: TestContext, before: () => void, work: () => Promise<void>): Promise<void> {
+async function withoutLinks(
+  t: TestContext,
+  before: () => void,
+  work: () => Promise<void>,
+): Promise<void> {
   const mock = t.mock.method(fs, 'linkSync', () => {
     before();
     throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
@@ -190,11 +258,17 @@ test('without hard links a copy gets its name all the same, and replaces nothing
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
   openDatabase(path).close();
-  await withoutLinks(t, () => {}, async () => void (await backupDatabase(path, join(folder, 'one.db'))));
+  await withoutLinks(
+    t,
+    () => {},
+    async () => void (await backupDatabase(path, join(folder, 'one.db'))),
+  );
   openDatabase(join(folder, 'one.db')).close();
   const appear = () => symlinkSync('elsewhere.db', join(folder, 'two.db'));
   await withoutLinks(t, appear, () =>
-    assert.rejects(backupDatabase(path, join(folder, 'two.db')), { message: /two\.db: the file already exists$/ }),
+    assert.rejects(backupDatabase(path, join(folder, 'two.db')), {
+      message: /two\.db: the file already exists$/,
+    }),
   );
   assert.ok(lstatSync(join(folder, 'two.db')).isSymbolicLink());
   assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'one.db', 'two.db']);
@@ -216,7 +290,8 @@ test('a damaged database is not passed off as a backup', async (t) => {
   database.statement('UPDATE positions SET cash_e4 = -1 WHERE position_id = 5').run();
   database.close();
   await assert.rejects(backupDatabase(path, join(folder, 'copy.db')), {
-    message: /^Cannot back up to .*: the database is damaged: CHECK constraint failed in positions$/,
+    message:
+      /^Cannot back up to .*: the database is damaged: CHECK constraint failed in positions$/,
   });
   assert.equal(existsSync(join(folder, 'copy.db')), false);
 });

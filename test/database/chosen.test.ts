@@ -4,7 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
-import { SESSIONS_PER_STEP, committedSessions, lastChange, sessionsNow, visibleSessions } from '../../src/database/chosen.ts';
+import {
+  SESSIONS_PER_STEP,
+  committedSessions,
+  lastChange,
+  sessionsNow,
+  visibleSessions,
+} from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
@@ -29,7 +35,10 @@ function modelDays(t: TestContext, size = SIZE): CommandDatabase {
   return database;
 }
 
-/** Replaces what counts on a model-day, or adds a model-day; everything about it follows from the session. */
+/**
+ * Replaces what counts on a model-day, or adds a model-day; everything about it follows from the
+ * session.
+ */
 function commit(database: CommandDatabase, model: string, date: string): void {
   database.transaction(() => {
     const [old] = database
@@ -54,7 +63,9 @@ function commit(database: CommandDatabase, model: string, date: string): void {
       )
       .run(jobId, date, model);
     database
-      .statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`)
+      .statement(
+        `UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`,
+      )
       .run(lastInsertRowid);
     database
       .statement(
@@ -91,7 +102,10 @@ test('a response shows one state, whatever is committed and replaced while it is
       const wanted = activeIds(database);
       const seen: (string | null)[] = [];
       const answer = resultRecords(database, {});
-      for (const { after, model, date } of [{ after: 1, model: 'model-1', date: '2015-01-05' }, ...commits]) {
+      for (const { after, model, date } of [
+        { after: 1, model: 'model-1', date: '2015-01-05' },
+        ...commits,
+      ]) {
         for (let step = 0; step < after * 10; step += 1) seen.push(answer.next().value ?? null);
         commit(database, model, date);
       }
@@ -105,7 +119,10 @@ test('a response shows one state, whatever is committed and replaced while it is
 
 test('reasoning shows the sessions that ran or had failed in that state, for model-days without a committed one', (t) => {
   const database = modelDays(t);
-  const [last] = database.statement('SELECT max(date) AS date FROM trading_sessions').all().map(({ date }) => String(date));
+  const [last] = database
+    .statement('SELECT max(date) AS date FROM trading_sessions')
+    .all()
+    .map(({ date }) => String(date));
   const insert = (model: string, status: string) => {
     const ended = [status === 'running' ? null : 't', status === 'failed' ? 'broken' : null];
     database
@@ -119,21 +136,37 @@ test('reasoning shows the sessions that ran or had failed in that state, for mod
   database.statement(`DELETE FROM tool_usage`).run();
   database.statement(`DELETE FROM holdings`).run();
   database.statement(`DELETE FROM positions`).run();
-  const old = database.statement(`SELECT session_id AS id, model FROM trading_sessions WHERE date = ? ORDER BY model`).all(last as string);
+  const old = database
+    .statement(`SELECT session_id AS id, model FROM trading_sessions WHERE date = ? ORDER BY model`)
+    .all(last as string);
   const idOf = (model: string) => Number(old.find((row) => row['model'] === model)?.['id']);
-  // Of model-1 nothing counts: one attempt failed, another runs. An attempt at model-2 failed, and its old session counts.
+  // Of model-1 nothing counts: one attempt failed, another runs. An attempt at model-2 failed, and
+  // its old session counts.
   database
-    .statement(`UPDATE trading_sessions SET status = 'failed', error = 'broken' WHERE session_id = ?`)
+    .statement(
+      `UPDATE trading_sessions SET status = 'failed', error = 'broken' WHERE session_id = ?`,
+    )
     .run(idOf('model-1'));
-  database.statement(`UPDATE trading_sessions SET active_from = NULL, active_to = NULL WHERE status = 'failed'`).run();
+  database
+    .statement(
+      `UPDATE trading_sessions SET active_from = NULL, active_to = NULL WHERE status = 'failed'`,
+    )
+    .run();
   const running = insert('model-1', 'running');
   insert('model-2', 'failed');
   const answer = visibleSessions(database, { startDate: '2015-01-06' }, sessionsNow(database));
   const seen = answer.next().value.map(({ sessionId }: { sessionId: number }) => sessionId);
-  // Meanwhile the running one is committed, a new attempt at it begins, and model-3's session is replaced.
-  database.statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`).run(running);
+  // Meanwhile the running one is committed, a new attempt at it begins, and model-3's session is
+  // replaced.
+  database
+    .statement(
+      `UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`,
+    )
+    .run(running);
   insert('model-1', 'running');
-  database.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = ?`).run(idOf('model-3'));
+  database
+    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = ?`)
+    .run(idOf('model-3'));
   insert('model-3', 'active');
   for (const step of answer) seen.push(...step.map(({ sessionId }) => sessionId));
   const expected = [idOf('model-0'), idOf('model-1'), running, idOf('model-2'), idOf('model-3')];
@@ -146,10 +179,20 @@ test('no statement of a long response returns more rows than a step, and the ste
   const watched = watch(database);
   const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
   database.statement('PRAGMA reverse_unordered_selects = ON').run();
-  assert.deepEqual([...resultRecords(database, {})].filter((record) => record !== null), records, 'their order is asked for');
+  assert.deepEqual(
+    [...resultRecords(database, {})].filter((record) => record !== null),
+    records,
+    'their order is asked for',
+  );
   const rows = [...resultRows(watched.database, {})].filter((row) => row !== null);
   let sessions = 0;
-  const pieces = [...sessionPieces(watched.database, {}, { conversation: true, onSession: () => (sessions += 1) })];
+  const pieces = [
+    ...sessionPieces(
+      watched.database,
+      {},
+      { conversation: true, onSession: () => (sessions += 1) },
+    ),
+  ];
   assert.deepEqual([records.length, rows.length, sessions], [2 * SESSIONS, 2 * SESSIONS, SESSIONS]);
   assert.equal(JSON.parse(`[${pieces.join('')}]`).length, SESSIONS);
   assert.equal(watched.mostRows(), Math.max(SESSIONS_PER_STEP, RECORDS_PER_STEP));
@@ -172,7 +215,9 @@ test('a model-day with more positions and messages than fit in one step is read 
   const watched = watch(database);
   const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
   assert.deepEqual(idsOf(records), activeIds(database));
-  const pieces = [...sessionPieces(watched.database, {}, { conversation: true, onSession: () => {} })];
+  const pieces = [
+    ...sessionPieces(watched.database, {}, { conversation: true, onSession: () => {} }),
+  ];
   const [session] = JSON.parse(`[${pieces.join('')}]`);
   assert.deepEqual(
     session.positions.map((position: { action_id: number }) => position.action_id),
@@ -183,7 +228,10 @@ test('a model-day with more positions and messages than fit in one step is read 
     Array.from({ length: 20 }, (_, index) => index),
   );
   assert.equal(watched.mostRows(), RECORDS_PER_STEP);
-  assert.ok(Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000, 'a piece has a part of the conversation');
+  assert.ok(
+    Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000,
+    'a piece has a part of the conversation',
+  );
 });
 
 test('the status of a job with many model-days reads them in steps, each once', (t) => {
@@ -196,7 +244,9 @@ test('the status of a job with many model-days reads them in steps, each once', 
        SELECT job_id, date('2000-01-01', value || ' days'), model FROM days JOIN simulation_runs`,
     )
     .run(dates);
-  const stored = database.statement(`SELECT date || model AS id FROM job_details ORDER BY date, model`).all();
+  const stored = database
+    .statement(`SELECT date || model AS id FROM job_details ORDER BY date, model`)
+    .all();
   assert.equal(stored.length, 2 * dates + 2);
   const watched = watch(database);
   const steps = [...modelDaysOf(watched.database, 'bench-0000')];
@@ -213,17 +263,33 @@ const NO_INPUT = { params: {}, body: undefined, headers: undefined };
 
 /** A context for handlers that read nothing of it but these two. */
 function contextOf(database: CommandDatabase): Context {
-  const used: Pick<Context, 'database' | 'settings'> = { database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
+  const used: Pick<Context, 'database' | 'settings'> = {
+    database,
+    settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }),
+  };
   return used as Context;
 }
 
 test('figures are computed step by step, back to the first day of a model', (t) => {
-  const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60, positionsPerDay: 2 });
+  const database = modelDays(t, {
+    models: 1,
+    days: 2 * SESSIONS_PER_STEP + 60,
+    positionsPerDay: 2,
+  });
   const watched = watch(database);
-  const dates = database.statement('SELECT date FROM trading_sessions ORDER BY date').all().map(({ date }) => String(date));
+  const dates = database
+    .statement('SELECT date FROM trading_sessions ORDER BY date')
+    .all()
+    .map(({ date }) => String(date));
   const context = contextOf(watched.database);
   // The last day but one sells what the day before it bought.
-  const every = { benchmark: 'AAPL', table: 'trades', days: 'all', common: false, details: false } as const;
+  const every = {
+    benchmark: 'AAPL',
+    table: 'trades',
+    days: 'all',
+    common: false,
+    details: false,
+  } as const;
   const query = { ...every, start_date: dates.at(-1) as string };
   const ask = (format: 'json' | 'csv') => performance(context, { ...NO_INPUT, query, format });
   const { models } = JSON.parse([...(ask('json') as Iterable<string>)].join(''));
@@ -237,26 +303,43 @@ test('figures are computed step by step, back to the first day of a model', (t) 
 test('holdings are read a few sessions at a time, however many symbols each session holds', (t) => {
   const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP, positionsPerDay: 2 });
   const symbols = Array.from({ length: 60 }, (_, index) => `S${index}`);
-  const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions');
+  const insert = database.statement(
+    'INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions',
+  );
   for (const symbol of symbols) insert.run(symbol);
   const watched = watch(database);
-  const { date, model } = database.statement('SELECT date, model FROM trading_sessions LIMIT 1').get() ?? {};
+  const { date, model } =
+    database.statement('SELECT date, model FROM trading_sessions LIMIT 1').get() ?? {};
   const input = { ...NO_INPUT, query: { model: String(model) }, format: 'json' } as const;
   const pieces = [...(holdings(contextOf(watched.database), input) as Iterable<string>)];
   const { days } = JSON.parse(pieces.join(''));
-  assert.deepEqual([days.length, days[0].date, days[0].holdings.length >= symbols.length], [4 * CLOSINGS_PER_STEP, date, true]);
+  assert.deepEqual(
+    [days.length, days[0].date, days[0].holdings.length >= symbols.length],
+    [4 * CLOSINGS_PER_STEP, date, true],
+  );
   assert.ok(watched.mostRows() <= CLOSINGS_PER_STEP * days[0].holdings.length);
-  assert.ok(pieces.filter((piece) => piece === '').length >= 4, 'other requests can run after each step');
+  assert.ok(
+    pieces.filter((piece) => piece === '').length >= 4,
+    'other requests can run after each step',
+  );
 });
 
 const filters: [name: string, filters: Parameters<typeof committedSessions>[1], where: string][] = [
   ['all', {}, 'true'],
   ['a job', { jobId: 'bench-0001' }, `job_id = 'bench-0001'`],
   ['a model', { model: 'model-2' }, `model = 'model-2'`],
-  ['a job and a model', { jobId: 'bench-0001', model: 'model-2' }, `job_id = 'bench-0001' AND model = 'model-2'`],
+  [
+    'a job and a model',
+    { jobId: 'bench-0001', model: 'model-2' },
+    `job_id = 'bench-0001' AND model = 'model-2'`,
+  ],
   ['a date', { startDate: '2015-02-03', endDate: '2015-02-03' }, `date = '2015-02-03'`],
   ['from a date', { startDate: '2015-02-03' }, `date >= '2015-02-03'`],
-  ['to a date', { endDate: '2015-02-03', model: 'model-1' }, `date <= '2015-02-03' AND model = 'model-1'`],
+  [
+    'to a date',
+    { endDate: '2015-02-03', model: 'model-1' },
+    `date <= '2015-02-03' AND model = 'model-1'`,
+  ],
   [
     'a range of a job',
     { jobId: 'bench-0002', startDate: '2015-03-04', endDate: '2015-03-09' },
@@ -271,7 +354,9 @@ test('filters select what they name, in the order of the response', (t) => {
       .flat()
       .map(({ sessionId }) => sessionId);
     const wanted = database
-      .statement(`SELECT session_id AS id FROM trading_sessions WHERE ${where} ORDER BY date, model`)
+      .statement(
+        `SELECT session_id AS id FROM trading_sessions WHERE ${where} ORDER BY date, model`,
+      )
       .all();
     assert.deepEqual(
       found,
@@ -298,7 +383,8 @@ test('migrating from version 8 numbers model-days by the order in which they wer
   old.close();
   const database = openDatabase(path);
   t.after(() => database.close());
-  const at = (change: number) => [...committedSessions(database, {}, change)].flat().map(({ sessionId }) => sessionId);
+  const at = (change: number) =>
+    [...committedSessions(database, {}, change)].flat().map(({ sessionId }) => sessionId);
   assert.deepEqual(at(lastChange(database)), [4, 3]);
   assert.deepEqual([0, 1, 2, 3, 4].map(at), [[], [1], [2], [2, 3], [4, 3]]);
 });

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 
 /**
- * After each possible change of a split or a dividend, all sessions are flagged as their definition says, which is written here
- * a second time: the triggers compare only the sessions that the change concerns.
+ * After each possible change of a split or a dividend, all sessions are flagged as their definition
+ * says, which is written here a second time: the triggers compare only the sessions that the change
+ * concerns.
  */
 
 const DATES = [1, 2, 3, 4, 5].map((day) => `2025-01-0${day}`);
@@ -15,7 +16,9 @@ interface Session {
   date: string;
   heldSince: string | null;
   paysDividends: boolean;
-  /** What it knew on commit: splits as `date numerator`, dividends as `exDate cash basis splits`. */
+  /**
+   * What it knew on commit: splits as `date numerator`, dividends as `exDate cash basis splits`.
+   */
   splits: string[];
   dividends: string[];
 }
@@ -36,9 +39,14 @@ const START: Pick<Market, 'splits' | 'dividends'> = {
   ]),
 };
 
-/** Every pair of a morning and a date; each knows all that START has, or nothing; some are not paid dividends. */
+/**
+ * Every pair of a morning and a date; each knows all that START has, or nothing; some are not paid
+ * dividends.
+ */
 function sessionsIn(market: Market): Session[] {
-  const pairs = DATES.flatMap((date) => [null, ...DATES.filter((earlier) => earlier < date)].map((heldSince) => ({ date, heldSince })));
+  const pairs = DATES.flatMap((date) =>
+    [null, ...DATES.filter((earlier) => earlier < date)].map((heldSince) => ({ date, heldSince })),
+  );
   const kinds = [
     { paysDividends: true, knows: true },
     { paysDividends: true, knows: false },
@@ -46,14 +54,19 @@ function sessionsIn(market: Market): Session[] {
   ];
   return pairs.flatMap(({ date, heldSince }, pair) =>
     kinds.map(({ paysDividends, knows }, kind) => {
-      const isHeldOver = (day: string) => knows && heldSince !== null && heldSince < day && day <= date;
+      const isHeldOver = (day: string) =>
+        knows && heldSince !== null && heldSince < day && day <= date;
       return {
         id: kinds.length * pair + kind + 1,
         date,
         heldSince,
         paysDividends,
-        splits: [...market.splits].filter(([day]) => isHeldOver(day)).map((split) => split.join(' ')),
-        dividends: [...market.dividends.keys()].filter(isHeldOver).map((day) => dividendAt(market, day)),
+        splits: [...market.splits]
+          .filter(([day]) => isHeldOver(day))
+          .map((split) => split.join(' ')),
+        dividends: [...market.dividends.keys()]
+          .filter(isHeldOver)
+          .map((day) => dividendAt(market, day)),
       };
     }),
   );
@@ -63,7 +76,10 @@ function sessionsIn(market: Market): Session[] {
 function dividendAt({ isAdjusted, splits, dividends }: Market, day: string): string {
   const { cash, basis } = dividends.get(day)!;
   const later = [...splits].sort().filter(([date]) => date >= day);
-  const converting = (basis === 'split_adjusted') !== isAdjusted ? later.map(([date, numerator]) => `${date} ${numerator}:1`).join(', ') : '';
+  const converting =
+    (basis === 'split_adjusted') !== isAdjusted
+      ? later.map(([date, numerator]) => `${date} ${numerator}:1`).join(', ')
+      : '';
   return `${day} ${cash} ${basis} ${converting}`;
 }
 
@@ -71,26 +87,51 @@ function dividendAt({ isAdjusted, splits, dividends }: Market, day: string): str
 function flagsBy(market: Market, sessions: readonly Session[]): string[] {
   return sessions.map(({ date, heldSince, paysDividends, splits, dividends }) => {
     const isHeldOver = (day: string) => heldSince !== null && heldSince < day && day <= date;
-    const hasNewSplit = [...market.splits].some(([day, numerator]) => isHeldOver(day) && !splits.includes(`${day} ${numerator}`));
-    const hasNewDividend = [...market.dividends.keys()].some((day) => isHeldOver(day) && !dividends.includes(dividendAt(market, day)));
+    const hasNewSplit = [...market.splits].some(
+      ([day, numerator]) => isHeldOver(day) && !splits.includes(`${day} ${numerator}`),
+    );
+    const hasNewDividend = [...market.dividends.keys()].some(
+      (day) => isHeldOver(day) && !dividends.includes(dividendAt(market, day)),
+    );
     const lacksOne = dividends.some((known) => !market.dividends.has(known.slice(0, 10)));
     return [hasNewSplit, paysDividends && (hasNewDividend || lacksOne)].map(Number).join(' ');
   });
 }
 
 function flagsIn(database: CommandDatabase): string[] {
-  const rows = database.statement(`SELECT split_changed, dividend_changed FROM session_prices WHERE symbol = ? ORDER BY session_id`).all(SYMBOL);
+  const rows = database
+    .statement(
+      `SELECT split_changed, dividend_changed FROM session_prices WHERE symbol = ? ORDER BY session_id`,
+    )
+    .all(SYMBOL);
   return rows.map((row) => Object.values(row).join(' '));
 }
 
 function databaseWith(market: Market, sessions: readonly Session[]): CommandDatabase {
   const database = openDatabase(':memory:');
-  const run = (sql: string, ...values: (string | number | null)[]) => database.statement(sql).run(...values);
+  const run = (sql: string, ...values: (string | number | null)[]) =>
+    database.statement(sql).run(...values);
   run('PRAGMA foreign_keys = OFF');
-  run(`INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2024-12-31', 1, ?)`, SYMBOL, market.isAdjusted ? 'yahoo' : 'manual');
-  for (const [day, numerator] of market.splits) run('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, 1)', SYMBOL, day, numerator);
+  run(
+    `INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2024-12-31', 1, ?)`,
+    SYMBOL,
+    market.isAdjusted ? 'yahoo' : 'manual',
+  );
+  for (const [day, numerator] of market.splits)
+    run(
+      'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, 1)',
+      SYMBOL,
+      day,
+      numerator,
+    );
   for (const [day, { cash, basis }] of market.dividends)
-    run('INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES (?, ?, ?, ?)', SYMBOL, day, cash, basis);
+    run(
+      'INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES (?, ?, ?, ?)',
+      SYMBOL,
+      day,
+      cash,
+      basis,
+    );
   for (const { id, date, heldSince, paysDividends, splits, dividends } of sessions) {
     run(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at, pays_dividends)
@@ -99,11 +140,28 @@ function databaseWith(market: Market, sessions: readonly Session[]): CommandData
       date,
       Number(paysDividends),
     );
-    for (const [day = '', numerator = ''] of splits.map((split) => split.split(' '))) run('INSERT INTO session_splits VALUES (?, ?, ?, ?, 1)', id, SYMBOL, day, Number(numerator));
-    for (const [day = '', cash = '', basis = '', ...converting] of dividends.map((dividend) => dividend.split(' ')))
-      run('INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, 1)', id, SYMBOL, day, Number(cash), basis, converting.join(' '));
+    for (const [day = '', numerator = ''] of splits.map((split) => split.split(' ')))
+      run('INSERT INTO session_splits VALUES (?, ?, ?, ?, 1)', id, SYMBOL, day, Number(numerator));
+    for (const [day = '', cash = '', basis = '', ...converting] of dividends.map((dividend) =>
+      dividend.split(' '),
+    ))
+      run(
+        'INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, 1)',
+        id,
+        SYMBOL,
+        day,
+        Number(cash),
+        basis,
+        converting.join(' '),
+      );
     for (const symbol of [SYMBOL, 'MSFT'])
-      run('INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (?, ?, ?, ?)', id, symbol, date, heldSince);
+      run(
+        'INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (?, ?, ?, ?)',
+        id,
+        symbol,
+        date,
+        heldSince,
+      );
   }
   return database;
 }
@@ -114,14 +172,33 @@ const put = (table: string, columns: string, values: string, update: string) =>
   `INSERT INTO ${table} (symbol, ${columns}) VALUES ('${SYMBOL}', ${values}) ON CONFLICT DO UPDATE SET ${update}`;
 
 const writes: Change[] = DATES.flatMap((day): Change[] => [
-  [`a split on ${day}`, put('stock_splits', 'date, numerator, denominator', `'${day}', 3, 1`, 'numerator = 3'), ({ splits }) => splits.set(day, 3)],
-  [`no split on ${day}`, `DELETE FROM stock_splits WHERE date = '${day}'`, ({ splits }) => splits.delete(day)],
-  ...['as_paid', 'split_adjusted'].map((basis): Change => [
-    `a dividend ${basis} on ${day}`,
-    put('dividends', 'ex_date, cash_e6, basis', `'${day}', 5, '${basis}'`, 'cash_e6 = 5, basis = excluded.basis'),
-    ({ dividends }) => dividends.set(day, { cash: 5, basis }),
-  ]),
-  [`no dividend on ${day}`, `DELETE FROM dividends WHERE ex_date = '${day}'`, ({ dividends }) => dividends.delete(day)],
+  [
+    `a split on ${day}`,
+    put('stock_splits', 'date, numerator, denominator', `'${day}', 3, 1`, 'numerator = 3'),
+    ({ splits }) => splits.set(day, 3),
+  ],
+  [
+    `no split on ${day}`,
+    `DELETE FROM stock_splits WHERE date = '${day}'`,
+    ({ splits }) => splits.delete(day),
+  ],
+  ...['as_paid', 'split_adjusted'].map(
+    (basis): Change => [
+      `a dividend ${basis} on ${day}`,
+      put(
+        'dividends',
+        'ex_date, cash_e6, basis',
+        `'${day}', 5, '${basis}'`,
+        'cash_e6 = 5, basis = excluded.basis',
+      ),
+      ({ dividends }) => dividends.set(day, { cash: 5, basis }),
+    ],
+  ),
+  [
+    `no dividend on ${day}`,
+    `DELETE FROM dividends WHERE ex_date = '${day}'`,
+    ({ dividends }) => dividends.delete(day),
+  ],
 ]);
 
 function move<Value>(values: Map<string, Value>, from: string, to: string): void {
@@ -131,22 +208,33 @@ function move<Value>(values: Map<string, Value>, from: string, to: string): void
 
 /** The only split, and a dividend, on other dates. */
 const moves: Change[] = [
-  ...[DATES[0]!, DATES[4]!].map((day): Change => [
-    `the split on ${day}`,
-    `UPDATE stock_splits SET date = '${day}'`,
-    ({ splits }) => move(splits, DATES[3]!, day),
-  ]),
-  ...[DATES[0]!, DATES[3]!].map((day): Change => [
-    `the dividend on ${day}`,
-    `UPDATE dividends SET ex_date = '${day}' WHERE ex_date = '${DATES[2]}'`,
-    ({ dividends }) => move(dividends, DATES[2]!, day),
-  ]),
+  ...[DATES[0]!, DATES[4]!].map(
+    (day): Change => [
+      `the split on ${day}`,
+      `UPDATE stock_splits SET date = '${day}'`,
+      ({ splits }) => move(splits, DATES[3]!, day),
+    ],
+  ),
+  ...[DATES[0]!, DATES[3]!].map(
+    (day): Change => [
+      `the dividend on ${day}`,
+      `UPDATE dividends SET ex_date = '${day}' WHERE ex_date = '${DATES[2]}'`,
+      ({ dividends }) => move(dividends, DATES[2]!, day),
+    ],
+  ),
 ];
-const sequences = [...writes.flatMap((first) => writes.map((second) => [first, second])), ...moves.map((change) => [change])];
+const sequences = [
+  ...writes.flatMap((first) => writes.map((second) => [first, second])),
+  ...moves.map((change) => [change]),
+];
 
 for (const isAdjusted of [false, true]) {
   test(`a session is flagged if it knew other splits or dividends: ${isAdjusted ? 'a series adjusted for splits' : 'raw prices'}`, (t) => {
-    const start = (): Market => ({ isAdjusted, splits: new Map(START.splits), dividends: new Map(START.dividends) });
+    const start = (): Market => ({
+      isAdjusted,
+      splits: new Map(START.splits),
+      dividends: new Map(START.dividends),
+    });
     const sessions = sessionsIn(start());
     const database = databaseWith(start(), sessions);
     t.after(() => database.close());
@@ -158,11 +246,17 @@ for (const isAdjusted of [false, true]) {
         change(market);
         database.statement(sql).run();
       }
-      assert.deepEqual(flagsIn(database), flagsBy(market, sessions), sequence.map(([name]) => name).join(', then '));
+      assert.deepEqual(
+        flagsIn(database),
+        flagsBy(market, sessions),
+        sequence.map(([name]) => name).join(', then '),
+      );
       database.statement('ROLLBACK TO changes').run();
       database.statement('RELEASE changes').run();
     }
-    const others = database.statement('SELECT count(*) AS flagged FROM session_prices WHERE symbol <> ? AND (split_changed OR dividend_changed)');
+    const others = database.statement(
+      'SELECT count(*) AS flagged FROM session_prices WHERE symbol <> ? AND (split_changed OR dividend_changed)',
+    );
     assert.deepEqual({ ...others.get(SYMBOL) }, { flagged: 0 });
   });
 }

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
+import {
+  type DividendList,
+  dividendCoverage,
+  storeDividends,
+} from '../../src/database/dividends.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { atOnce } from '../../src/turns.ts';
 import { folderOfProcess } from '../support/folder.ts';
@@ -26,7 +30,9 @@ const TABLES = [
 ];
 
 test('the ten entities are STRICT tables', () => {
-  const strict = openDatabase(':memory:').statement('SELECT name FROM pragma_table_list WHERE strict = 1').all();
+  const strict = openDatabase(':memory:')
+    .statement('SELECT name FROM pragma_table_list WHERE strict = 1')
+    .all();
   const names = strict.map((row) => row['name']);
   for (const table of TABLES) assert.ok(names.includes(table), table);
 });
@@ -45,7 +51,9 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
   assert.deepEqual(
-    ['journal_mode', 'foreign_keys', 'busy_timeout', 'synchronous'].map((name) => pragma(database, name)),
+    ['journal_mode', 'foreign_keys', 'busy_timeout', 'synchronous'].map((name) =>
+      pragma(database, name),
+    ),
     ['wal', 1, 5000, 2],
   );
   assert.equal(pragma(openDatabase(path, { durability: 'process-end' }), 'synchronous'), 1);
@@ -63,7 +71,10 @@ describe('migrating', () => {
       const path = join(folder, `${version}.db`);
       copyFileSync(former, path);
       const database = openDatabase(path);
-      assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
+      assert.equal(
+        database.statement('PRAGMA user_version').get()?.['user_version'],
+        migrations.length,
+      );
       database.statement('SELECT * FROM jobs').all();
       database.close();
     });
@@ -105,7 +116,13 @@ test("a service's log moves into the database after 1 MB of it, a command's afte
     const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing });
     t.after(() => database.close());
     for (let index = 0; index < 60; index += 1)
-      database.transaction(() => database.statement(`INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2025-01-06', 1, hex(zeroblob(50000)))`).run(`S${index}`));
+      database.transaction(() =>
+        database
+          .statement(
+            `INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2025-01-06', 1, hex(zeroblob(50000)))`,
+          )
+          .run(`S${index}`),
+      );
     return statSync(`${database.path}-wal`).size / 2 ** 20;
   });
   assert.ok(ofService > 1 && ofService < 1.5 && ofCommand > 5, `${ofService} and ${ofCommand} MB`);
@@ -114,7 +131,9 @@ test("a service's log moves into the database after 1 MB of it, a command's afte
 test('a transaction keeps everything or nothing', () => {
   const database = openDatabase(':memory:');
   const insert = () =>
-    database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`).run();
+    database
+      .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`)
+      .run();
   assert.throws(() => database.transaction(() => (insert(), insert())), /UNIQUE/);
   assert.equal(database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], 0);
   assert.equal(
@@ -147,12 +166,13 @@ test('the warnings of a job may be any text, as the interface allows', () => {
 test('other programs may write prices with only symbol, date, open and source', () => {
   const database = seeded();
   database
-    .statement(`INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`)
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`,
+    )
     .run();
-  const { recorded_at: recordedAt, ...row } = database.statement('SELECT * FROM price_data').get() as Record<
-    string,
-    unknown
-  >;
+  const { recorded_at: recordedAt, ...row } = database
+    .statement('SELECT * FROM price_data')
+    .get() as Record<string, unknown>;
   assert.deepEqual(row, {
     symbol: 'AAPL',
     date: '2025-01-06',
@@ -179,9 +199,16 @@ test('a bar that any program changes or removes stays in the revision log', () =
       `INSERT INTO price_data (symbol, date, open, recorded_at) VALUES ('AAPL', '2025-01-06', 1, '2025-01-06T10:00:00.000Z')`,
     )
     .run();
-  database.statement(`UPDATE price_data SET close = 2, recorded_at = '2025-01-07T10:00:00.000Z'`).run();
+  database
+    .statement(`UPDATE price_data SET close = 2, recorded_at = '2025-01-07T10:00:00.000Z'`)
+    .run();
   assert.deepEqual(log(), [
-    { open: 1, close: null, recorded_at: '2025-01-06T10:00:00.000Z', replaced_at: '2025-01-07T10:00:00.000Z' },
+    {
+      open: 1,
+      close: null,
+      recorded_at: '2025-01-06T10:00:00.000Z',
+      replaced_at: '2025-01-07T10:00:00.000Z',
+    },
   ]);
   database.statement(`UPDATE price_data SET close = 3`).run();
   database.statement('DELETE FROM price_data').run();
@@ -200,7 +227,9 @@ test('a split that is changed or removed stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database
-      .statement('SELECT numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions')
+      .statement(
+        'SELECT numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions',
+      )
       .all()
       .map((row) => ({ ...row }));
   database
@@ -208,7 +237,9 @@ test('a split that is changed or removed stays in the revision log', () => {
       `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-01-06', 2, 1, '2025-01-06T10:00:00.000Z')`,
     )
     .run();
-  database.statement(`UPDATE stock_splits SET numerator = 3, recorded_at = '2025-01-07T10:00:00.000Z'`).run();
+  database
+    .statement(`UPDATE stock_splits SET numerator = 3, recorded_at = '2025-01-07T10:00:00.000Z'`)
+    .run();
   const first = { numerator: 2, denominator: 1, recorded_at: '2025-01-06T10:00:00.000Z' };
   assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
   database.statement(`UPDATE stock_splits SET denominator = 2`).run();
@@ -237,8 +268,15 @@ test('a dividend that is changed or removed stays in the revision log', () => {
       `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES ('AAPL', '2025-01-06', 260000, '2025-01-06T10:00:00.000Z')`,
     )
     .run();
-  database.statement(`UPDATE dividends SET cash_e6 = 270000, recorded_at = '2025-01-07T10:00:00.000Z'`).run();
-  const first = { ex_date: '2025-01-06', cash_e6: 260_000, basis: 'as_paid', recorded_at: '2025-01-06T10:00:00.000Z' };
+  database
+    .statement(`UPDATE dividends SET cash_e6 = 270000, recorded_at = '2025-01-07T10:00:00.000Z'`)
+    .run();
+  const first = {
+    ex_date: '2025-01-06',
+    cash_e6: 260_000,
+    basis: 'as_paid',
+    recorded_at: '2025-01-06T10:00:00.000Z',
+  };
   assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
   database.statement(`UPDATE dividends SET basis = 'split_adjusted'`).run();
   database.statement(`UPDATE dividends SET ex_date = '2025-01-07'`).run();
@@ -254,13 +292,29 @@ test('a dividend that is changed or removed stays in the revision log', () => {
 test('a list of dividends adds up the payments of a date, replaces what its spans contain, and extends what is known', () => {
   const database = openDatabase(':memory:');
   const store = (list: DividendList, source: string) =>
-    database.transaction(() => atOnce(storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' })));
-  const all = (sql: string) => database.statement(sql).all().map((row) => Object.values(row).join(' '));
+    database.transaction(() =>
+      atOnce(storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' })),
+    );
+  const all = (sql: string) =>
+    database
+      .statement(sql)
+      .all()
+      .map((row) => Object.values(row).join(' '));
   const dividends = () => all('SELECT symbol, ex_date, cash_e6, basis, source FROM dividends');
-  const span = (symbol: string, startDate: string, endDate: string) => ({ symbol, startDate, endDate });
+  const span = (symbol: string, startDate: string, endDate: string) => ({
+    symbol,
+    startDate,
+    endDate,
+  });
   const told = (exDate: string, cash: number, symbol = 'AAPL') => ({ symbol, exDate, cash });
   const first: DividendList = {
-    dividends: [told('2025-01-06', 5), told('2025-01-06', 7), told('2025-02-06', 1), told('2025-03-06', 2), told('2025-02-06', 3, 'MSFT')],
+    dividends: [
+      told('2025-01-06', 5),
+      told('2025-01-06', 7),
+      told('2025-02-06', 1),
+      told('2025-03-06', 2),
+      told('2025-02-06', 3, 'MSFT'),
+    ],
     spans: [span('AAPL', '2025-01-01', '2025-03-31')],
     basis: 'as_paid',
   };
@@ -272,15 +326,32 @@ test('a list of dividends adds up the payments of a date, replaces what its span
     'AAPL 2025-03-06 2 as_paid one',
     'MSFT 2025-02-06 3 as_paid one',
   ]);
-  const later: DividendList = { dividends: [told('2025-03-06', 9)], spans: [span('AAPL', '2025-02-01', '2025-04-30')], basis: 'as_paid' };
+  const later: DividendList = {
+    dividends: [told('2025-03-06', 9)],
+    spans: [span('AAPL', '2025-02-01', '2025-04-30')],
+    basis: 'as_paid',
+  };
   assert.equal(store(later, 'two'), 2);
-  assert.deepEqual(dividends(), ['AAPL 2025-01-06 12 as_paid one', 'AAPL 2025-03-06 9 as_paid two', 'MSFT 2025-02-06 3 as_paid one']);
-  for (const [from, to] of [['2025-05-02', '2025-05-03'], ['2025-04-01', '2025-05-01']] as const)
+  assert.deepEqual(dividends(), [
+    'AAPL 2025-01-06 12 as_paid one',
+    'AAPL 2025-03-06 9 as_paid two',
+    'MSFT 2025-02-06 3 as_paid one',
+  ]);
+  for (const [from, to] of [
+    ['2025-05-02', '2025-05-03'],
+    ['2025-04-01', '2025-05-01'],
+  ] as const)
     store({ dividends: [], spans: [span('AAPL', from, to)], basis: 'as_paid' }, 'one');
   assert.deepEqual(all('SELECT symbol, source, start_date, end_date FROM dividend_coverage'), [
     'AAPL one 2025-01-01 2025-05-03',
     'AAPL two 2025-02-01 2025-04-30',
   ]);
-  const known = dividendCoverage(database, ['AAPL', 'MSFT'], { from: '2025-05-01', to: '2025-06-01' });
-  assert.deepEqual(known.map((row) => ({ ...row })), [span('AAPL', '2025-01-01', '2025-05-03')]);
+  const known = dividendCoverage(database, ['AAPL', 'MSFT'], {
+    from: '2025-05-01',
+    to: '2025-06-01',
+  });
+  assert.deepEqual(
+    known.map((row) => ({ ...row })),
+    [span('AAPL', '2025-01-01', '2025-05-03')],
+  );
 });

@@ -19,27 +19,79 @@ const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test')
 
 /** Digits alone too, which JavaScript would put first in an object. */
 const anySymbol = fc.oneof(fc.stringMatching(SYMBOL_PATTERN), fc.nat({ max: 2_000 }).map(String));
-const anyHoldings = fc.uniqueArray(fc.tuple(anySymbol, fc.integer({ min: 1, max: 2 ** 32 })), { selector: ([symbol]) => symbol, maxLength: 12 });
+const anyHoldings = fc.uniqueArray(fc.tuple(anySymbol, fc.integer({ min: 1, max: 2 ** 32 })), {
+  selector: ([symbol]) => symbol,
+  maxLength: 12,
+});
 
 /** Commits a model-day of a new job with these holdings after each action. Returns the session. */
-function commit(database: CommandDatabase, holdingsOfActions: readonly PositionRow['holdings'][]): number {
+function commit(
+  database: CommandDatabase,
+  holdingsOfActions: readonly PositionRow['holdings'][],
+): number {
   const modelDay = { jobId: randomUUID(), date: DATE, model: 'model-a' };
   const initialCash = money(1_000_000);
   const positions = holdingsOfActions.map((holdings, index): PositionRow => {
     const worth = [...holdings.values()].reduce((sum, quantity) => sum + quantity * MARK, 0);
-    const action = { actionId: index + 1, actionType: 'buy', symbol: 'AAPL', amount: 1, price: MARK, cash: initialCash } as const;
-    return { ...action, portfolioValue: money(initialCash + worth), dailyProfit: money(worth), dailyReturnPct: index / 8, holdings };
+    const action = {
+      actionId: index + 1,
+      actionType: 'buy',
+      symbol: 'AAPL',
+      amount: 1,
+      price: MARK,
+      cash: initialCash,
+    } as const;
+    return {
+      ...action,
+      portfolioValue: money(initialCash + worth),
+      dailyProfit: money(worth),
+      dailyReturnPct: index / 8,
+      holdings,
+    };
   });
   const symbols = new Set(holdingsOfActions.flatMap((holdings) => [...holdings.keys()]));
   const mark = { price: MARK, date: DATE };
-  const prices = [...symbols].map((symbol) => ({ symbol, heldSince: null, open: mark, close: mark }));
-  const rest = { evidence: { prices, splits: [], dividends: [] }, toolUsage: [], summary: '', note: null, wording: 1, completedAt: AT };
-  const range = { startDate: DATE, endDate: DATE, dates: [DATE], runs: [{ model: modelDay.model, startDate: DATE }] };
+  const prices = [...symbols].map((symbol) => ({
+    symbol,
+    heldSince: null,
+    open: mark,
+    close: mark,
+  }));
+  const rest = {
+    evidence: { prices, splits: [], dividends: [] },
+    toolUsage: [],
+    summary: '',
+    note: null,
+    wording: 1,
+    completedAt: AT,
+  };
+  const range = {
+    startDate: DATE,
+    endDate: DATE,
+    dates: [DATE],
+    runs: [{ model: modelDay.model, startDate: DATE }],
+  };
   return database.transaction(() => {
-    insertJob(database, { ...range, jobId: modelDay.jobId, replaceExisting: false, agentConfig, createdAt: AT, warnings: [] });
+    insertJob(database, {
+      ...range,
+      jobId: modelDay.jobId,
+      replaceExisting: false,
+      agentConfig,
+      createdAt: AT,
+      warnings: [],
+    });
     endJob(database, modelDay.jobId, { status: 'completed', error: null, at: AT });
-    const sessionId = insertSession(database, modelDay, { startedFrom: null, initialCash, paysDividends: true, startedAt: AT });
-    commitSession(database, { ...modelDay, sessionId, steps: 1, totalMessages: 0 }, { positions, ...rest });
+    const sessionId = insertSession(database, modelDay, {
+      startedFrom: null,
+      initialCash,
+      paysDividends: true,
+      startedAt: AT,
+    });
+    commitSession(
+      database,
+      { ...modelDay, sessionId, steps: 1, totalMessages: 0 },
+      { positions, ...rest },
+    );
     return sessionId;
   });
 }
@@ -58,13 +110,23 @@ test('a commit stores each holding, and its digest of the positions is that of t
   const database = openDatabase(':memory:');
   fc.assert(
     fc.property(fc.array(anyHoldings, { minLength: 1, maxLength: 4 }), (all) => {
-      const sessionId = commit(database, all.map((holdings) => new Map(holdings)));
+      const sessionId = commit(
+        database,
+        all.map((holdings) => new Map(holdings)),
+      );
       const stored = rowsOf(database, HOLDINGS, sessionId);
       const inOrder = (rows: unknown[][]) => rows.map((row) => JSON.stringify(row)).sort();
-      const committed = all.flatMap((holdings, index) => holdings.map((holding) => [index + 1, ...holding]));
+      const committed = all.flatMap((holdings, index) =>
+        holdings.map((holding) => [index + 1, ...holding]),
+      );
       assert.deepEqual(inOrder(stored), inOrder(committed));
-      const digest = sha256(JSON.stringify([rowsOf(database, POSITIONS, sessionId), stored])).toString('base64url');
-      assert.deepEqual(rowsOf(database, 'SELECT positions FROM session_digests WHERE session_id = ?', sessionId), [[digest]]);
+      const digest = sha256(
+        JSON.stringify([rowsOf(database, POSITIONS, sessionId), stored]),
+      ).toString('base64url');
+      assert.deepEqual(
+        rowsOf(database, 'SELECT positions FROM session_digests WHERE session_id = ?', sessionId),
+        [[digest]],
+      );
       assert.deepEqual(changedParts(database, sessionId), []);
     }),
     { numRuns: runs(50, 2_000) },

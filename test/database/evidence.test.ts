@@ -43,7 +43,9 @@ function takeEvidenceAway(path: string, sql: string): void {
     )
     .all();
   const drops = added.map(({ type, name }) => `DROP ${type} IF EXISTS ${name};`).join(' ');
-  const columns = LATER_COLUMNS.map(([table, column]) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
+  const columns = LATER_COLUMNS.map(
+    ([table, column]) => `ALTER TABLE ${table} DROP COLUMN ${column};`,
+  ).join(' ');
   database.exec(`PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, ', ''file-split-adjusted'', ''file-total-return''', '') WHERE name = 'price_data';
     PRAGMA writable_schema = RESET`);
@@ -67,7 +69,8 @@ test('books without evidence have the tables of the version before it', (t) => {
   takeEvidenceAway(path, '');
   const former = new DatabaseSync(':memory:');
   migrateTo(former, WITHOUT_EVIDENCE);
-  const namesIn = (database: DatabaseSync) => database.prepare('SELECT type, name FROM sqlite_schema ORDER BY 1, 2').all();
+  const namesIn = (database: DatabaseSync) =>
+    database.prepare('SELECT type, name FROM sqlite_schema ORDER BY 1, 2').all();
   assert.deepEqual(namesIn(new DatabaseSync(path, { readOnly: true })), namesIn(former));
 });
 
@@ -96,17 +99,48 @@ const madeReady = (seconds: number) => {
 const replacing = (row: string) =>
   `INSERT OR REPLACE INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (${row}, 'csv', '2031-01-01T00:00:00.000Z')`;
 
-/** What happened to books before evidence was stored, and of which dates the audit has something to say since then. */
-const pasts: [name: string, sql: string, said: { problems?: string[]; unverifiable?: string[]; stale?: string[] }][] = [
+/**
+ * What happened to books before evidence was stored, and of which dates the audit has something to
+ * say since then.
+ */
+const pasts: [
+  name: string,
+  sql: string,
+  said: { problems?: string[]; unverifiable?: string[]; stale?: string[] },
+][] = [
   ['nothing', '', {}],
-  ['another close', `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`, { stale: ['2025-01-07'] }],
+  [
+    'another close',
+    `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`,
+    { stale: ['2025-01-07'] },
+  ],
   ['all bars, taken away', 'DELETE FROM price_data', {}],
-  ['a bar, replaced without a trace by another', replacing(`'AAPL', '2025-01-07', 90, 91`), { unverifiable: ['2025-01-07'], stale: ['2025-01-07'] }],
-  ['a bar, replaced without a trace by the same', replacing(`'AAPL', '2025-01-07', 104, 105`), { stale: ['2025-01-07'] }],
-  ['the bar of a trade, replaced without a trace', replacing(`'MSFT', '2025-01-06', 90, 194`), { unverifiable: ['2025-01-06'], stale: ['2025-01-06'] }],
-  ['the bar before a day without one, replaced without a trace', replacing(`'ORLY', '2025-01-06', 30, 34`), { unverifiable: ['2025-01-06', '2025-01-07'], stale: ['2025-01-06'] }],
+  [
+    'a bar, replaced without a trace by another',
+    replacing(`'AAPL', '2025-01-07', 90, 91`),
+    { unverifiable: ['2025-01-07'], stale: ['2025-01-07'] },
+  ],
+  [
+    'a bar, replaced without a trace by the same',
+    replacing(`'AAPL', '2025-01-07', 104, 105`),
+    { stale: ['2025-01-07'] },
+  ],
+  [
+    'the bar of a trade, replaced without a trace',
+    replacing(`'MSFT', '2025-01-06', 90, 194`),
+    { unverifiable: ['2025-01-06'], stale: ['2025-01-06'] },
+  ],
+  [
+    'the bar before a day without one, replaced without a trace',
+    replacing(`'ORLY', '2025-01-06', 30, 34`),
+    { unverifiable: ['2025-01-06', '2025-01-07'], stale: ['2025-01-06'] },
+  ],
   ['the split, taken away', 'DELETE FROM stock_splits', {}],
-  ['the split, with another ratio', `UPDATE stock_splits SET numerator = 5, ${LATER}`, { stale: ['2025-01-08'] }],
+  [
+    'the split, with another ratio',
+    `UPDATE stock_splits SET numerator = 5, ${LATER}`,
+    { stale: ['2025-01-08'] },
+  ],
   [
     'the split, replaced without a trace by another',
     `INSERT OR REPLACE INTO stock_splits (symbol, date, numerator, denominator, recorded_at)
@@ -115,38 +149,82 @@ const pasts: [name: string, sql: string, said: { problems?: string[]; unverifiab
   ],
   ['a close that another program committed just after', madeReady(30), {}],
   ['a close that was known for long', madeReady(90), { problems: ['2025-01-07'] }],
-  ['cash that was changed', 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2', { problems: ['2025-01-03'] }],
-  ['a value that was changed', 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 1 WHERE position_id = 5', { problems: ['2025-01-07'] }],
-  ['a price that was changed', 'UPDATE positions SET price_e4 = 990000 WHERE position_id = 1', { problems: ['2025-01-03'] }],
-  ['a purchase of what had no price', `UPDATE positions SET symbol = 'ORLY' WHERE position_id = 2`, { problems: ['2025-01-03'] }],
-  ['the amount of a split that was changed', 'UPDATE positions SET amount = 4 WHERE position_id = 6', { problems: ['2025-01-08'] }],
-  ['the day before, made again', `UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 3`, { stale: ['2025-01-08'] }],
+  [
+    'cash that was changed',
+    'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2',
+    { problems: ['2025-01-03'] },
+  ],
+  [
+    'a value that was changed',
+    'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 1 WHERE position_id = 5',
+    { problems: ['2025-01-07'] },
+  ],
+  [
+    'a price that was changed',
+    'UPDATE positions SET price_e4 = 990000 WHERE position_id = 1',
+    { problems: ['2025-01-03'] },
+  ],
+  [
+    'a purchase of what had no price',
+    `UPDATE positions SET symbol = 'ORLY' WHERE position_id = 2`,
+    { problems: ['2025-01-03'] },
+  ],
+  [
+    'the amount of a split that was changed',
+    'UPDATE positions SET amount = 4 WHERE position_id = 6',
+    { problems: ['2025-01-08'] },
+  ],
+  [
+    'the day before, made again',
+    `UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 3`,
+    { stale: ['2025-01-08'] },
+  ],
 ];
 const fourBooks = fourDays();
 for (const [name, sql, said] of pasts) {
   test(`migrated: ${name}`, async (t) => {
     const database = migrated((await fourBooks).database, temporaryFolder(t), sql);
     const { problems, unverifiable, stale } = await auditOf(database);
-    const dates = (lines: readonly string[]) => [...new Set(lines.map((line) => line.slice('model-a '.length).slice(0, 10)))];
-    const found = { problems: dates(problems), unverifiable: dates(unverifiable), stale: dates(stale) };
+    const dates = (lines: readonly string[]) => [
+      ...new Set(lines.map((line) => line.slice('model-a '.length).slice(0, 10))),
+    ];
+    const found = {
+      problems: dates(problems),
+      unverifiable: dates(unverifiable),
+      stale: dates(stale),
+    };
     assert.deepEqual(found, { problems: [], unverifiable: [], stale: [], ...said });
     database.close();
   });
 }
 
-/** How the model-days that held a symbol over a date are found: from morning to morning, each read from that date on. */
-const BY_MORNING = ['symbol=? AND held_since<?', 'symbol=? AND held_since>? AND held_since<?', 'symbol=? AND held_since=? AND date>?'];
+/**
+ * How the model-days that held a symbol over a date are found: from morning to morning, each read
+ * from that date on.
+ */
+const BY_MORNING = [
+  'symbol=? AND held_since<?',
+  'symbol=? AND held_since>? AND held_since<?',
+  'symbol=? AND held_since=? AND date>?',
+];
 for (const trigger of ['split_written', 'dividend_written']) {
   test(`${trigger} reads only the model-days to compare, and one of each morning before`, (t) => {
     const database = openDatabase(':memory:');
     t.after(() => database.close());
-    const text = String(database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql']);
+    const text = String(
+      database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql'],
+    );
     const [update = ''] = /UPDATE session_prices[^]*?;/.exec(text) ?? [];
     const plan = database.statement(`EXPLAIN QUERY PLAN ${update.replace(/new\.\w+/g, '?')}`).all();
-    const reads = plan.flatMap(({ detail }) => /(?:SEARCH|SCAN) (?:session_prices|own) .*/.exec(String(detail)) ?? []);
+    const reads = plan.flatMap(
+      ({ detail }) => /(?:SEARCH|SCAN) (?:session_prices|own) .*/.exec(String(detail)) ?? [],
+    );
     assert.deepEqual(reads, [
       'SEARCH session_prices USING PRIMARY KEY (session_id=? AND symbol=?)',
-      ...BY_MORNING.map((columns) => `SEARCH ${columns.includes('=? AND date') ? 'own' : 'session_prices'} USING COVERING INDEX session_prices_by_holding (${columns})`),
+      ...BY_MORNING.map(
+        (columns) =>
+          `SEARCH ${columns.includes('=? AND date') ? 'own' : 'session_prices'} USING COVERING INDEX session_prices_by_holding (${columns})`,
+      ),
     ]);
   });
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import fs, { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,7 +22,10 @@ import { until } from '../support/until.ts';
 
 const INSERT = `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 1, hex(zeroblob(10000)))`;
 
-/** What goes wrong in a folder, for real, and what it is called; null for what is not the storage's fault. */
+/**
+ * What goes wrong in a folder, for real, and what it is called; null for what is not the storage's
+ * fault.
+ */
 type Fault = [name: string, provoke: (folder: string) => void, words: RegExp | null];
 const faults: Fault[] = [
   [
@@ -58,10 +68,15 @@ const faults: Fault[] = [
   ],
   [
     'a broken constraint',
-    (folder) => openDatabase(join(folder, 'jobs.db')).statement(`${INSERT}, ('a', 'b', 1, 'c')`).run(),
+    (folder) =>
+      openDatabase(join(folder, 'jobs.db')).statement(`${INSERT}, ('a', 'b', 1, 'c')`).run(),
     null,
   ],
-  ['a bug in SQL', (folder) => openDatabase(join(folder, 'jobs.db')).statement('SELECT nothing').get(), null],
+  [
+    'a bug in SQL',
+    (folder) => openDatabase(join(folder, 'jobs.db')).statement('SELECT nothing').get(),
+    null,
+  ],
   [
     'an error of ours',
     () => {
@@ -96,7 +111,10 @@ test('a failed write is remembered until one succeeds; the probe changes nothing
   const database = openDatabase(path);
   const content = () => database.statement('SELECT total_changes() AS own').get()?.['own'];
   const before = content();
-  assert.deepEqual([database.storageFault(), database.probe(), isDatabaseHealthy(database)], [null, null, true]);
+  assert.deepEqual(
+    [database.storageFault(), database.probe(), isDatabaseHealthy(database)],
+    [null, null, true],
+  );
   assert.equal(content(), before);
   const pages = database.statement('PRAGMA page_count').get()?.['page_count'];
   database.statement(`PRAGMA max_page_count = ${Number(pages)}`).run();
@@ -106,7 +124,10 @@ test('a failed write is remembered until one succeeds; the probe changes nothing
   database.close();
 });
 
-/** Makes the file system say that only so many bytes are free, until the test is over or says otherwise. */
+/**
+ * Makes the file system say that only so many bytes are free, until the test is over or says
+ * otherwise.
+ */
 function leave(t: TestContext, bytes: number, blocks = 1_000_000): void {
   t.mock.restoreAll();
   t.mock.method(fs, 'statfsSync', () => ({ blocks, bavail: bytes / 512, bsize: 512 }));
@@ -128,7 +149,10 @@ test('a disk that was full counts as full until 1 MiB is free, even when another
   const database = onFullDisk(t);
   const full = 'Cannot use the database: the disk is full';
   leave(t, 2 ** 20 - 512);
-  assert.deepEqual([database.storageFault(), database.probe(), isDatabaseHealthy(database)], [full, full, false]);
+  assert.deepEqual(
+    [database.storageFault(), database.probe(), isDatabaseHealthy(database)],
+    [full, full, false],
+  );
   const other = new DatabaseSync(database.path);
   other.exec('BEGIN IMMEDIATE');
   assert.match(String(database.probe()), /another program holds its write lock$/);
@@ -137,7 +161,11 @@ test('a disk that was full counts as full until 1 MiB is free, even when another
   leave(t, 2 ** 20);
   assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true]);
   leave(t, 0);
-  assert.deepEqual([database.probe(), isDatabaseHealthy(database)], [null, true], 'it has not been full since');
+  assert.deepEqual(
+    [database.probe(), isDatabaseHealthy(database)],
+    [null, true],
+    'it has not been full since',
+  );
 });
 
 test('after another fault than a full disk, and on a file system without a size, it does not matter how much is free', (t) => {
@@ -164,7 +192,10 @@ test('nothing is written once the opened file was replaced', (t) => {
   const database = openDatabase(path);
   const version = contentVersion(database);
   const write = () => database.transaction(() => database.statement(INSERT).run());
-  const gone = { code: 'storage_fault', message: /its file was removed or replaced while the service runs$/ };
+  const gone = {
+    code: 'storage_fault',
+    message: /its file was removed or replaced while the service runs$/,
+  };
   renameSync(path, `${path}.away`);
   assert.throws(write, gone);
   assert.equal(isDatabaseHealthy(database), false);
@@ -184,7 +215,10 @@ test('files found in their places are looked for again after 10 ms, missing ones
   const guard = watchFiles(path, connection, { onRepair: () => {} });
   assert.equal(guard.isWhole(1_000), true);
   renameSync(path, `${path}.away`);
-  assert.deepEqual([1_009, 1_010, 1_011].map((now) => guard.isWhole(now)), [true, false, false]);
+  assert.deepEqual(
+    [1_009, 1_010, 1_011].map((now) => guard.isWhole(now)),
+    [true, false, false],
+  );
   renameSync(`${path}.away`, path);
   assert.equal(guard.isWhole(1_012), true);
 });
@@ -196,16 +230,22 @@ function withBars(t: TestContext, bars: number) {
   const database = openDatabase(path, { onRepair: (what) => repairs.push(what) });
   const add = (symbol: string) =>
     database.transaction(() =>
-      database.statement(`INSERT INTO price_data (symbol, date, open) VALUES (?, '2025-01-06', 1)`).run(symbol),
+      database
+        .statement(`INSERT INTO price_data (symbol, date, open) VALUES (?, '2025-01-06', 1)`)
+        .run(symbol),
     );
   for (let bar = 0; bar < bars; bar += 1) add(`S${bar}`);
   /** What another process would find after this one was killed: the files as they lie there. */
   const barsOnDisk = () => {
     const copy = join(temporaryFolder(t), 'jobs.db');
-    for (const suffix of ['', '-wal']) if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
+    for (const suffix of ['', '-wal'])
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
     const found = new DatabaseSync(copy);
     const count = found.prepare('SELECT count(*) AS count FROM price_data').get()?.['count'];
-    assert.deepEqual({ ...found.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    assert.deepEqual(
+      { ...found.prepare('PRAGMA integrity_check').get() },
+      { integrity_check: 'ok' },
+    );
     found.close();
     return count;
   };
@@ -236,7 +276,8 @@ test('a removed log that another program still uses is saved once that program h
   const other = new DatabaseSync(path);
   other.exec('SELECT * FROM price_data');
   rmSync(`${path}-wal`);
-  const fault = /^Cannot use the database: its log \(-wal, -shm\) was removed .* cannot be saved while others have/;
+  const fault =
+    /^Cannot use the database: its log \(-wal, -shm\) was removed .* cannot be saved while others have/;
   assert.throws(() => add('NEW'), { code: 'storage_fault', message: fault });
   assert.match(String(database.probe()), fault);
   assert.equal(isDatabaseHealthy(database), false);
@@ -262,7 +303,8 @@ test('a removed log is not saved while a response is being read', (t) => {
 
 test('a removed log is saved though responses were read before, and one that is read meanwhile begins no other log', (t) => {
   const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
-  const countIn = (moment: Database) => moment.statement('SELECT count(*) AS count FROM price_data').get()?.['count'];
+  const countIn = (moment: Database) =>
+    moment.statement('SELECT count(*) AS count FROM price_data').get()?.['count'];
   const read = () => {
     const moment = database.moment();
     const count = countIn(moment);
@@ -291,7 +333,8 @@ test('a log that another program has begun is not overwritten', (t) => {
   execFileSync(process.execPath, ['--eval', other, path]);
   const fault = {
     code: 'storage_fault',
-    message: /its log \(-wal, -shm\) was replaced while the service runs.*restart the service, then run check$/,
+    message:
+      /its log \(-wal, -shm\) was replaced while the service runs.*restart the service, then run check$/,
   };
   assert.throws(() => add('NEW'), fault);
   assert.equal(isDatabaseHealthy(database), false);
@@ -313,7 +356,11 @@ test("a write waits for another program's lock without blocking, then runs once"
   let runs = 0;
   const written = database.write(() => (runs += 1));
   await until('a turn of the event loop in which it could not be written', () => runs === 0);
-  assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true], 'waiting is no fault yet');
+  assert.deepEqual(
+    [database.storageFault(), isDatabaseHealthy(database)],
+    [null, true],
+    'waiting is not yet a fault',
+  );
   other.exec('COMMIT');
   assert.deepEqual([await written, runs], [1, 1]);
 });
@@ -331,7 +378,10 @@ test('a lock that is held for too long is a fault of the storage, until it is re
   const { database, other } = besideLock(t);
   await assert.rejects(
     database.write(() => assert.fail('it ran')),
-    { code: 'storage_fault', message: 'Cannot use the database: another program holds its write lock' },
+    {
+      code: 'storage_fault',
+      message: 'Cannot use the database: another program holds its write lock',
+    },
   );
   assert.equal(isDatabaseHealthy(database), false);
   other.exec('COMMIT');

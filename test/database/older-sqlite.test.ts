@@ -8,8 +8,22 @@ import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { TABLE_NAMES } from '../support/tables.ts';
 
-/** What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with values that are not null. */
-const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'group_concat', 'json_valid', 'julianday', 'length', 'max', 'min', 'round', 'strftime'];
+/**
+ * What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with
+ * values that are not null.
+ */
+const FUNCTIONS_SINCE_3_37 = [
+  'coalesce',
+  'count',
+  'group_concat',
+  'json_valid',
+  'julianday',
+  'length',
+  'max',
+  'min',
+  'round',
+  'strftime',
+];
 /** Until 3.41 `json_valid(NULL)` is 0 and `unixepoch` has no 'subsec'. */
 const FIRST_SAME_AS_OURS = '3.42';
 
@@ -32,7 +46,9 @@ function seededFile(t: TestContext): string {
 const statements = [...accepted, ...forbidden];
 const isAccepted = statements.map((_, index) => index < accepted.length);
 
-/** Runs all statements in the shell; which of them changed anything, by SQLite's count of changes. */
+/**
+ * Runs all statements in the shell; which of them changed anything, by SQLite's count of changes.
+ */
 function runInShell(path: string): boolean[] {
   const lines = statements.map(([, sql]) => `${sql};\nSELECT total_changes();`);
   const input = ['PRAGMA foreign_keys = ON;', 'SELECT total_changes();', ...lines].join('\n');
@@ -62,7 +78,9 @@ function contentOf(path: string): Record<string, unknown[]> {
       .prepare(`SELECT * FROM ${table}`)
       .all()
       .map((row) =>
-        Object.values(row).map((value) => (/^20\d\d-.*Z$/.test(String(value)) && !/^2025-01/.test(String(value)) ? 'now' : value)),
+        Object.values(row).map((value) =>
+          /^20\d\d-.*Z$/.test(String(value)) && !/^2025-01/.test(String(value)) ? 'now' : value,
+        ),
       );
   const content = Object.fromEntries(tablesIn(database).map((table) => [table, rowsOf(table)]));
   database.close();
@@ -70,16 +88,24 @@ function contentOf(path: string): Record<string, unknown[]> {
 }
 
 function tablesIn(database: DatabaseSync): string[] {
-  return database.prepare(TABLE_NAMES).all().map((row) => String(row['name']));
+  return database
+    .prepare(TABLE_NAMES)
+    .all()
+    .map((row) => String(row['name']));
 }
 
 const INTEGRITY = 'PRAGMA integrity_check';
 
-test('an older SQLite finds a database sound, and accepts and refuses the same', { skip: noOlderShell }, (t) => {
+test('an older SQLite finds a database sound, and accepts and refuses the same', {
+  skip: noOlderShell,
+}, (t) => {
   const [theirs, ours] = [seededFile(t), seededFile(t)];
-  const check = (path: string) => spawnSync('sqlite3', [path, `${INTEGRITY}; PRAGMA foreign_key_check`]);
+  const check = (path: string) =>
+    spawnSync('sqlite3', [path, `${INTEGRITY}; PRAGMA foreign_key_check`]);
   const results = runInShell(theirs);
-  const wrong = statements.filter((_, index) => results[index] !== isAccepted[index]).map(([name]) => name);
+  const wrong = statements
+    .filter((_, index) => results[index] !== isAccepted[index])
+    .map(([name]) => name);
   assert.deepEqual(wrong, [], `SQLite ${shellVersion} judges these otherwise`);
   runHere(ours);
   assert.deepEqual(contentOf(theirs), contentOf(ours));
@@ -88,7 +114,9 @@ test('an older SQLite finds a database sound, and accepts and refuses the same',
     const database = openDatabase(path);
     assert.deepEqual({ ...database.statement(INTEGRITY).get() }, { integrity_check: 'ok' });
     assert.equal(
-      database.statement(`SELECT duration_seconds FROM job_details WHERE job_id = 'k'`).get()?.['duration_seconds'],
+      database.statement(`SELECT duration_seconds FROM job_details WHERE job_id = 'k'`).get()?.[
+        'duration_seconds'
+      ],
       12.345,
     );
     database.close();
@@ -101,7 +129,8 @@ test('these statements insert into and update every table, accepted and refused'
   const database = new DatabaseSync(path, { readOnly: true });
   const missing = tablesIn(database).flatMap((table) =>
     [`INSERT INTO ${table} `, `UPDATE ${table} `].filter(
-      (verb) => ![accepted, forbidden].every((list) => list.some(([, sql]) => sql.startsWith(verb))),
+      (verb) =>
+        ![accepted, forbidden].every((list) => list.some(([, sql]) => sql.startsWith(verb))),
     ),
   );
   database.close();

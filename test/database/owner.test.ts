@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -16,12 +24,17 @@ const STARTED_AT = '2025-01-06T10:00:00.000Z';
 /** As the service does: the database and its folder in `data`. */
 function claim(folder: string, name = 'jobs.db') {
   const agentData = name === 'jobs_dev.db' ? 'dev_agent_data' : 'agent_data';
-  return claimOwnership(join(folder, 'data', name), { folder: join(folder, 'data', agentData), startedAt: STARTED_AT });
+  return claimOwnership(join(folder, 'data', name), {
+    folder: join(folder, 'data', agentData),
+    startedAt: STARTED_AT,
+  });
 }
 
 const inUse = {
   code: 'cannot_start',
-  message: new RegExp(`jobs(_dev)?\\.db is in use by process ${process.pid}, started ${STARTED_AT}`),
+  message: new RegExp(
+    `jobs(_dev)?\\.db is in use by process ${process.pid}, started ${STARTED_AT}`,
+  ),
 };
 
 test('one process owns a database; the next one reads which', (t) => {
@@ -41,40 +54,47 @@ test('a lock that cannot be taken is closed again', { skip: noProc }, (t) => {
   assert.ok(!descriptorsOf(process.pid).includes(lock));
 });
 
-/** How a second folder can lead to the database of a first one; both exist, and the first has `data`. */
-const links: [name: string, link: (first: string, second: string) => void, secondName?: string][] = [
+/**
+ * How a second folder can lead to the database of a first one; both exist, and the first has
+ * `data`.
+ */
+const links: [name: string, link: (first: string, second: string) => void, secondName?: string][] =
   [
-    'a symbolic link to the file',
-    (first, second) => (
-      mkdirSync(join(second, 'data')),
-      symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs.db'))
-    ),
-  ],
-  [
-    'a relative symbolic link',
-    (_, second) => (
-      mkdirSync(join(second, 'data')),
-      symlinkSync('../../first/data/jobs.db', join(second, 'data/jobs.db'))
-    ),
-  ],
-  [
-    'links of links',
-    (first, second) => {
-      mkdirSync(join(second, 'data'));
-      symlinkSync(join(first, 'data/jobs.db'), join(second, 'one.db'));
-      symlinkSync('../one.db', join(second, 'data/jobs.db'));
-    },
-  ],
-  ['a link in place of data', (first, second) => symlinkSync(join(first, 'data'), join(second, 'data'))],
-  [
-    "DEV's name for PROD's file",
-    (first, second) => (
-      mkdirSync(join(second, 'data')),
-      symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs_dev.db'))
-    ),
-    'jobs_dev.db',
-  ],
-];
+    [
+      'a symbolic link to the file',
+      (first, second) => (
+        mkdirSync(join(second, 'data')),
+        symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs.db'))
+      ),
+    ],
+    [
+      'a relative symbolic link',
+      (_, second) => (
+        mkdirSync(join(second, 'data')),
+        symlinkSync('../../first/data/jobs.db', join(second, 'data/jobs.db'))
+      ),
+    ],
+    [
+      'links of links',
+      (first, second) => {
+        mkdirSync(join(second, 'data'));
+        symlinkSync(join(first, 'data/jobs.db'), join(second, 'one.db'));
+        symlinkSync('../one.db', join(second, 'data/jobs.db'));
+      },
+    ],
+    [
+      'a link in place of data',
+      (first, second) => symlinkSync(join(first, 'data'), join(second, 'data')),
+    ],
+    [
+      "DEV's name for PROD's file",
+      (first, second) => (
+        mkdirSync(join(second, 'data')),
+        symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs_dev.db'))
+      ),
+      'jobs_dev.db',
+    ],
+  ];
 for (const [name, link, secondName] of links) {
   for (const state of ['is there', 'is not there yet']) {
     test(`the lock belongs to the file: ${name}, which ${state}`, (t) => {
@@ -110,14 +130,19 @@ test('a server of an older version, which locks only the folder, is noticed', (t
   symlinkSync(join(folder, 'elsewhere.db'), join(folder, 'data/jobs.db'));
   const older = new DatabaseSync(join(folder, 'data/agent_data/owner.lock'));
   older.exec('BEGIN IMMEDIATE');
-  assert.throws(() => claim(folder), { message: /is in use by another process that is just starting$/ });
+  assert.throws(() => claim(folder), {
+    message: /is in use by another process that is just starting$/,
+  });
   older.close();
   claim(folder).release();
 });
 
 /** All that opens a database. */
 const openers: [name: string, open: (path: string) => unknown][] = [
-  ['the server', (path) => claimOwnership(path, { folder: join(path, '../agent_data'), startedAt: STARTED_AT })],
+  [
+    'the server',
+    (path) => claimOwnership(path, { folder: join(path, '../agent_data'), startedAt: STARTED_AT }),
+  ],
   ['a command that writes', (path) => openDatabase(path)],
   ['a command that reads', (path) => withSnapshot(path, () => {})],
   ['the reset of DEV', (path) => removeDatabase(path)],
@@ -129,7 +154,10 @@ for (const [name, open] of openers) {
     openDatabase(path).close();
     linkSync(path, join(folder, 'other.db'));
     const bytes = readFileSync(path);
-    await assert.rejects(async () => open(path), /: the file has 2 names \(hard links\).*keep one of them/);
+    await assert.rejects(
+      async () => open(path),
+      /: the file has 2 names \(hard links\).*keep one of them/,
+    );
     assert.deepEqual(readFileSync(path), bytes);
     assert.deepEqual(
       readdirSync(folder).filter((file) => file !== 'agent_data'),
@@ -160,7 +188,9 @@ test('the target of a link is read with the log beside it', async (t) => {
   mkdirSync(join(folder, 'real'));
   const database = openDatabase(join(folder, 'real/jobs.db'));
   symlinkSync('real/jobs.db', join(folder, 'jobs.db'));
-  database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`).run();
+  database
+    .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`)
+    .run();
   const count = await withSnapshot(
     join(folder, 'jobs.db'),
     (snapshot) => snapshot.statement('SELECT count(*) AS bars FROM price_data').get()?.['bars'],
@@ -169,9 +199,12 @@ test('the target of a link is read with the log beside it', async (t) => {
   database.close();
 });
 
-test('a mounted folder shares its lock; a file that is itself a mount is refused', { skip: noDisk }, (t) => {
+test('a mounted folder shares its lock; a file that is itself a mount is refused', {
+  skip: noDisk,
+}, (t) => {
   const folder = temporaryFolder(t);
-  for (const path of ['first/data', 'second/data', 'third/data']) mkdirSync(join(folder, path), { recursive: true });
+  for (const path of ['first/data', 'second/data', 'third/data'])
+    mkdirSync(join(folder, path), { recursive: true });
   openDatabase(join(folder, 'first/data/jobs.db')).close();
   writeFileSync(join(folder, 'third/data/jobs.db'), '');
   const owner = claim(join(folder, 'first'));
@@ -184,7 +217,16 @@ test('a mounted folder shares its lock; a file that is itself a mount is refused
     }`;
   const script =
     'mount --bind first/data second/data && mount --bind first/data/jobs.db third/data/jobs.db && exec "$0" --input-type=module --eval "$1"';
-  const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', script, process.execPath, program];
+  const args = [
+    '--user',
+    '--map-root-user',
+    '--mount',
+    'sh',
+    '-c',
+    script,
+    process.execPath,
+    program,
+  ];
   const lines = execFileSync('unshare', args, { cwd: folder }).toString().split('\n');
   assert.match(String(lines[0]), inUse.message);
   assert.match(

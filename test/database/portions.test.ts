@@ -14,7 +14,10 @@ const FULL = 50;
 assert.equal(FULL, RECORDS_PER_STEP);
 
 /** A database with sessions of so many positions each; their ids are counted from 1. */
-function withPositions(counts: readonly number[]): { database: Database; sessions: { sessionId: number }[] } {
+function withPositions(counts: readonly number[]): {
+  database: Database;
+  sessions: { sessionId: number }[];
+} {
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();
   const insert = database.statement(
@@ -27,15 +30,26 @@ function withPositions(counts: readonly number[]): { database: Database; session
   return { database, sessions };
 }
 
-/** Portions as text: `1,2:1-50` reads all of two sessions, `3:1-50…` a part of one; more of it follows. */
+/**
+ * Portions as text: `1,2:1-50` reads all of two sessions, `3:1-50…` a part of one; more of it
+ * follows.
+ */
 const portions: [name: string, counts: readonly number[], portions: readonly string[]][] = [
   ['none of none', [], []],
   ['sessions that fit together', [1, FULL - 2, 1], ['1,2,3:1-50']],
   ['a session that fits only by itself', [1, FULL, 1], ['1:1-50', '2:1-50', '3:1-50']],
   ['a session that would be the first to exceed a portion', [30, 21, 29], ['1:1-50', '2,3:1-50']],
-  ['a session larger than a portion, between others', [2, 2 * FULL + 1, 2], ['1:1-50', '2:1-50…', '2:51-100…', '2:101-101', '3:1-50']],
+  [
+    'a session larger than a portion, between others',
+    [2, 2 * FULL + 1, 2],
+    ['1:1-50', '2:1-50…', '2:51-100…', '2:101-101', '3:1-50'],
+  ],
   ['a session twice as large as a portion', [2 * FULL], ['1:1-50…', '1:51-100']],
-  ['sessions without positions, which have none even if they are committed before they are read', [0, 1, 0, 0, 1], ['1:1-0', '2:1-50', '3:1-0', '4:1-0', '5:1-50']],
+  [
+    'sessions without positions, which have none even if they are committed before they are read',
+    [0, 1, 0, 0, 1],
+    ['1:1-0', '2:1-50', '3:1-0', '4:1-0', '5:1-50'],
+  ],
 ];
 for (const [name, counts, expected] of portions) {
   test(`portions of ${name}`, () => {
@@ -74,7 +88,11 @@ function withModelDays(count: number, cost: string): Database {
        FROM own WHERE true`,
     )
     .run(count);
-  database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('job', 'one', 0, '2025-01-01', 't')`).run();
+  database
+    .statement(
+      `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('job', 'one', 0, '2025-01-01', 't')`,
+    )
+    .run();
   return database;
 }
 
@@ -100,7 +118,11 @@ test('sums of a job whose status changes between two steps are taken again', () 
   const database = withModelDays(1_500, '0.1');
   const sums = sumModelDays(database, 'job', 0);
   assert.equal(sums.next().value, null);
-  database.statement(`UPDATE job_details SET status = 'completed', completed_at = 't' WHERE status = 'pending'`).run();
+  database
+    .statement(
+      `UPDATE job_details SET status = 'completed', completed_at = 't' WHERE status = 'pending'`,
+    )
+    .run();
   database.statement(`UPDATE jobs SET status = 'completed', completed_at = 't'`).run();
   assert.deepEqual([...withResult(sums)], [null, ...withResult(sumModelDays(database, 'job'))]);
 });
@@ -112,7 +134,12 @@ const anySession = fc.record({
   date: fc.constantFrom(...DATES),
   model: fc.constantFrom<string>('a', 'b', 'c'),
   jobId: fc.constantFrom<string>('j', 'k'),
-  status: fc.constantFrom('active' as const, 'active' as const, 'failed' as const, 'superseded' as const),
+  status: fc.constantFrom(
+    'active' as const,
+    'active' as const,
+    'failed' as const,
+    'superseded' as const,
+  ),
   bought: someSymbols,
   refused: someSymbols,
   held: someSymbols,
@@ -129,35 +156,78 @@ const anyFilters = fc.record({
 });
 type Filters = typeof anyFilters extends fc.Arbitrary<infer One> ? One : never;
 
-/** A model-day as a commit or a failure leaves it; of model-days that are there already, one is active at most. */
-function insertSession(database: Database, { date, model, jobId, status, bought, refused, held, isLogged }: AnySession): void {
+/**
+ * A model-day as a commit or a failure leaves it; of model-days that are there already, one is
+ * active at most.
+ */
+function insertSession(
+  database: Database,
+  { date, model, jobId, status, bought, refused, held, isLogged }: AnySession,
+): void {
   const insert = (table: string, row: Record<string, string | number | null>) => {
     const columns = Object.keys(row);
     return database
-      .statement(`INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+      .statement(
+        `INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      )
       .run(...Object.values(row)).lastInsertRowid;
   };
   const key = { date, model, job_id: jobId };
   const error = status === 'failed' ? 'why' : null;
   const ended = { ...key, error, started_at: 't', completed_at: 't' };
   insert('job_details', { ...ended, status: error === null ? 'completed' : 'failed' });
-  const found = database.statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`).get(date, model);
+  const found = database
+    .statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`)
+    .get(date, model);
   if (found !== undefined && status === 'active') return;
-  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5 })) };
-  const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0, created_at: 't' };
-  for (const symbol of new Set([...bought, ...held])) insert('session_prices', { ...session, symbol, date });
+  const session = {
+    session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5 })),
+  };
+  const state = {
+    ...session,
+    cash_e4: 5,
+    portfolio_value_e4: 5,
+    daily_profit_e4: 0,
+    created_at: 't',
+  };
+  for (const symbol of new Set([...bought, ...held]))
+    insert('session_prices', { ...session, symbol, date });
   const log = (index: number, symbol: string, result: object) =>
     insert('reasoning_logs', {
-      ...{ ...session, message_index: index, role: 'tool', content: JSON.stringify(result), tool_name: 'buy', timestamp: 't' },
+      ...{
+        ...session,
+        message_index: index,
+        role: 'tool',
+        content: JSON.stringify(result),
+        tool_name: 'buy',
+        timestamp: 't',
+      },
       // As models write it: in lower case, and with characters that JSON may escape.
-      tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace('nvda', 'n\\u0076da'),
+      tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace(
+        'nvda',
+        'n\\u0076da',
+      ),
     });
   refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));
-  if (refused.length > 0) insert('tool_usage', { ...session, tool_name: 'buy', calls: 2, refused: refused.length, duration_ms: 1 });
+  if (refused.length > 0)
+    insert('tool_usage', {
+      ...session,
+      tool_name: 'buy',
+      calls: 2,
+      refused: refused.length,
+      duration_ms: 1,
+    });
   if (status === 'failed') return;
   bought.forEach((symbol, index) => {
     if (isLogged) log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
-    insert('positions', { ...state, action_id: index + 1, action_type: 'buy', symbol, amount: 1, price_e4: 1 });
+    insert('positions', {
+      ...state,
+      action_id: index + 1,
+      action_type: 'buy',
+      symbol,
+      amount: 1,
+      price_e4: 1,
+    });
   });
   if (bought.length === 0) insert('positions', { ...state, action_id: 1, action_type: 'no_trade' });
 }
@@ -165,48 +235,78 @@ function insertSession(database: Database, { date, model, jobId, status, bought,
 /** All pages of the feed, with so many decisions on each. */
 function pagesOf(database: Database, filters: Filters, limit: number): Decision[] {
   const all: Decision[] = [];
-  for (let page: Decision[] | undefined; page === undefined || page.length === limit; all.push(...page)) {
+  for (
+    let page: Decision[] | undefined;
+    page === undefined || page.length === limit;
+    all.push(...page)
+  ) {
     const last = all.at(-1);
     const place = last === undefined ? null : (placeOf(database, last.id) ?? null);
-    page = decisions(database, filters, place).filter((one) => one !== null).take(limit).toArray();
+    page = decisions(database, filters, place)
+      .filter((one) => one !== null)
+      .take(limit)
+      .toArray();
   }
   return all;
 }
 
-function isWanted({ symbol, kind, models, jobId, startDate, endDate }: Filters, one: Decision): boolean {
-  const isOf = (wanted: string | undefined, value: string | null) => wanted === undefined || wanted === value;
+function isWanted(
+  { symbol, kind, models, jobId, startDate, endDate }: Filters,
+  one: Decision,
+): boolean {
+  const isOf = (wanted: string | undefined, value: string | null) =>
+    wanted === undefined || wanted === value;
   return (
-    isOf(symbol, one.symbol) && isOf(kind, one.kind) && isOf(jobId, one.job_id) && models?.includes(one.model) !== false &&
-    one.date >= (startDate ?? '') && one.date <= (endDate ?? '~')
+    isOf(symbol, one.symbol) &&
+    isOf(kind, one.kind) &&
+    isOf(jobId, one.job_id) &&
+    models?.includes(one.model) !== false &&
+    one.date >= (startDate ?? '') &&
+    one.date <= (endDate ?? '~')
   );
 }
 
 test('whatever the models did, the filtered feed has what a scan of all decisions finds', () => {
   fc.assert(
-    fc.property(fc.array(anySession, { maxLength: 16 }), anyFilters, fc.integer({ min: 1, max: 5 }), (sessions, filters, limit) => {
-      const database = openDatabase(':memory:');
-      database.statement('PRAGMA foreign_keys = OFF').get();
-      for (const jobId of ['j', 'k'])
-        database
-          .statement(
-            `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing)
+    fc.property(
+      fc.array(anySession, { maxLength: 16 }),
+      anyFilters,
+      fc.integer({ min: 1, max: 5 }),
+      (sessions, filters, limit) => {
+        const database = openDatabase(':memory:');
+        database.statement('PRAGMA foreign_keys = OFF').get();
+        for (const jobId of ['j', 'k'])
+          database
+            .statement(
+              `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing)
              VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0)`,
-          )
-          .run(jobId, DATES[0], DATES[3]);
-      for (const session of sessions) insertSession(database, session);
-      const everything = { symbol: undefined, kind: undefined, models: undefined, jobId: undefined, startDate: undefined, endDate: undefined };
-      const all = pagesOf(database, everything, 1_000);
-      const { traded, quiet } = database
-        .statement(
-          `SELECT count(*) FILTER (WHERE action_type = 'buy') AS traded, count(*) FILTER (WHERE action_type = 'no_trade') AS quiet
+            )
+            .run(jobId, DATES[0], DATES[3]);
+        for (const session of sessions) insertSession(database, session);
+        const everything = {
+          symbol: undefined,
+          kind: undefined,
+          models: undefined,
+          jobId: undefined,
+          startDate: undefined,
+          endDate: undefined,
+        };
+        const all = pagesOf(database, everything, 1_000);
+        const { traded, quiet } = database
+          .statement(
+            `SELECT count(*) FILTER (WHERE action_type = 'buy') AS traded, count(*) FILTER (WHERE action_type = 'no_trade') AS quiet
            FROM positions JOIN trading_sessions USING (session_id) WHERE status = 'active'`,
-        )
-        .get() as Record<string, number>;
-      const countOf = (kind: string) => all.filter((one) => one.kind === kind).length;
-      assert.deepEqual([countOf('trade'), countOf('no_trade')], [traded, quiet]);
-      assert.deepEqual(pagesOf(database, filters, limit), all.filter((one) => isWanted(filters, one)));
-      database.close();
-    }),
+          )
+          .get() as Record<string, number>;
+        const countOf = (kind: string) => all.filter((one) => one.kind === kind).length;
+        assert.deepEqual([countOf('trade'), countOf('no_trade')], [traded, quiet]);
+        assert.deepEqual(
+          pagesOf(database, filters, limit),
+          all.filter((one) => isWanted(filters, one)),
+        );
+        database.close();
+      },
+    ),
     { numRuns: runs(100, 1_000) },
   );
 });
@@ -214,15 +314,40 @@ test('whatever the models did, the filtered feed has what a scan of all decision
 test('trades of a symbol are looked for on the dates on which a model used it, and on no others', () => {
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();
-  const quiet = { jobId: 'j', status: 'active' as const, bought: [], refused: [], held: [], isLogged: true };
-  for (const date of DATES) for (let model = 0; model < 250; model += 1) insertSession(database, { ...quiet, date, model: `m-${model}` });
-  for (const date of [DATES[1], DATES[3]]) insertSession(database, { ...quiet, date, model: 'n', bought: ['AAPL'] });
-  const stepsOf = (filters: DecisionFilters) => [...decisions(database, filters, null)].map((one) => one && `${one.date} ${one.model}`);
+  const quiet = {
+    jobId: 'j',
+    status: 'active' as const,
+    bought: [],
+    refused: [],
+    held: [],
+    isLogged: true,
+  };
+  for (const date of DATES)
+    for (let model = 0; model < 250; model += 1)
+      insertSession(database, { ...quiet, date, model: `m-${model}` });
+  for (const date of [DATES[1], DATES[3]])
+    insertSession(database, { ...quiet, date, model: 'n', bought: ['AAPL'] });
+  const stepsOf = (filters: DecisionFilters) =>
+    [...decisions(database, filters, null)].map((one) => one && `${one.date} ${one.model}`);
   assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'trade' }), []);
   assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'no_trade' }), []);
-  assert.deepEqual(stepsOf({ symbol: 'AAPL', kind: 'trade' }), [null, `${DATES[3]} n`, null, null, `${DATES[1]} n`, null]);
-  assert.deepEqual(stepsOf({ symbol: 'AAPL' }).filter((one) => one !== null), [`${DATES[3]} n`, `${DATES[1]} n`]);
-  assert.equal(stepsOf({ kind: 'no_trade' }).filter((one) => one !== null).length, 4 * 250, 'more on a date than one step returns');
+  assert.deepEqual(stepsOf({ symbol: 'AAPL', kind: 'trade' }), [
+    null,
+    `${DATES[3]} n`,
+    null,
+    null,
+    `${DATES[1]} n`,
+    null,
+  ]);
+  assert.deepEqual(
+    stepsOf({ symbol: 'AAPL' }).filter((one) => one !== null),
+    [`${DATES[3]} n`, `${DATES[1]} n`],
+  );
+  assert.equal(
+    stepsOf({ kind: 'no_trade' }).filter((one) => one !== null).length,
+    4 * 250,
+    'more on a date than one step returns',
+  );
 });
 
 /** The steps of a generator, and then what it returns. */

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { backupDatabase } from '../../src/database/backup.ts';
@@ -11,21 +21,34 @@ import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** Writes one bar of a symbol that only this database has, so that a test can tell which database it opened. */
+/**
+ * Writes one bar of a symbol that only this database has, so that a test can tell which database it
+ * opened.
+ */
 function mark(database: CommandDatabase, symbol: string): void {
-  database.statement(`INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2025-01-06', 1, 'csv')`).run(symbol);
+  database
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2025-01-06', 1, 'csv')`,
+    )
+    .run(symbol);
 }
 
 function marksIn(path: string): unknown[] {
   const database = openDatabase(path);
   try {
-    return database.statement('SELECT symbol FROM price_data ORDER BY 1').all().map(({ symbol }) => symbol);
+    return database
+      .statement('SELECT symbol FROM price_data ORDER BY 1')
+      .all()
+      .map(({ symbol }) => symbol);
   } finally {
     database.close();
   }
 }
 
-/** `data/jobs.db` as a killed service leaves it, with LATE only in its log, and `copy.db`, a backup with COPY. */
+/**
+ * `data/jobs.db` as a killed service leaves it, with LATE only in its log, and `copy.db`, a backup
+ * with COPY.
+ */
 async function killedService(folder: string): Promise<string> {
   mkdirSync(join(folder, 'data'));
   const other = openDatabase(join(folder, 'other.db'));
@@ -36,14 +59,19 @@ async function killedService(folder: string): Promise<string> {
   openDatabase(source).close();
   const running = openDatabase(source);
   mark(running, 'LATE');
-  for (const suffix of ['', '-wal', '-shm']) copyFileSync(source + suffix, join(folder, 'data/jobs.db') + suffix);
+  for (const suffix of ['', '-wal', '-shm'])
+    copyFileSync(source + suffix, join(folder, 'data/jobs.db') + suffix);
   running.close();
   return join(folder, 'data/jobs.db');
 }
 
-const asideIn = (folder: string) => readdirSync(join(folder, 'data')).find((name) => /^jobs-before-restore-.*Z\.db$/.test(name));
+const asideIn = (folder: string) =>
+  readdirSync(join(folder, 'data')).find((name) => /^jobs-before-restore-.*Z\.db$/.test(name));
 
-/** Restores in a process that is killed before its n-th step that changes a file or makes it durable. */
+/**
+ * Restores in a process that is killed before its n-th step that changes a file or makes it
+ * durable.
+ */
 const program = (step: number) => `
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
@@ -67,27 +95,47 @@ test('killed before any of its steps, a restore leaves the old database with its
     const folder = temporaryFolder(t);
     cpSync(start, folder, { recursive: true });
     const path = join(folder, 'data/jobs.db');
-    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program(step)], { cwd: folder, encoding: 'utf8' });
+    const { signal, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', program(step)],
+      { cwd: folder, encoding: 'utf8' },
+    );
     isKilled = signal === 'SIGKILL';
     if (!isKilled) assert.equal(stderr, '');
     const isDecided = existsSync(`${path}-restore`);
     if (isDecided) {
       const before = contentOf(folder);
-      assert.throws(() => openDatabase(path), /a restore of it was interrupted; start the service, or run restore again/);
-      if (existsSync(path)) await assert.rejects(withSnapshot(path, () => {}), /a restore of it was interrupted/);
+      assert.throws(
+        () => openDatabase(path),
+        /a restore of it was interrupted; start the service, or run restore again/,
+      );
+      if (existsSync(path))
+        await assert.rejects(
+          withSnapshot(path, () => {}),
+          /a restore of it was interrupted/,
+        );
       assert.deepEqual(contentOf(folder), before);
       assert.equal(finishRestore(path), join(folder, 'data', String(asideIn(folder))));
     }
     assert.equal(finishRestore(path), undefined);
     const marks = marksIn(path);
     const aside = asideIn(folder);
-    outcomes.push(`${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}${isDecided ? ', finished' : ''}`);
+    outcomes.push(
+      `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}${isDecided ? ', finished' : ''}`,
+    );
     await restoreDatabase(path, join(folder, 'copy.db'));
-    assert.deepEqual(readdirSync(join(folder, 'data')).filter((name) => /partial|-restore$/.test(name)), [], 'the next one leaves nothing');
+    assert.deepEqual(
+      readdirSync(join(folder, 'data')).filter((name) => /partial|-restore$/.test(name)),
+      [],
+      'the next one leaves nothing',
+    );
   }
   const runs = outcomes.filter((outcome, index) => outcome !== outcomes[index - 1]);
   assert.deepEqual(runs, ['LATE', 'COPY, aside LATE, finished', 'COPY, aside LATE']);
-  assert.ok(outcomes.filter((outcome) => outcome.endsWith('finished')).length >= 5, outcomes.join('\n'));
+  assert.ok(
+    outcomes.filter((outcome) => outcome.endsWith('finished')).length >= 5,
+    outcomes.join('\n'),
+  );
 });
 
 test('the old log is never applied to the new database; where there was none, nothing is moved aside', async (t) => {
@@ -96,7 +144,10 @@ test('the old log is never applied to the new database; where there was none, no
   const { aside, bars } = await restoreDatabase(path, join(folder, 'copy.db'));
   assert.deepEqual([marksIn(path), bars, marksIn(String(aside))], [['COPY'], 1, ['LATE']]);
   const fresh = await restoreDatabase(join(folder, 'new/jobs.db'), join(folder, 'copy.db'));
-  assert.deepEqual([fresh.aside, marksIn(join(folder, 'new/jobs.db')), readdirSync(join(folder, 'new'))], [null, ['COPY'], ['jobs.db']]);
+  assert.deepEqual(
+    [fresh.aside, marksIn(join(folder, 'new/jobs.db')), readdirSync(join(folder, 'new'))],
+    [null, ['COPY'], ['jobs.db']],
+  );
 });
 
 test('a link to the database stays, and two restores in one second keep both old databases', async (t) => {
@@ -106,17 +157,44 @@ test('a link to the database stays, and two restores in one second keep both old
   const first = await restoreDatabase(join(folder, 'link.db'), join(folder, 'copy.db'));
   const second = await restoreDatabase(path, String(first.aside));
   assert.notEqual(first.aside, second.aside);
-  assert.deepEqual([marksIn(join(folder, 'link.db')), marksIn(String(second.aside))], [['LATE'], ['COPY']]);
+  assert.deepEqual(
+    [marksIn(join(folder, 'link.db')), marksIn(String(second.aside))],
+    [['LATE'], ['COPY']],
+  );
 });
 
 const refusals: [name: string, prepare: (folder: string) => string, message: RegExp][] = [
-  ['the database itself', () => 'data/jobs.db', /^Cannot restore .*jobs\.db: .* is that database itself$/],
+  [
+    'the database itself',
+    () => 'data/jobs.db',
+    /^Cannot restore .*jobs\.db: .* is that database itself$/,
+  ],
   ['a missing file', () => 'missing.db', /^There is no database .*missing\.db$/],
-  ['text', (folder) => (writeFileSync(join(folder, 'text.db'), 'text '.repeat(300)), 'text.db'), /file is not a database/],
-  ['an empty file', (folder) => (writeFileSync(join(folder, 'empty.db'), ''), 'empty.db'), /Cannot read .*empty\.db: it is empty/],
-  ['half a copy', (folder) => (truncateSync(join(folder, 'copy.db'), 40_000), 'copy.db'), /malformed|damaged/],
-  ['a newer schema', (folder) => changed(folder, 'PRAGMA user_version = 999'), /its schema is version 999/],
-  ['a reference to a missing row', (folder) => changed(folder, brokenReference), /copy\.db is damaged: a row .* refers to a row of .* that is missing$/],
+  [
+    'text',
+    (folder) => (writeFileSync(join(folder, 'text.db'), 'text '.repeat(300)), 'text.db'),
+    /file is not a database/,
+  ],
+  [
+    'an empty file',
+    (folder) => (writeFileSync(join(folder, 'empty.db'), ''), 'empty.db'),
+    /Cannot read .*empty\.db: it is empty/,
+  ],
+  [
+    'half a copy',
+    (folder) => (truncateSync(join(folder, 'copy.db'), 40_000), 'copy.db'),
+    /malformed|damaged/,
+  ],
+  [
+    'a newer schema',
+    (folder) => changed(folder, 'PRAGMA user_version = 999'),
+    /its schema is version 999/,
+  ],
+  [
+    'a reference to a missing row',
+    (folder) => changed(folder, brokenReference),
+    /copy\.db is damaged: a row .* refers to a row of .* that is missing$/,
+  ],
 ];
 const brokenReference = `INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES ('k', 'none', 'h', '{}')`;
 
@@ -144,7 +222,10 @@ test('what appeared in the place of a database whose restore was interrupted is 
   const path = await killedService(folder);
   const { aside } = await restoreDatabase(path, join(folder, 'copy.db'));
   cpSync(path, `${path}-restore`, { preserveTimestamps: true });
-  assert.throws(() => finishRestore(path), /both .*jobs\.db and .*jobs-before-restore-.* exist; move one of them away$/);
+  assert.throws(
+    () => finishRestore(path),
+    /both .*jobs\.db and .*jobs-before-restore-.* exist; move one of them away$/,
+  );
   assert.ok(existsSync(path) && existsSync(String(aside)));
 });
 
@@ -153,8 +234,14 @@ test('a backup that was copied over a database, beside its log, is refused befor
   const path = await killedService(folder);
   copyFileSync(join(folder, 'copy.db'), path);
   const before = contentOf(folder);
-  assert.throws(() => openDatabase(path), /it was copied there beside the log of another database, jobs\.db-wal, which would damage it/);
-  await assert.rejects(withSnapshot(path, () => {}), /it was copied there beside the log of another database/);
+  assert.throws(
+    () => openDatabase(path),
+    /it was copied there beside the log of another database, jobs\.db-wal, which would damage it/,
+  );
+  await assert.rejects(
+    withSnapshot(path, () => {}),
+    /it was copied there beside the log of another database/,
+  );
   assert.deepEqual(contentOf(folder), before);
   assert.ok(readFileSync(path).equals(readFileSync(join(folder, 'copy.db'))));
   assert.deepEqual((await restoreDatabase(path, join(folder, 'copy.db'))).bars, 1);

@@ -6,13 +6,19 @@ import { type Column, type Query, queries } from '../../src/database/rows.ts';
 import { SEED, accepted } from '../support/schema-rows.ts';
 
 const FOLDER = new URL('../../src/database/', import.meta.url);
-const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+);
 
-/** All queries, once every file that declares some is loaded, over a database with rows in every table. */
+/**
+ * All queries, once every file that declares some is loaded, over a database with rows in every
+ * table.
+ */
 async function prepare(): Promise<{ database: Database; all: readonly Query<unknown>[] }> {
   for (const name of files) await import(new URL(name, FOLDER).href);
   const database = openDatabase(':memory:');
-  for (const sql of [...SEED, ...accepted.map(([, statement]) => statement), ...MORE_ROWS]) database.statement(sql).run();
+  for (const sql of [...SEED, ...accepted.map(([, statement]) => statement), ...MORE_ROWS])
+    database.statement(sql).run();
   return { database, all: queries };
 }
 
@@ -48,9 +54,26 @@ const MORE_ROWS = [
 
 type Value = string | number | null;
 
-/** Values with which each query finds a row: texts, numbers, and JSON for a parameter that is read as JSON. */
+/**
+ * Values with which each query finds a row: texts, numbers, and JSON for a parameter that is read
+ * as JSON.
+ */
 const SAMPLES: readonly Value[] = [
-  ...['', '~', 'm', 'j', 'k', '2025-01-06', '2025-01-07', 'AAPL', 'csv', 'key', '2025-01-07T10:00:00.000Z', null, 1],
+  ...[
+    '',
+    '~',
+    'm',
+    'j',
+    'k',
+    '2025-01-06',
+    '2025-01-07',
+    'AAPL',
+    'csv',
+    'key',
+    '2025-01-07T10:00:00.000Z',
+    null,
+    1,
+  ],
 ];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
 
@@ -63,16 +86,24 @@ test('the shape of each query names its columns, with their types, and with null
   for (const query of all) {
     const columns = database.statement(query.sql).columns();
     const shape = shapeOf(query);
-    const names = columns.map(({ name }, index) => (Array.isArray(query.shape) ? String(index) : name));
-    assert.deepEqual(shape.map(([name]) => name), names, query.sql);
+    const names = columns.map(({ name }, index) =>
+      Array.isArray(query.shape) ? String(index) : name,
+    );
+    assert.deepEqual(
+      shape.map(([name]) => name),
+      names,
+      query.sql,
+    );
     for (const [index, { table, column }] of columns.entries()) {
       const declared = declaredColumn(database, table, column);
       const [name, { type, isNullable }] = shape[index] as [string, Column<unknown>];
       if (declared === null) continue;
       assert.equal(type, declared.type, `${name} of ${query.sql}`);
       const mayDiffer = /LEFT JOIN|\(SELECT/.test(query.sql);
-      const leavesOpeningsOut = column === 'job_id' && /status (<> 'opening'|= 'active')/.test(query.sql);
-      const isFitting = isNullable === declared.isNullable || (isNullable ? mayDiffer : leavesOpeningsOut);
+      const leavesOpeningsOut =
+        column === 'job_id' && /status (<> 'opening'|= 'active')/.test(query.sql);
+      const isFitting =
+        isNullable === declared.isNullable || (isNullable ? mayDiffer : leavesOpeningsOut);
       assert.ok(isFitting, `NULL as ${name} of ${query.sql}`);
     }
   }
@@ -86,7 +117,9 @@ function declaredColumn(
 ): { type: string; isNullable: boolean } | null {
   const sql = `SELECT type, "notnull" OR pk > 0 OR hidden > 0 AS required FROM pragma_table_xinfo(?) WHERE name = ? AND type <> ''`;
   const row = database.statement(sql).get(table, column);
-  return row === undefined ? null : { type: String(row['type']).toLowerCase(), isNullable: row['required'] === 0 };
+  return row === undefined
+    ? null
+    : { type: String(row['type']).toLowerCase(), isNullable: row['required'] === 0 };
 }
 
 test('each query finds rows that match its shape', async () => {
@@ -99,13 +132,21 @@ test('each query finds rows that match its shape', async () => {
   }
 });
 
-/** Tries all samples until the query returns rows that fit its shape; otherwise says why the last ones did not. */
+/**
+ * Tries all samples until the query returns rows that fit its shape; otherwise says why the last
+ * ones did not.
+ */
 function search(database: Database, query: Query<unknown>): string {
-  const numbers = [...query.sql.matchAll(/\?(\d*)/g)].map(([, number], index) => Number(number) || index + 1);
+  const numbers = [...query.sql.matchAll(/\?(\d*)/g)].map(
+    ([, number], index) => Number(number) || index + 1,
+  );
   const samples = Array.from({ length: Math.max(0, ...numbers) }, () => SAMPLES);
-  for (const [, number] of query.sql.matchAll(/json_each\(\?(\d*)\)/g)) samples[(Number(number) || 1) - 1] = JSON_SAMPLES;
-  // Sums that a caller has made: any number will do, and a million choices would be tried for five of them.
-  for (const [, number] of query.sql.matchAll(/CAST\(\?(\d+) AS INTEGER\)/g)) samples[Number(number) - 1] = [1];
+  for (const [, number] of query.sql.matchAll(/json_each\(\?(\d*)\)/g))
+    samples[(Number(number) || 1) - 1] = JSON_SAMPLES;
+  // Sums that a caller has made: any number will do, and a million choices would be tried for five
+  // of them.
+  for (const [, number] of query.sql.matchAll(/CAST\(\?(\d+) AS INTEGER\)/g))
+    samples[Number(number) - 1] = [1];
   let misfit = 'no rows';
   for (const values of combinations(samples)) {
     let rows: unknown[] = [];
@@ -115,7 +156,9 @@ function search(database: Database, query: Query<unknown>): string {
       // A sample of another kind than the query wants.
     }
     const wrong = rows.flatMap((row) =>
-      shapeOf(query).filter(([name, column]) => !fits((row as Record<string, unknown>)[name], column)),
+      shapeOf(query).filter(
+        ([name, column]) => !fits((row as Record<string, unknown>)[name], column),
+      ),
     );
     if (rows.length > 0 && wrong.length === 0) return 'rows that fit';
     if (wrong.length > 0) misfit = `${wrong[0]?.[0]} does not fit in ${JSON.stringify(rows)}`;
@@ -126,13 +169,18 @@ function search(database: Database, query: Query<unknown>): string {
 /** Every choice of one sample for each parameter; the last one changes fastest. */
 function* combinations(samples: readonly (readonly Value[])[]): Generator<Value[]> {
   if (samples.length === 0) return yield [];
-  for (const first of combinations(samples.slice(0, -1))) for (const last of samples.at(-1) ?? []) yield [...first, last];
+  for (const first of combinations(samples.slice(0, -1)))
+    for (const last of samples.at(-1) ?? []) yield [...first, last];
 }
 
 function fits(value: unknown, { type, isNullable, values }: Column<unknown>): boolean {
   if (value === null) return isNullable;
   if (values !== undefined && !values.includes(value)) return false;
-  return type === 'text' ? typeof value === 'string' : type === 'real' ? typeof value === 'number' : Number.isSafeInteger(value);
+  return type === 'text'
+    ? typeof value === 'string'
+    : type === 'real'
+      ? typeof value === 'number'
+      : Number.isSafeInteger(value);
 }
 
 test('one text can be a statement with rows as arrays and another with rows as objects', () => {

@@ -14,22 +14,64 @@ import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { emptyTables } from '../support/tables.ts';
 
-/** The index of words: whatever happens to the logs, a search finds what reading all of them finds. */
+/**
+ * The index of words: whatever happens to the logs, a search finds what reading all of them finds.
+ */
 
 const MODELS = ['a', 'b'];
 const DATES = ['2025-01-06', '2025-01-07'];
 const WORDS = ['apple', 'cash', 'hold', '苹果', 'the'];
 const NEVER = new AbortController();
 
-const anyText = fc.array(fc.constantFrom(...WORDS), { maxLength: 6 }).map((words) => words.join(' '));
+const anyText = fc
+  .array(fc.constantFrom(...WORDS), { maxLength: 6 })
+  .map((words) => words.join(' '));
 const small = fc.nat({ max: 9 });
 const anyEvent = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('open' as const), model: fc.constantFrom(...MODELS), date: fc.constantFrom(...DATES) }) },
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('say' as const), session: small, texts: fc.array(anyText, { minLength: 1, maxLength: 3 }) }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('end' as const), session: small, fails: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('index' as const), row: fc.nat({ max: 30 }), messages: fc.integer({ min: 1, max: 4 }) }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }), longestMs: fc.constantFrom(-1, undefined) }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('vacuum' as const, 'renumber' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('open' as const),
+      model: fc.constantFrom(...MODELS),
+      date: fc.constantFrom(...DATES),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('say' as const),
+      session: small,
+      texts: fc.array(anyText, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('end' as const),
+      session: small,
+      fails: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('index' as const),
+      row: fc.nat({ max: 30 }),
+      messages: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('search' as const),
+      words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }),
+      longestMs: fc.constantFrom(-1, undefined),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constantFrom('vacuum' as const, 'renumber' as const) }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
 );
 type Event = typeof anyEvent extends fc.Arbitrary<infer One> ? One : never;
@@ -38,10 +80,33 @@ const open = { type: 'open', model: 'a', date: '2025-01-06' } as const;
 const say = (...texts: string[]) => ({ type: 'say', session: 0, texts }) as const;
 const end = { type: 'end', session: 0, fails: false } as const;
 const remove = { type: 'remove', session: 0 } as const;
-/** Histories that once misled the index: rows that are used again beside old ones, and a span that ended where no row was. */
+/**
+ * Histories that once misled the index: rows that are used again beside old ones, and a span that
+ * ended where no row was.
+ */
 const HARD: Event[][] = [
-  [open, say(''), end, { type: 'index', row: 1, messages: 1 }, remove, open, say('apple', ''), { type: 'index', row: 2, messages: 1 }, end],
-  [open, say('', '', ''), end, open, say('apple', ''), remove, { type: 'index', row: 3, messages: 1 }, { type: 'renumber' }, end],
+  [
+    open,
+    say(''),
+    end,
+    { type: 'index', row: 1, messages: 1 },
+    remove,
+    open,
+    say('apple', ''),
+    { type: 'index', row: 2, messages: 1 },
+    end,
+  ],
+  [
+    open,
+    say('', '', ''),
+    end,
+    open,
+    say('apple', ''),
+    remove,
+    { type: 'index', row: 3, messages: 1 },
+    { type: 'renumber' },
+    end,
+  ],
 ];
 
 function prepare(database: CommandDatabase): void {
@@ -50,8 +115,15 @@ function prepare(database: CommandDatabase): void {
     VALUES ('j', 'running', ?, ?, ?, 1, '{}', 't')`;
   database.statement(job).run(...DATES, JSON.stringify(DATES));
   MODELS.forEach((model, index) => {
-    database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', ?, ?, ?, 't')`).run(model, index, DATES[0] as string);
-    for (const date of DATES) database.statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`).run(date, model);
+    database
+      .statement(
+        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', ?, ?, ?, 't')`,
+      )
+      .run(model, index, DATES[0] as string);
+    for (const date of DATES)
+      database
+        .statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`)
+        .run(date, model);
   });
 }
 
@@ -60,31 +132,59 @@ const NOT_INDEXED = `SELECT rowid FROM reasoning_logs AS log WHERE NOT EXISTS (
 
 // any: each query below has columns of its own, which its caller takes apart.
 const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
-  database.statement(sql).all(...values).map((row) => Object.values(row) as any[]);
+  database
+    .statement(sql)
+    .all(...values)
+    .map((row) => Object.values(row) as any[]);
 
 /** The sessions that are open, by their number among them; undefined when there is none. */
 function openOne(database: CommandDatabase, number: number): any[] | undefined {
-  const all = rowsOf(database, `SELECT session_id, model, date FROM trading_sessions WHERE status = 'running' ORDER BY session_id`);
+  const all = rowsOf(
+    database,
+    `SELECT session_id, model, date FROM trading_sessions WHERE status = 'running' ORDER BY session_id`,
+  );
   return all[number % all.length];
 }
 
 async function apply(database: CommandDatabase, event: Event): Promise<void> {
-  const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
+  const run = (sql: string, ...values: (string | number)[]) =>
+    database.statement(sql).run(...values);
   if (event.type === 'open') {
     const { model, date } = event;
-    run(`INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('j', ?, ?, 5, 't')`, date, model);
+    run(
+      `INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('j', ?, ?, 5, 't')`,
+      date,
+      model,
+    );
   } else if (event.type === 'say') {
     const [id] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    const [[firstIndex] = [0]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs WHERE session_id = ?', id);
+    const [[firstIndex] = [0]] = rowsOf(
+      database,
+      'SELECT count(*) FROM reasoning_logs WHERE session_id = ?',
+      id,
+    );
     const messages = event.texts.map((content) => ({ role: 'assistant' as const, content }));
-    database.transaction(() => appendMessages(database, id, { firstIndex, messages, timestamp: 't' }));
+    database.transaction(() =>
+      appendMessages(database, id, { firstIndex, messages, timestamp: 't' }),
+    );
   } else if (event.type === 'end') {
     const [id, model, date] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    if (event.fails) return void run(`UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`, id);
-    run(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`, model, date);
-    run(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`, id);
+    if (event.fails)
+      return void run(
+        `UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`,
+        id,
+      );
+    run(
+      `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`,
+      model,
+      date,
+    );
+    run(
+      `UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`,
+      id,
+    );
   } else if (event.type === 'index') {
     const row = Math.min(event.row, newestRow(database));
     if (row > 0) database.transaction(() => indexDownFrom(database, row, event.messages));
@@ -95,7 +195,10 @@ async function apply(database: CommandDatabase, event: Event): Promise<void> {
     run('INSERT INTO reasoning_logs SELECT * FROM copy');
     run('DROP TABLE temp.copy');
   } else if (event.type === 'remove') {
-    const ended = rowsOf(database, `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`);
+    const ended = rowsOf(
+      database,
+      `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`,
+    );
     const [id] = ended[event.session % ended.length] ?? [];
     if (id !== undefined) run('DELETE FROM reasoning_logs WHERE session_id = ?', id);
   }
@@ -122,8 +225,14 @@ async function searched(
 ): Promise<string[]> {
   const found: string[] = [];
   for (let before: number | null | undefined; before !== null; ) {
-    const page = await searchLogs(database, { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before }, { signal: NEVER.signal, ...options });
-    found.push(...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`));
+    const page = await searchLogs(
+      database,
+      { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before },
+      { signal: NEVER.signal, ...options },
+    );
+    found.push(
+      ...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`),
+    );
     before = page.nextBefore;
   }
   return found;
@@ -134,22 +243,29 @@ test('whatever is logged, committed, replaced, removed or renumbered, a search f
   t.after(() => database.close());
   let found = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(anyEvent, { minLength: 20, maxLength: 50 }), fc.integer({ min: 1, max: 5 }), async (events, limit) => {
-      prepare(database);
-      for (const event of [...events, { type: 'search' as const, words: ['apple'], longestMs: undefined }]) {
-        if (event.type !== 'search') await apply(database, event);
-        else {
-          const expected = scanned(database, event.words);
-          found += expected.length;
-          const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
-          assert.deepEqual(await searched(database, event.words, limit, options), expected);
+    fc.asyncProperty(
+      fc.array(anyEvent, { minLength: 20, maxLength: 50 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (events, limit) => {
+        prepare(database);
+        for (const event of [
+          ...events,
+          { type: 'search' as const, words: ['apple'], longestMs: undefined },
+        ]) {
+          if (event.type !== 'search') await apply(database, event);
+          else {
+            const expected = scanned(database, event.words);
+            found += expected.length;
+            const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
+            assert.deepEqual(await searched(database, event.words, limit, options), expected);
+          }
         }
-      }
-      await indexAll(database, NEVER);
-      assert.deepEqual(rowsOf(database, NOT_INDEXED), [], 'everything is indexed in the end');
-      assert.deepEqual(await searched(database, ['apple'], limit), scanned(database, ['apple']));
-      database.statement(`INSERT INTO log_words (log_words) VALUES ('integrity-check')`).run();
-    }),
+        await indexAll(database, NEVER);
+        assert.deepEqual(rowsOf(database, NOT_INDEXED), [], 'everything is indexed in the end');
+        assert.deepEqual(await searched(database, ['apple'], limit), scanned(database, ['apple']));
+        database.statement(`INSERT INTO log_words (log_words) VALUES ('integrity-check')`).run();
+      },
+    ),
     { numRuns: runs(40, 2_000), examples: HARD.map((events) => [events, 1]) },
   );
   assert.ok(found > 100, `the searches found ${found} messages`);
@@ -160,7 +276,8 @@ test('a backup has the index of its database, and SQLite finds it sound', async 
   const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
   const database = (await fourDays(path)).database as CommandDatabase;
   const phrases = phrasesOf('executed AAPL');
-  const find = (one: CommandDatabase) => searchLogs(one, { phrases, filters: {}, limit: 9, before: undefined }, NEVER);
+  const find = (one: CommandDatabase) =>
+    searchLogs(one, { phrases, filters: {}, limit: 9, before: undefined }, NEVER);
   const found = await find(database);
   assert.equal(found.messages.length, 2);
   await backupDatabase(path, copy);
@@ -169,7 +286,10 @@ test('a backup has the index of its database, and SQLite finds it sound', async 
   assert.deepEqual(restored.statement(spans).all(), database.statement(spans).all());
   assert.deepEqual(await find(restored), found);
   for (const one of [database, restored]) {
-    assert.deepEqual({ ...one.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    assert.deepEqual(
+      { ...one.statement('PRAGMA integrity_check').get() },
+      { integrity_check: 'ok' },
+    );
     one.close();
   }
 });
@@ -183,12 +303,19 @@ test('SQLite without FTS5 finds a database with the index sound, copies it and a
   // As it looks to a program that has no module of this name.
   const other = new DatabaseSync(path);
   other.enableDefensive(false);
-  other.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'fts9') WHERE name = 'log_words'; PRAGMA writable_schema = RESET`);
+  other.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'fts9') WHERE name = 'log_words'; PRAGMA writable_schema = RESET`,
+  );
   other.close();
   const without = new DatabaseSync(path);
   assert.throws(() => without.exec('SELECT * FROM log_words'), /no such module: fts9/);
-  assert.deepEqual({ ...without.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
-  without.exec(`INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 90, 'user', 'u', 't'); VACUUM`);
+  assert.deepEqual(
+    { ...without.prepare('PRAGMA integrity_check').get() },
+    { integrity_check: 'ok' },
+  );
+  without.exec(
+    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 90, 'user', 'u', 't'); VACUUM`,
+  );
   without.prepare('VACUUM INTO ?').run(join(folder, 'copy.db'));
   without.close();
 });

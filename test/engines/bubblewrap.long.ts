@@ -51,7 +51,11 @@ test('bubblewrap: cancelling and SIGTERM leave no process behind', async (t) => 
   const command = sandbox(t);
   if (command === null) return;
   const left = () => NAMES.flatMap(modelProcesses);
-  const { service, id } = await startHeldJob(t, { command }, { held: await startHeldModels(t), names: NAMES });
+  const { service, id } = await startHeldJob(
+    t,
+    { command },
+    { held: await startHeldModels(t), names: NAMES },
+  );
   assert.equal(left().length, NAMES.length);
   await service.post(`/simulate/cancel/${id}`, {});
   await until('the end of its processes', () => left().length === 0);
@@ -69,8 +73,8 @@ test('bubblewrap: a model process killed in mid-day is one failed model-day with
 });
 
 /**
- * What native code could do, which our confinement does not hold: plain Node, without the permission model, attacks the process
- * that started it.
+ * What native code could do, which our confinement does not hold: plain Node, without the
+ * permission model, attacks the process that started it.
  */
 test('bubblewrap: a child that broke out of its confinement finds no parent to signal, and no file to write', async (t) => {
   const command = sandbox(t);
@@ -79,7 +83,12 @@ test('bubblewrap: a child that broke out of its confinement finds no parent to s
   const attack = join(folder, 'attack.cjs');
   writeFileSync(attack, agentFixture('attacks-machine'));
   const run = (launcher: readonly string[]) => {
-    const [program = '', ...args] = [...launcher, attack, String(process.pid), join(folder, 'written')];
+    const [program = '', ...args] = [
+      ...launcher,
+      attack,
+      String(process.pid),
+      join(folder, 'written'),
+    ];
     const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
     assert.equal(stderr, '');
     return JSON.parse(stdout);
@@ -90,8 +99,20 @@ test('bubblewrap: a child that broke out of its confinement finds no parent to s
   t.after(() => process.off('SIGUSR1', hear));
   const free = run([process.execPath]);
   await until('the signal of the free one', () => heard === 1);
-  assert.deepEqual(free, { signal: 'done', inspector: 'done', write: 'done', environment: 'done', parentSeen: true });
+  assert.deepEqual(free, {
+    signal: 'done',
+    inspector: 'done',
+    write: 'done',
+    environment: 'done',
+    parentSeen: true,
+  });
   const held = run(command);
-  assert.deepEqual(held, { signal: 'ESRCH', inspector: 'ESRCH', write: 'EROFS', environment: 'ENOENT', parentSeen: false });
+  assert.deepEqual(held, {
+    signal: 'ESRCH',
+    inspector: 'ESRCH',
+    write: 'EROFS',
+    environment: 'ENOENT',
+    parentSeen: false,
+  });
   assert.equal(heard, 1);
 });

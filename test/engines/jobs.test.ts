@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import { noProc } from '../support/processes.ts';
 import { modelProcesses, ownModel } from './jobs.ts';
 
-test('the tests of engines find their own model processes, and none of another service on this machine', { skip: noProc }, async (t) => {
+test('the tests of engines find their own model processes, and none of another service on this machine', {
+  skip: noProc,
+}, async (t) => {
   const start = async (model: string) => {
     const program = `process.title = 'model-day 2025-10-07 ${model}'; console.log('titled'); setInterval(() => {}, 1_000);`;
     const child = spawn(process.execPath, ['--eval', program]);

@@ -5,7 +5,14 @@ import type { TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { startChildBy } from '../../src/worker/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
-import { type Behaviour, type ModelRequest, calls, says, startModelServer, whereIs } from '../support/model-server.ts';
+import {
+  type Behaviour,
+  type ModelRequest,
+  calls,
+  says,
+  startModelServer,
+  whereIs,
+} from '../support/model-server.ts';
 import { PRICES, type ProdOptions, startProdService } from '../support/prod.ts';
 import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
 import { recordsOf } from '../support/records.ts';
@@ -14,7 +21,10 @@ import { until } from '../support/until.ts';
 
 /** Jobs through an engine. */
 
-/** What the service is given: MODEL_DAY_COMMAND, and the values of the variables that MODEL_DAY_COMMAND_ENV names. */
+/**
+ * What the service is given: MODEL_DAY_COMMAND, and the values of the variables that
+ * MODEL_DAY_COMMAND_ENV names.
+ */
 export interface Engine {
   command: string[];
   variables?: Record<string, string>;
@@ -24,11 +34,18 @@ export interface Engine {
 export async function through({ command, variables = {} }: Engine) {
   const settings = { modelDayCommand: command, modelDayCommandVariables: Object.keys(variables) };
   const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...variables };
-  return { settings, agent: { ...inProcesses(await realAgent()), startChild: startChildBy(settings, environment) } };
+  return {
+    settings,
+    agent: { ...inProcesses(await realAgent()), startChild: startChildBy(settings, environment) },
+  };
 }
 
 /** A service in PROD through an engine, over stored prices. */
-export async function serveThrough(t: TestContext, engine: Engine, options: ProdOptions): Promise<TestService> {
+export async function serveThrough(
+  t: TestContext,
+  engine: Engine,
+  options: ProdOptions,
+): Promise<TestService> {
   const { settings, agent } = await through(engine);
   return startProdService(t, { ...options, agent, settings: { ...settings, ...options.settings } });
 }
@@ -38,32 +55,54 @@ const TEN_DATES = { start_date: '2025-10-06', end_date: '2025-10-17' };
 export function trade(request: ModelRequest) {
   const { date, step } = whereIs(request);
   const day = Number(date.slice(8));
-  if (step === 1) return calls(['buy', { symbol: 'AAPL', amount: day }], ['buy', { symbol: 'MSFT', amount: 1_000 }]);
+  if (step === 1)
+    return calls(
+      ['buy', { symbol: 'AAPL', amount: day }],
+      ['buy', { symbol: 'MSFT', amount: 1_000 }],
+    );
   if (step === 2) return calls(['sell', { symbol: 'AAPL', amount: 2 }]);
   return says(`Traded on ${date}.`);
 }
 
 /**
- * Asserts that a job of four models on ten dates, three of a provider and a rule, leaves the same records through an engine as
- * directly. `urlThere`: where the engine's children reach such a provider, if not where direct ones do.
+ * Asserts that a job of four models on ten dates, three of a provider and a rule, leaves the same
+ * records through an engine as directly. `urlThere`: where the engine's children reach such a
+ * provider, if not where direct ones do.
  */
-export async function assertSameRecords(t: TestContext, engine: Engine, urlThere?: string): Promise<void> {
+export async function assertSameRecords(
+  t: TestContext,
+  engine: Engine,
+  urlThere?: string,
+): Promise<void> {
   const { baseUrl } = await startModelServer(t, trade);
   const optionsWith = (openai_base_url: string) => {
-    const providers = ['model-a', 'model-b', 'model-c'].map((signature) => ({ signature, openai_base_url }));
+    const providers = ['model-a', 'model-b', 'model-c'].map((signature) => ({
+      signature,
+      openai_base_url,
+    }));
     return { models: [...providers, { signature: 'rule', basemodel: 'baseline/momentum' }] };
   };
-  const direct = await startProdService(t, { ...optionsWith(baseUrl), agent: inProcesses(await realAgent()) });
+  const direct = await startProdService(t, {
+    ...optionsWith(baseUrl),
+    agent: inProcesses(await realAgent()),
+  });
   const other = await serveThrough(t, engine, optionsWith(urlThere ?? baseUrl));
   const [one, two] = await Promise.all([direct.runJob(TEN_DATES), other.runJob(TEN_DATES)]);
-  assert.deepEqual([one.status, two.status], ['completed', 'completed'], JSON.stringify(two.details).slice(0, 2_000));
+  assert.deepEqual(
+    [one.status, two.status],
+    ['completed', 'completed'],
+    JSON.stringify(two.details).slice(0, 2_000),
+  );
   const records = recordsOf(direct.database, one.job_id);
   assert.equal(records.length, 40);
   assert.ok(records.some((record) => record.includes('"buy"')));
   assert.deepEqual(recordsOf(other.database, two.job_id), records);
 }
 
-/** A provider that does not answer in the middle of the model-days of one date, until it is released. */
+/**
+ * A provider that does not answer in the middle of the model-days of one date, until it is
+ * released.
+ */
 export interface Held {
   baseUrl: string;
   release(): void;
@@ -74,8 +113,9 @@ export const THREE_DATES = { start_date: '2025-10-06', end_date: '2025-10-08' };
 const ONE_DATE = { start_date: HELD_DATE, end_date: HELD_DATE };
 const SIDE_BY_SIDE = 60;
 /**
- * However fast this machine is, engines take their time: Slurm starts the next step a minute after its controller has come back, and
- * notices a dead node after up to half a minute; ssh notices a cut cable after 15 to 20 seconds.
+ * However fast this machine is, engines take their time: Slurm starts the next step a minute after
+ * its controller has come back, and notices a dead node after up to half a minute; ssh notices a
+ * cut cable after 15 to 20 seconds.
  */
 export const ENGINE_PATIENCE_MS = 200_000;
 
@@ -125,11 +165,24 @@ interface HeldJob {
   settings?: ProdOptions['settings'];
 }
 
-/** Asserts that many models run side by side through an engine; `look` sees it while all of them wait for their provider. */
-export async function assertSideBySide(t: TestContext, engine: Engine, held: Held, look: (names: string[]) => void): Promise<void> {
+/**
+ * Asserts that many models run side by side through an engine; `look` sees it while all of them
+ * wait for their provider.
+ */
+export async function assertSideBySide(
+  t: TestContext,
+  engine: Engine,
+  held: Held,
+  look: (names: string[]) => void,
+): Promise<void> {
   const names = Array.from({ length: SIDE_BY_SIDE }, (_, index) => ownModel(`side-${index + 1}`));
   const settings = { maxParallelModels: SIDE_BY_SIDE };
-  const { service, id } = await startHeldJob(t, engine, { held, names, request: ONE_DATE, settings });
+  const { service, id } = await startHeldJob(t, engine, {
+    held,
+    names,
+    request: ONE_DATE,
+    settings,
+  });
   look(names);
   held.release();
   const { status, progress } = await service.waitForJob(id);
@@ -138,11 +191,20 @@ export async function assertSideBySide(t: TestContext, engine: Engine, held: Hel
 
 /** Resolves when `count` model-days have failed. */
 export function untilFailed({ database }: TestService, count: number): Promise<unknown> {
-  const failed = database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
-  return until(`${count} model-days to fail`, () => failed.get()?.['n'] === count, ENGINE_PATIENCE_MS);
+  const failed = database.statement(
+    `SELECT count(*) AS n FROM job_details WHERE status = 'failed'`,
+  );
+  return until(
+    `${count} model-days to fail`,
+    () => failed.get()?.['n'] === count,
+    ENGINE_PATIENCE_MS,
+  );
 }
 
-/** Asserts that model-days which something kills in mid-day are the only ones that fail, each with a reason. */
+/**
+ * Asserts that model-days which something kills in mid-day are the only ones that fail, each with a
+ * reason.
+ */
 export async function assertLost(
   { service, id }: { service: TestService; id: string },
   { held, victims, reason }: { held: Held; victims: readonly string[]; reason: RegExp },
@@ -159,8 +221,8 @@ export async function assertLost(
 }
 
 /**
- * Asserts that SIGTERM ends the built program with code 0 and leaves nothing of its model-days, as `left` sees it, and that the
- * next start continues the job.
+ * Asserts that SIGTERM ends the built program with code 0 and leaves nothing of its model-days, as
+ * `left` sees it, and that the next start continues the job.
  */
 export async function assertSigterm(
   t: TestContext,
@@ -169,10 +231,21 @@ export async function assertSigterm(
 ): Promise<void> {
   const models = entries(names, held).map((entry) => ({ ...entry, enabled: true }));
   const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
-  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${PRICES.replaceAll(' ', ',')}\n`);
+  writeFileSync(
+    join(cwd, 'prices.csv'),
+    `symbol,date,open,close\n${PRICES.replaceAll(' ', ',')}\n`,
+  );
   await runProgram(['import-prices', '--as', 'raw', 'prices.csv'], { cwd });
-  const named = { MODEL_DAY_COMMAND: JSON.stringify(command), MODEL_DAY_COMMAND_ENV: Object.keys(variables).join() };
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...named, ...variables };
+  const named = {
+    MODEL_DAY_COMMAND: JSON.stringify(command),
+    MODEL_DAY_COMMAND_ENV: Object.keys(variables).join(),
+  };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    ...named,
+    ...variables,
+  };
   const server = await startServer(t, { cwd, env });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, THREE_DATES);
   const database = openDatabase(join(cwd, 'data/jobs.db'));
@@ -190,14 +263,18 @@ export async function assertSigterm(
 }
 
 /**
- * A model's name that no other service on this machine has. Tests find processes on the whole machine by the name of their model, and
- * kill some: a service beside them may have models with the same plain names.
+ * A model's name that no other service on this machine has. Tests find processes on the whole
+ * machine by the name of their model, and kill some: a service beside them may have models with the
+ * same plain names.
  */
 export function ownModel(name: string): string {
   return `${process.pid}-${name}`;
 }
 
-/** The processes of this machine, wherever they run on it, that are at a model-day of a model whose name begins so. */
+/**
+ * The processes of this machine, wherever they run on it, that are at a model-day of a model whose
+ * name begins so.
+ */
 export function modelProcesses(model: string): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {

@@ -4,8 +4,8 @@ import type { ModelRequest } from '../support/model-server.ts';
 import { isHeld, trade } from './jobs.ts';
 
 /**
- * A provider as a program of its own, for a machine where the test's servers cannot be reached. It does not answer in the middle
- * of the held date until it gets SIGUSR2. Prints its port.
+ * A provider as a program of its own, for a machine where the test's servers cannot be reached. It
+ * does not answer in the middle of the held date until it gets SIGUSR2. Prints its port.
  */
 
 const released = new Promise((resolve) => process.once('SIGUSR2', resolve));

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 const PAGE = new URL('../../docs/scale.md', import.meta.url);
 
 /**
- * The command that docs/scale.md recommends for an engine: the one that begins with its program. `replace` puts what exists here
- * in the place of the examples in it, each of which has to be there.
+ * The command that docs/scale.md recommends for an engine: the one that begins with its program.
+ * `replace` puts what exists here in the place of the examples in it, each of which has to be
+ * there.
  */
 export function recipe(program: string, replace: Record<string, string>): string[] {
   const commands = [...readFileSync(PAGE, 'utf8').matchAll(/^MODEL_DAY_COMMAND='(\[.*\])'$/gm)].map(
@@ -12,9 +13,16 @@ export function recipe(program: string, replace: Record<string, string>): string
   );
   const command = commands.find(([first]) => first === program);
   if (command === undefined) throw new Error(`docs/scale.md has no command of ${program}`);
-  const unused = Object.keys(replace).filter((example) => !command.some((word) => word.includes(example)));
-  if (unused.length > 0) throw new Error(`The command of ${program} in docs/scale.md does not contain ${unused.join(', ')}`);
-  return command.map((word) => Object.entries(replace).reduce((text, [example, own]) => text.replace(example, own), word));
+  const unused = Object.keys(replace).filter(
+    (example) => !command.some((word) => word.includes(example)),
+  );
+  if (unused.length > 0)
+    throw new Error(
+      `The command of ${program} in docs/scale.md does not contain ${unused.join(', ')}`,
+    );
+  return command.map((word) =>
+    Object.entries(replace).reduce((text, [example, own]) => text.replace(example, own), word),
+  );
 }
 
 /** The options for a host that docs/scale.md recommends, as lines of an ssh configuration. */

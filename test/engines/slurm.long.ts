@@ -18,7 +18,10 @@ import {
 import { recipe } from './recipes.ts';
 import { SLURM, startSlurm } from './slurm.ts';
 
-/** Model-days through a real Slurm: one controller and three nodes on this machine, by the command in docs/scale.md. */
+/**
+ * Model-days through a real Slurm: one controller and three nodes on this machine, by the command
+ * in docs/scale.md.
+ */
 
 const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);
 const SIX_NAMES = [...NAMES, ...['delta', 'epsilon', 'zeta'].map(ownModel)];
@@ -29,7 +32,10 @@ test('Slurm', async (t) => {
   if (!hasEngine(t, SLURM)) return;
   const slurm = await startSlurm(t, 3);
   const command = recipe('srun', { '/usr/bin/node': process.execPath });
-  const engineFor = async (test: TestContext): Promise<Engine> => ({ command, variables: await slurm.allocate(test) });
+  const engineFor = async (test: TestContext): Promise<Engine> => ({
+    command,
+    variables: await slurm.allocate(test),
+  });
   const left = () => [...slurm.steps(), ...SIX_NAMES.flatMap(modelProcesses)];
 
   await t.test('4 models on 10 dates leave the same records as direct ones', async (t) => {
@@ -47,51 +53,76 @@ test('Slurm', async (t) => {
   });
 
   await t.test('cancelling leaves no step and no process behind', async (t) => {
-    const { service, id } = await startHeldJob(t, await engineFor(t), { held: await startHeldModels(t), names: NAMES });
+    const { service, id } = await startHeldJob(t, await engineFor(t), {
+      held: await startHeldModels(t),
+      names: NAMES,
+    });
     assert.equal(left().length, 2 * NAMES.length);
     await service.post(`/simulate/cancel/${id}`, {});
     await until('nothing to be left', () => left().length === 0);
   });
 
   await t.test('SIGTERM leaves no step behind, and the next start continues the job', async (t) => {
-    await assertSigterm(t, await engineFor(t), { held: await startHeldModels(t), names: NAMES, left: slurm.steps });
+    await assertSigterm(t, await engineFor(t), {
+      held: await startHeldModels(t),
+      names: NAMES,
+      left: slurm.steps,
+    });
     assert.deepEqual(left(), []);
   });
 
-  await t.test('a killed step daemon, for which srun waits forever, costs one model-day its time limit', async (t) => {
-    const settings = { modelDayTimeoutMs: 20_000 };
-    const request = { start_date: HELD_DATE, end_date: HELD_DATE };
-    const job = { held: await startHeldModels(t), names: [ownModel('alpha')], settings, request };
-    const { service, id } = await startHeldJob(t, await engineFor(t), job);
-    for (const node of slurm.nodes) slurm.killSteps(node);
-    const { details } = await service.waitForJob(id);
-    assert.match(details[0].error, /^The model-day took longer than 20 seconds/);
-    await until('the end of its process', () => modelProcesses(ownModel('alpha')).length === 0);
-  });
+  await t.test(
+    'a killed step daemon, for which srun waits forever, costs one model-day its time limit',
+    async (t) => {
+      const settings = { modelDayTimeoutMs: 20_000 };
+      const request = { start_date: HELD_DATE, end_date: HELD_DATE };
+      const job = { held: await startHeldModels(t), names: [ownModel('alpha')], settings, request };
+      const { service, id } = await startHeldJob(t, await engineFor(t), job);
+      for (const node of slurm.nodes) slurm.killSteps(node);
+      const { details } = await service.waitForJob(id);
+      assert.match(details[0].error, /^The model-day took longer than 20 seconds/);
+      await until('the end of its process', () => modelProcesses(ownModel('alpha')).length === 0);
+    },
+  );
 
-  await t.test('while the controller is away, what runs continues, and what cannot start is tried again', async (t) => {
-    const held = await startHeldModels(t);
-    const { service, id } = await startHeldJob(t, await engineFor(t), { held, names: NAMES });
-    await slurm.stopController();
-    held.release();
-    const failed = () => service.logLines.filter(({ message }) => message === 'the machine ended a model process').length;
-    await until('starts to fail', () => failed() >= TRIES_WITHOUT_CONTROLLER);
-    await slurm.startController();
-    const { status, progress, warnings } = await service.waitForJob(id, ENGINE_PATIENCE_MS);
-    assert.deepEqual([status, progress.completed], ['completed', 9]);
-    assert.ok(warnings.some((warning: string) => warning.startsWith('Model processes did not start through srun;')), warnings.join());
-    await until('nothing to be left', () => left().length === 0);
-  });
+  await t.test(
+    'while the controller is away, what runs continues, and what cannot start is tried again',
+    async (t) => {
+      const held = await startHeldModels(t);
+      const { service, id } = await startHeldJob(t, await engineFor(t), { held, names: NAMES });
+      await slurm.stopController();
+      held.release();
+      const failed = () =>
+        service.logLines.filter(({ message }) => message === 'the machine ended a model process')
+          .length;
+      await until('starts to fail', () => failed() >= TRIES_WITHOUT_CONTROLLER);
+      await slurm.startController();
+      const { status, progress, warnings } = await service.waitForJob(id, ENGINE_PATIENCE_MS);
+      assert.deepEqual([status, progress.completed], ['completed', 9]);
+      assert.ok(
+        warnings.some((warning: string) =>
+          warning.startsWith('Model processes did not start through srun;'),
+        ),
+        warnings.join(),
+      );
+      await until('nothing to be left', () => left().length === 0);
+    },
+  );
 
-  await t.test('a node killed in mid-day costs the model-days on it, with a reason, and no other', async (t) => {
-    const held = await startHeldModels(t);
-    const job = await startHeldJob(t, await engineFor(t), { held, names: SIX_NAMES });
-    const steps = slurm.steps().map((step) => step.split(' '));
-    const [, node = ''] = steps[0] ?? [];
-    const victims = steps.flatMap(([model = '', of]) => (of === node ? [model] : []));
-    assert.ok(victims.length > 0 && victims.length < SIX_NAMES.length, JSON.stringify(steps));
-    await slurm.killNode(node);
-    const reason = new RegExp(`^The model process ended without an outcome \\(srun: exit code \\d+; .*Node failure on ${node}`);
-    await assertLost(job, { held, victims, reason });
-  });
+  await t.test(
+    'a node killed in mid-day costs the model-days on it, with a reason, and no other',
+    async (t) => {
+      const held = await startHeldModels(t);
+      const job = await startHeldJob(t, await engineFor(t), { held, names: SIX_NAMES });
+      const steps = slurm.steps().map((step) => step.split(' '));
+      const [, node = ''] = steps[0] ?? [];
+      const victims = steps.flatMap(([model = '', of]) => (of === node ? [model] : []));
+      assert.ok(victims.length > 0 && victims.length < SIX_NAMES.length, JSON.stringify(steps));
+      await slurm.killNode(node);
+      const reason = new RegExp(
+        `^The model process ended without an outcome \\(srun: exit code \\d+; .*Node failure on ${node}`,
+      );
+      await assertLost(job, { held, victims, reason });
+    },
+  );
 });

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
@@ -10,7 +18,9 @@ import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
 
-/** A whole Slurm on this machine, in a folder of its own: munge, one controller and several nodes. */
+/**
+ * A whole Slurm on this machine, in a folder of its own: munge, one controller and several nodes.
+ */
 
 export const SLURM = {
   programs: ['slurmctld', 'slurmd', 'srun', 'munged'],
@@ -26,7 +36,10 @@ export interface Slurm {
   env: Record<string, string>;
   nodes: string[];
   run(command: string, ...args: string[]): string;
-  /** An allocation of all nodes that outlives its nodes; ended after the test. Resolves to the variables that name it. */
+  /**
+   * An allocation of all nodes that outlives its nodes; ended after the test. Resolves to the
+   * variables that name it.
+   */
   allocate(t: TestContext): Promise<Record<string, string>>;
   /** The running steps of an allocation, as `name node`. */
   steps(): string[];
@@ -83,14 +96,24 @@ export async function startSlurm(t: TestContext, count: number): Promise<Slurm> 
     env,
     nodes,
     run,
-    steps: () => run('squeue', '-h', '-s', '-o', '%j %N').split('\n').filter((line) => /^\S+ w\d+$/.test(line)),
+    steps: () =>
+      run('squeue', '-h', '-s', '-o', '%j %N')
+        .split('\n')
+        .filter((line) => /^\S+ w\d+$/.test(line)),
     async allocate(test) {
       const name = `test-${randomBytes(4).toString('hex')}`;
-      engine('salloc', ['-Q', '--no-shell', '--no-kill', `-N${count}`, `-n${count}`, '-J', name], env);
+      engine(
+        'salloc',
+        ['-Q', '--no-shell', '--no-kill', `-N${count}`, `-n${count}`, '-J', name],
+        env,
+      );
       const id = run('squeue', '-h', '-o', '%A', '-n', name);
       test.after(async () => {
         run('scancel', id);
-        await until('the allocation to end', () => run('squeue', '-h', '-j', id, '-t', 'all', '-o', '%T') !== 'RUNNING');
+        await until(
+          'the allocation to end',
+          () => run('squeue', '-h', '-j', id, '-t', 'all', '-o', '%T') !== 'RUNNING',
+        );
       });
       return { ...env, SLURM_JOB_ID: id };
     },
@@ -118,23 +141,36 @@ function attempt(run: () => string): string {
 
 /** The processes that run the steps of a node: they have its log open. */
 function stepDaemons(log: string): number[] {
-  const pids = readdirSync('/proc').map(Number).filter((pid) => pid > 0);
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
   return pids.filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'slurmstepd' && descriptorsOf(pid).includes(log);
+      return (
+        readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'slurmstepd' &&
+        descriptorsOf(pid).includes(log)
+      );
     } catch {
       return false; // it has ended
     }
   });
 }
 
-async function startMunge(folder: string, start: (name: string, command: string, args: readonly string[]) => void) {
+async function startMunge(
+  folder: string,
+  start: (name: string, command: string, args: readonly string[]) => void,
+) {
   const [own, shared] = [join(folder, 'munge'), join(folder, 'socket')];
   mkdirSync(own, { mode: 0o700 });
   mkdirSync(shared, { mode: 0o755 });
   writeFileSync(join(own, 'key'), randomBytes(1024), { mode: 0o400 });
   const socket = join(shared, 'munge');
-  const files = [`--key-file=${own}/key`, `--pid-file=${own}/pid`, `--log-file=${own}/log`, `--seed-file=${own}/seed`];
+  const files = [
+    `--key-file=${own}/key`,
+    `--pid-file=${own}/pid`,
+    `--log-file=${own}/log`,
+    `--seed-file=${own}/seed`,
+  ];
   start('munged', 'munged', ['--foreground', `--socket=${socket}`, ...files]);
   await until('munge', () => existsSync(socket));
 }

@@ -2,11 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
-import { type Engine, assertLost, assertSameRecords, assertSideBySide, assertSigterm, startHeldJob, untilFailed } from './jobs.ts';
+import {
+  type Engine,
+  assertLost,
+  assertSameRecords,
+  assertSideBySide,
+  assertSigterm,
+  startHeldJob,
+  untilFailed,
+} from './jobs.ts';
 import { recipe, sshOptions } from './recipes.ts';
 import { SSH, startTwoMachines } from './ssh.ts';
 
-/** Model-days on another machine by ssh: from one network namespace to another, by the command and the options in docs/scale.md. */
+/**
+ * Model-days on another machine by ssh: from one network namespace to another, by the command and
+ * the options in docs/scale.md.
+ */
 
 const NAMES = ['alpha', 'beta', 'gamma', 'delta'];
 
@@ -28,31 +39,42 @@ test('ssh', async (t) => {
   });
 
   await t.test('60 models side by side', async (t) => {
-    await assertSideBySide(t, engine, await machines.startProvider(t), (names) => assert.equal(left().length, names.length));
+    await assertSideBySide(t, engine, await machines.startProvider(t), (names) =>
+      assert.equal(left().length, names.length),
+    );
   });
 
   await t.test('cancelling and SIGTERM leave no process behind on the other machine', async (t) => {
-    const { service, id } = await startHeldJob(t, engine, { held: await machines.startProvider(t), names: NAMES });
+    const { service, id } = await startHeldJob(t, engine, {
+      held: await machines.startProvider(t),
+      names: NAMES,
+    });
     assert.equal(left().length, NAMES.length);
     await service.post(`/simulate/cancel/${id}`, {});
     await until('the end of its processes', () => left().length === 0);
     await assertSigterm(t, engine, { held: await machines.startProvider(t), names: NAMES, left });
   });
 
-  await t.test('a model process killed in mid-day is one failed model-day with a reason', async (t) => {
-    const held = await machines.startProvider(t);
-    const job = await startHeldJob(t, engine, { held, names: NAMES });
-    for (const pid of machines.modelProcesses('beta')) process.kill(pid, 'SIGKILL');
-    await assertLost(job, { held, victims: ['beta'], reason: SSH_ENDED });
-  });
+  await t.test(
+    'a model process killed in mid-day is one failed model-day with a reason',
+    async (t) => {
+      const held = await machines.startProvider(t);
+      const job = await startHeldJob(t, engine, { held, names: NAMES });
+      for (const pid of machines.modelProcesses('beta')) process.kill(pid, 'SIGKILL');
+      await assertLost(job, { held, victims: ['beta'], reason: SSH_ENDED });
+    },
+  );
 
-  await t.test('a cut cable costs the model-days of that moment, with a reason, and no other', async (t) => {
-    const held = await machines.startProvider(t);
-    const job = await startHeldJob(t, engine, { held, names: NAMES });
-    machines.setLink('down');
-    await untilFailed(job.service, NAMES.length);
-    machines.setLink('up');
-    await assertLost(job, { held, victims: NAMES, reason: SSH_ENDED });
-    await until('the end of its processes', () => left().length === 0);
-  });
+  await t.test(
+    'a cut cable costs the model-days of that moment, with a reason, and no other',
+    async (t) => {
+      const held = await machines.startProvider(t);
+      const job = await startHeldJob(t, engine, { held, names: NAMES });
+      machines.setLink('down');
+      await untilFailed(job.service, NAMES.length);
+      machines.setLink('up');
+      await assertLost(job, { held, victims: NAMES, reason: SSH_ENDED });
+      await until('the end of its processes', () => left().length === 0);
+    },
+  );
 });

@@ -9,14 +9,22 @@ import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
 import type { Held } from './jobs.ts';
 
-/** Two network namespaces that stand for two machines, with an ssh server of our own in the second. */
+/**
+ * Two network namespaces that stand for two machines, with an ssh server of our own in the second.
+ */
 
-export const SSH = { programs: ['ssh', 'sshd', 'ssh-keygen', 'ip'], packages: ['openssh-server', 'openssh-client', 'iproute2'] };
+export const SSH = {
+  programs: ['ssh', 'sshd', 'ssh-keygen', 'ip'],
+  packages: ['openssh-server', 'openssh-client', 'iproute2'],
+};
 const PORT = 2222;
 const PROVIDER = new URL('provider-there.ts', import.meta.url).pathname;
 
 export interface TwoMachines {
-  /** Goes before the words of a command of ssh: it runs on the first machine, with the keys and the options of `Host worker1`. */
+  /**
+   * Goes before the words of a command of ssh: it runs on the first machine, with the keys and the
+   * options of `Host worker1`.
+   */
   ssh: string[];
   /** Cuts or restores the cable between the two. */
   setLink(state: 'up' | 'down'): void;
@@ -32,7 +40,11 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   const [here, there] = [`tss-a-${process.pid}`, `tss-b-${process.pid}`];
   const [hereEnd, thereEnd] = [`va${process.pid}`, `vb${process.pid}`];
   const ip = (...args: string[]) => engine('ip', args);
-  const pidsOf = (name: string) => ip('netns', 'pids', name).split('\n').filter((pid) => pid !== '').map(Number);
+  const pidsOf = (name: string) =>
+    ip('netns', 'pids', name)
+      .split('\n')
+      .filter((pid) => pid !== '')
+      .map(Number);
   for (const name of [here, there]) {
     ip('netns', 'add', name);
     t.after(() => {
@@ -40,7 +52,20 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
       ip('netns', 'del', name);
     });
   }
-  ip('link', 'add', hereEnd, 'netns', here, 'type', 'veth', 'peer', 'name', thereEnd, 'netns', there);
+  ip(
+    'link',
+    'add',
+    hereEnd,
+    'netns',
+    here,
+    'type',
+    'veth',
+    'peer',
+    'name',
+    thereEnd,
+    'netns',
+    there,
+  );
   ip('-n', here, 'addr', 'add', '10.77.0.1/30', 'dev', hereEnd);
   ip('-n', there, 'addr', 'add', '10.77.0.2/30', 'dev', thereEnd);
   for (const name of [here, there]) ip('-n', name, 'link', 'set', 'lo', 'up');
@@ -49,10 +74,14 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   const config = configure(folder, options);
   mkdirSync('/run/sshd', { recursive: true });
   const log = openSync(join(folder, 'sshd.log'), 'a');
-  spawn('ip', ['netns', 'exec', there, '/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')], {
-    env: { PATH: ENGINE_PATH },
-    stdio: ['ignore', log, log],
-  });
+  spawn(
+    'ip',
+    ['netns', 'exec', there, '/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')],
+    {
+      env: { PATH: ENGINE_PATH },
+      stdio: ['ignore', log, log],
+    },
+  );
   const ssh = ['netns', 'exec', here, 'ssh', '-F', config];
   await until('the ssh server', () => {
     try {
@@ -68,11 +97,19 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
     });
     test.after(() => provider.kill('SIGKILL'));
     const [port] = await once(provider.stdout, 'data');
-    return { baseUrl: `http://127.0.0.1:${String(port).trim()}/v1`, release: () => void provider.kill('SIGUSR2') };
+    return {
+      baseUrl: `http://127.0.0.1:${String(port).trim()}/v1`,
+      release: () => void provider.kill('SIGUSR2'),
+    };
   };
   const modelProcesses = (model = '') =>
     pidsOf(there).filter((pid) => new RegExp(`^model-day \\S+ ${model}`).test(commandLine(pid)));
-  return { ssh: ['ip', ...ssh], modelProcesses, startProvider, setLink: (state) => void ip('-n', here, 'link', 'set', hereEnd, state) };
+  return {
+    ssh: ['ip', ...ssh],
+    modelProcesses,
+    startProvider,
+    setLink: (state) => void ip('-n', here, 'link', 'set', hereEnd, state),
+  };
 }
 
 function commandLine(pid: number): string {
@@ -86,9 +123,13 @@ function commandLine(pid: number): string {
 /** Keys and configuration of both ends, in a folder of their own. */
 function configure(folder: string, options: string): string {
   const path = (name: string) => join(folder, name);
-  for (const name of ['host', 'user']) engine('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path(name)]);
+  for (const name of ['host', 'user'])
+    engine('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path(name)]);
   copyFileSync(path('user.pub'), path('authorized_keys'));
-  writeFileSync(path('known_hosts'), `[10.77.0.2]:${PORT} ${readFileSync(path('host.pub'), 'utf8')}`);
+  writeFileSync(
+    path('known_hosts'),
+    `[10.77.0.2]:${PORT} ${readFileSync(path('host.pub'), 'utf8')}`,
+  );
   writeFileSync(
     path('sshd_config'),
     `Port ${PORT}
@@ -107,6 +148,9 @@ MaxStartups 100
   );
   const own = `  HostName 10.77.0.2\n  Port ${PORT}\n  User root\n  IdentityFile ${path('user')}\n  IdentitiesOnly yes\n`;
   const known = `  UserKnownHostsFile ${path('known_hosts')}\n  StrictHostKeyChecking yes\n`;
-  writeFileSync(path('config'), options.replace('~/.ssh', folder).replace(/^Host worker1\n/, (line) => line + own + known));
+  writeFileSync(
+    path('config'),
+    options.replace('~/.ssh', folder).replace(/^Host worker1\n/, (line) => line + own + known),
+  );
   return path('config');
 }

@@ -6,14 +6,18 @@ import type { Entry, Side } from './side.ts';
 
 /** Makes what must differ between two programs equal, and says what else does. */
 
-/** In this order. Each is what comes from the clock, from chance or from the machine, and from nothing that the program computes. */
+/**
+ * In this order. Each is what comes from the clock, from chance or from the machine, and from
+ * nothing that the program computes.
+ */
 const made: readonly [pattern: RegExp, to: string][] = [
   [/\d{4}-\d\d-\d\dT\d\d[:-]?\d\d[:-]?\d\d(\.\d+|-\d{3})?Z/g, '<time>'],
   [/("total_duration_seconds": ?|"\w*[sS]econds": ?|"\w*[mM]s": ?)\d+(\.\d+)?/g, '$1<duration>'],
   [/(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/"port":\d+/g, '"port":<port>'],
   [/\bafter \d+(\.\d+)? s\b/g, 'after <duration>'],
-  // The size of a database depends on its schema and on how SQLite fills its pages, and neither is a promise.
+  // The size of a database depends on its schema and on how SQLite fills its pages, and neither is
+  // a promise.
   [/\b\d[\d,.]* (kB|MB)\b/g, '<size>'],
 ];
 
@@ -40,7 +44,10 @@ function normalise({ entries, root }: Side): Map<string, string> {
 const SHOWN_LINES = 40;
 const NOTHING = '(not asked of this program)';
 
-/** Prints every difference; returns whether all of them are intended, and all that is intended was found. */
+/**
+ * Prints every difference; returns whether all of them are intended, and all that is intended was
+ * found.
+ */
 export function compare(old: Side, next: Side): boolean {
   const [before, after] = [normalise(old), normalise(next)];
   const all = [...new Set([...before.keys(), ...after.keys()])];
@@ -52,7 +59,8 @@ export function compare(old: Side, next: Side): boolean {
     const more = lines.length > SHOWN_LINES ? [`... ${lines.length - SHOWN_LINES} more lines`] : [];
     console.log([`\n=== ${where}`, ...lines.slice(0, SHOWN_LINES), ...more].join('\n'));
   }
-  for (const { where, why } of idle) console.log(`\nIntended, but nothing differs: ${where} (${why})`);
+  for (const { where, why } of idle)
+    console.log(`\nIntended, but nothing differs: ${where} (${why})`);
   const sizes = [...before.values()].reduce((sum, text) => sum + text.length, 0);
   const counts = `${wrong.length} differ, ${different.length - wrong.length} more as intended`;
   console.log(`\n${all.length} answers of ${(sizes / 1e6).toFixed(1)} MB compared: ${counts}`);
@@ -74,7 +82,10 @@ function diff(folder: string, one: string, other: string): string[] {
 
 /** The body of an answer, and every line of a log, one field per line. */
 function unfold(text: string): string {
-  return text.split('\n').map((line) => (/^[[{]/.test(line) ? pretty(line) : line)).join('\n');
+  return text
+    .split('\n')
+    .map((line) => (/^[[{]/.test(line) ? pretty(line) : line))
+    .join('\n');
 }
 
 function pretty(line: string): string {

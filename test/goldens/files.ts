@@ -2,12 +2,24 @@ import { gzipSync } from 'node:zlib';
 import { type CalendarDate, weekdays } from '../../src/calendar.ts';
 import type { Side } from './side.ts';
 
-/** The files of the story: configurations, and prices in the forms that the service takes, with rows that it refuses. */
+/**
+ * The files of the story: configurations, and prices in the forms that the service takes, with rows
+ * that it refuses.
+ */
 
 /** No price has this date: a holiday. */
 const HOLIDAY = '2025-09-01';
 const SPLIT = '2025-09-10';
-const SYMBOLS: Record<string, number> = { AAPL: 200, MSFT: 400, KO: 60, QQQ: 500, NVDA: 170, AMD: 110, TSLA: 250, AMZN: 180 };
+const SYMBOLS: Record<string, number> = {
+  AAPL: 200,
+  MSFT: 400,
+  KO: 60,
+  QQQ: 500,
+  NVDA: 170,
+  AMD: 110,
+  TSLA: 250,
+  AMZN: 180,
+};
 
 interface Bar {
   date: CalendarDate;
@@ -20,7 +32,9 @@ interface Bar {
 /** A walk without chance: waves of two lengths, which differ by symbol. */
 function bars(symbol: string, from: CalendarDate, to: CalendarDate, raised = 0): Bar[] {
   const base = SYMBOLS[symbol] ?? 100;
-  const at = (day: number) => base * (1 + 0.08 * Math.sin(day / (3 + (base % 7))) + 0.03 * Math.cos(day * base) + day / 2_000);
+  const at = (day: number) =>
+    base *
+    (1 + 0.08 * Math.sin(day / (3 + (base % 7))) + 0.03 * Math.cos(day * base) + day / 2_000);
   return weekdays(from, to)
     .filter((date) => date !== HOLIDAY)
     .map((date) => {
@@ -28,17 +42,27 @@ function bars(symbol: string, from: CalendarDate, to: CalendarDate, raised = 0):
       const share = symbol === 'NVDA' && date < SPLIT ? 2 : 1;
       const [open, close] = [at(day) * share + raised, at(day + 0.6) * share + raised];
       const [high, low] = [Math.max(open, close) * 1.005, Math.min(open, close) * 0.995];
-      return { date, open: open.toFixed(2), high: high.toFixed(2), low: low.toFixed(2), close: close.toFixed(2) };
+      return {
+        date,
+        open: open.toFixed(2),
+        high: high.toFixed(2),
+        low: low.toFixed(2),
+        close: close.toFixed(2),
+      };
     });
 }
 
 const csvOf = (symbol: string, list: readonly Bar[]) =>
-  list.map(({ date, open, high, low, close }) => [symbol, date, open, high, low, close, 1000].join());
+  list.map(({ date, open, high, low, close }) =>
+    [symbol, date, open, high, low, close, 1000].join(),
+  );
 const HEADER = 'symbol,date,open,high,low,close,volume';
 
 /** A line per bar, as the price servers of the tests take them. */
 export function tableOf(symbols: readonly string[], from: CalendarDate, to: CalendarDate): string {
-  const rows = symbols.flatMap((symbol) => bars(symbol, from, to).map(({ date, open, close }) => [symbol, date, open, close].join(' ')));
+  const rows = symbols.flatMap((symbol) =>
+    bars(symbol, from, to).map(({ date, open, close }) => [symbol, date, open, close].join(' ')),
+  );
   return rows.join('\n');
 }
 
@@ -62,24 +86,37 @@ export function writePrices(side: Side, last: CalendarDate): void {
     const [dividend, split] = [date === '2025-09-11' ? '0.01' : '0', date === SPLIT ? '2' : '1'];
     return `${date},${open},${high},${low},${close},${close},1000,${dividend},${split}`;
   });
-  const adjustedHeader = 'timestamp,open,high,low,close,adjusted_close,volume,dividend_amount,split_coefficient';
+  const adjustedHeader =
+    'timestamp,open,high,low,close,adjusted_close,volume,dividend_amount,split_coefficient';
   side.write('NVDA.csv', [adjustedHeader, ...adjusted.toReversed(), ''].join('\r\n'));
   const series = (symbol: string, names: readonly string[]) => {
     const days = all(symbol).map(({ date, open, high, low, close }) => {
       const cells = [open, high, low, close, '1000'];
       return [date, Object.fromEntries(names.map((name, at) => [name, cells[at]]))];
     });
-    return { 'Meta Data': { '2. Symbol': symbol }, 'Time Series (Daily)': Object.fromEntries(days) };
+    return {
+      'Meta Data': { '2. Symbol': symbol },
+      'Time Series (Daily)': Object.fromEntries(days),
+    };
   };
-  side.write('AMD.json', JSON.stringify(series('AMD', ['1. open', '2. high', '3. low', '4. close', '5. volume'])));
+  side.write(
+    'AMD.json',
+    JSON.stringify(series('AMD', ['1. open', '2. high', '3. low', '4. close', '5. volume'])),
+  );
   const merged = ['1. buy price', '2. high', '3. low', '4. sell price', '5. volume'];
-  side.write('merged.jsonl.gz', gzipSync(`${JSON.stringify(series('AMZN', merged))}\n{"no": "prices"}\n`));
+  side.write(
+    'merged.jsonl.gz',
+    gzipSync(`${JSON.stringify(series('AMZN', merged))}\n{"no": "prices"}\n`),
+  );
   side.write('chart.json', JSON.stringify(chartOf('TSLA', all('TSLA'))));
   const paid = ['KO,2025-09-12,0.51,USD', 'KO,2025-10-07,0.52,USD', 'AAPL,2025-09-15,0.26,USD'];
   const dividends = [...paid, 'MSFT,2025-09-18,0.9,EUR', 'MSFT,never,1,USD'];
   side.write('dividends.csv', ['symbol,ex_date,amount,currency', ...dividends, ''].join('\n'));
   // What comes later: a correction of prices that were used, and a dividend that was not known.
-  side.write('correction.csv', [HEADER, ...csvOf('AAPL', bars('AAPL', '2025-09-08', '2025-09-09', 3)), ''].join('\n'));
+  side.write(
+    'correction.csv',
+    [HEADER, ...csvOf('AAPL', bars('AAPL', '2025-09-08', '2025-09-09', 3)), ''].join('\n'),
+  );
   side.write('late.csv', 'symbol,ex_date,amount\nMSFT,2025-09-17,0.83\nMSFT,2025-10-01,0\n');
   side.write('nothing.txt', 'neither prices nor dividends\n');
   side.write('empty.csv', '');
@@ -89,23 +126,53 @@ export function writePrices(side: Side, last: CalendarDate): void {
 function chartOf(symbol: string, list: readonly Bar[]): object {
   const opening = (date: string) => Date.parse(`${date}T13:30:00Z`) / 1000;
   const column = (name: 'open' | 'high' | 'low' | 'close') => list.map((bar) => Number(bar[name]));
-  const quote = { open: column('open'), high: column('high'), low: column('low'), close: column('close'), volume: list.map(() => 1000) };
+  const quote = {
+    open: column('open'),
+    high: column('high'),
+    low: column('low'),
+    close: column('close'),
+    volume: list.map(() => 1000),
+  };
   const paid = opening('2025-09-16');
-  const meta = { currency: 'USD', symbol, gmtoffset: -14_400, timezone: 'EDT', dataGranularity: '1d' };
+  const meta = {
+    currency: 'USD',
+    symbol,
+    gmtoffset: -14_400,
+    timezone: 'EDT',
+    dataGranularity: '1d',
+  };
   const events = { dividends: { [paid]: { amount: 0.3, date: paid } } };
   const timestamp = list.map(({ date }) => opening(date));
-  return { chart: { result: [{ meta, timestamp, events, indicators: { quote: [quote] } }], error: null } };
+  return {
+    chart: { result: [{ meta, timestamp, events, indicators: { quote: [quote] } }], error: null },
+  };
 }
 
-const baseline = (name: string, more = {}) => ({ signature: name, basemodel: `baseline/${name}`, enabled: true, ...more });
+const baseline = (name: string, more = {}) => ({
+  signature: name,
+  basemodel: `baseline/${name}`,
+  enabled: true,
+  ...more,
+});
 const universes = { small: ['AAPL', 'KO'], unknown: ['ZZA', 'ZZB'] };
 
 /** Simulated models of several kinds, and every baseline. */
 export const devConfiguration = {
   models: [
-    { signature: 'alpha', enabled: true, notes: true, knowledge_cutoff: '2025-09-12', prompt: 'Think twice.' },
+    {
+      signature: 'alpha',
+      enabled: true,
+      notes: true,
+      knowledge_cutoff: '2025-09-12',
+      prompt: 'Think twice.',
+    },
     { signature: 'beta', enabled: true, repeats: 2, temperature: 0.5 },
-    { signature: 'gamma, the third', enabled: true, price_per_million_tokens: { input: 1, output: 2 }, max_cost_usd: 1 },
+    {
+      signature: 'gamma, the third',
+      enabled: true,
+      price_per_million_tokens: { input: 1, output: 2 },
+      max_cost_usd: 1,
+    },
     { signature: 'off', enabled: false },
     ...['buy-and-hold', 'equal-weight', 'momentum'].map((name) => baseline(name)),
     baseline('random', { repeats: 2 }),
@@ -120,11 +187,22 @@ export const devConfiguration = {
 /** Models of every dialect behind one scripted server, one that fails, and a baseline. */
 export function prodConfiguration(baseUrl: string): object {
   const server = { openai_base_url: baseUrl, openai_api_key: 'sk-story-0123456789' };
-  const model = (signature: string, more = {}) => ({ signature, enabled: true, ...server, ...more });
+  const model = (signature: string, more = {}) => ({
+    signature,
+    enabled: true,
+    ...server,
+    ...more,
+  });
   const price = { price_per_million_tokens: { input: 1.25, output: 10, cached_input: 0.125 } };
   return {
     models: [
-      model('chat', { notes: true, knowledge_cutoff: '2025-10-07', ...price, reasoning_effort: 'low', seed: 7 }),
+      model('chat', {
+        notes: true,
+        knowledge_cutoff: '2025-10-07',
+        ...price,
+        reasoning_effort: 'low',
+        seed: 7,
+      }),
       model('chat-stream', { stream: true, temperature: 0.2 }),
       model('responses', { api: 'responses', ...price, max_cost_usd: 0.02 }),
       model('messages', { api: 'messages', stream: true, prompt: 'Be brief.' }),

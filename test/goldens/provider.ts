@@ -3,11 +3,17 @@ import { type ModelRequest, type Reply, fails, startModelServer } from '../suppo
 import { until } from '../support/until.ts';
 import type { Side } from './side.ts';
 
-/** The provider of the PROD story: every model plays the same days in its own dialect, and one fails in several ways. */
+/**
+ * The provider of the PROD story: every model plays the same days in its own dialect, and one fails
+ * in several ways.
+ */
 
 export interface Provider {
   baseUrl: string;
-  /** Holds the second request of a model's day: the story goes on when it has come, and the model when it is let go. */
+  /**
+   * Holds the second request of a model's day: the story goes on when it has come, and the model
+   * when it is let go.
+   */
   hold(model: string, date: string): { reached(): Promise<unknown>; release(): void };
 }
 
@@ -20,7 +26,9 @@ export async function startProvider(side: Side): Promise<Provider> {
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     if (count === 2) await held.get(key)?.();
-    return request.body.model === 'faulty' ? failing(request, { date, count }) : replyTo(request, dayOf(request.body.model, date));
+    return request.body.model === 'faulty'
+      ? failing(request, { date, count })
+      : replyTo(request, dayOf(request.body.model, date));
   });
   const hold: Provider['hold'] = (model, date) => {
     const { promise, resolve: release } = Promise.withResolvers<void>();
@@ -32,17 +40,22 @@ export async function startProvider(side: Side): Promise<Provider> {
 }
 
 /**
- * Its first day is refused until it is run again, the second succeeds after a failed try, and then its key is refused. No day fails
- * in two jobs, because the order of such failures is that of the jobs' ids, which are random.
+ * Its first day is refused until it is run again, the second succeeds after a failed try, and then
+ * its key is refused. No day fails in two jobs, because the order of such failures is that of the
+ * jobs' ids, which are random.
  */
 function failing(request: ModelRequest, { date, count }: { date: string; count: number }): Reply {
-  if (date === '2025-10-06' && count === 1) return fails(400, 'This model does not take these words');
+  if (date === '2025-10-06' && count === 1)
+    return fails(400, 'This model does not take these words');
   if (date === '2025-10-06') return replyTo(request, dayOf('faulty', date));
-  if (date === '2025-10-07') return count === 1 ? fails(503, 'overloaded') : replyTo(request, dayOf('faulty', date));
+  if (date === '2025-10-07')
+    return count === 1 ? fails(503, 'overloaded') : replyTo(request, dayOf('faulty', date));
   return fails(401, 'Incorrect API key provided');
 }
 
-/** A day: looking, trading with some mistakes, and a summary. On every fifth date nothing is traded. */
+/**
+ * A day: looking, trading with some mistakes, and a summary. On every fifth date nothing is traded.
+ */
 function dayOf(model: string, date: string): Step[] {
   const day = Number(date.slice(-2));
   const thought = `It is ${date}, and ${model} thinks.`;
@@ -60,7 +73,9 @@ function dayOf(model: string, date: string): Step[] {
     ['sell', { symbol: 'KO', amount: day % 2 === 0 ? 1 : 9_999 }],
     ['buy', { symbol, amount: -1 }],
     ['no_such_tool', {}],
-    ...(model === 'chat' ? [['write_note', { text: `${date}: hold ${symbol}.` }] satisfies [string, object]] : []),
+    ...(model === 'chat'
+      ? [['write_note', { text: `${date}: hold ${symbol}.` }] satisfies [string, object]]
+      : []),
   ];
   return [
     { text: 'I look first.', thought, calls: looks },

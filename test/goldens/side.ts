@@ -7,7 +7,10 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { until } from '../support/until.ts';
 
-/** One of the two programs: installed in a folder of its own, with a record of everything that it has answered. */
+/**
+ * One of the two programs: installed in a folder of its own, with a record of everything that it
+ * has answered.
+ */
 
 /** A request or a command, and all that came back. */
 export interface Entry {
@@ -41,7 +44,10 @@ export interface Side {
   scene: string;
   /** Begins a part of the story, in a folder of its own. */
   enter(part: string): void;
-  /** For servers on loopback that are made for tests: what they ask for at their end happens at the end of this side. */
+  /**
+   * For servers on loopback that are made for tests: what they ask for at their end happens at the
+   * end of this side.
+   */
   t: TestContext;
   note(where: string, text: string): void;
   write(path: string, content: string | Buffer): void;
@@ -53,11 +59,28 @@ export interface Side {
 /** Far more than any command or answer of this story takes. */
 const PATIENCE_MS = 180_000;
 
-/** One child at a time, because the order of model-days that run side by side is that of chance; days enough for a comparison. */
-const SERIAL = { MAX_PARALLEL_MODELS: '1', MAX_SIMULATION_DAYS: '60', RUNTIME_CONFIG_PATH: 'runtime_config.json', TZ: 'UTC' };
+/**
+ * One child at a time, because the order of model-days that run side by side is that of chance;
+ * days enough for a comparison.
+ */
+const SERIAL = {
+  MAX_PARALLEL_MODELS: '1',
+  MAX_SIMULATION_DAYS: '60',
+  RUNTIME_CONFIG_PATH: 'runtime_config.json',
+  TZ: 'UTC',
+};
 
-/** What a reader does not get from the program but from Node, or what tells only the time and the size. */
-const PLAIN_HEADERS = new Set(['date', 'content-length', 'connection', 'keep-alive', 'transfer-encoding']);
+/**
+ * What a reader does not get from the program but from Node, or what tells only the time and the
+ * size.
+ */
+const PLAIN_HEADERS = new Set([
+  'date',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+]);
 
 export function openSide(program: string): Side {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'goldens-')));
@@ -65,12 +88,21 @@ export function openSide(program: string): Side {
   const closers: (() => unknown)[] = [];
   const entries: Entry[] = [];
   const start = (args: readonly string[], env: Record<string, string> = {}) => {
-    const child = spawn(process.execPath, ['server.js', ...args], { cwd: side.folder, env: { ...SERIAL, ...env } });
+    const child = spawn(process.execPath, ['server.js', ...args], {
+      cwd: side.folder,
+      env: { ...SERIAL, ...env },
+    });
     children.add(child);
     return follow(child);
   };
   const side: Side = {
-    ...{ root, folder: root, entries, scene: '', t: { after: (close: () => unknown) => void closers.push(close) } as TestContext },
+    ...{
+      root,
+      folder: root,
+      entries,
+      scene: '',
+      t: { after: (close: () => unknown) => void closers.push(close) } as TestContext,
+    },
     note: (where, text) => void entries.push({ where: `${side.scene}: ${where}`, text }),
     enter(part) {
       side.scene = part;
@@ -93,8 +125,12 @@ export function openSide(program: string): Side {
     async serve(args, env) {
       const program = start(args, { API_PORT: '0', ...env });
       const port = await until('the program to listen', () => {
-        if (program.child.exitCode !== null) throw new Error(`The program has ended:\n${program.output()}`);
-        return /"message":"listening".*?"port":(\d+)|localhost:(\d+)\/ in a browser/.exec(program.output())?.slice(1).find(Boolean);
+        if (program.child.exitCode !== null)
+          throw new Error(`The program has ended:\n${program.output()}`);
+        return /"message":"listening".*?"port":(\d+)|localhost:(\d+)\/ in a browser/
+          .exec(program.output())
+          ?.slice(1)
+          .find(Boolean);
       });
       return serverOf(side, { program, port, name: args.join(' ') || 'serve' });
     },
@@ -118,18 +154,34 @@ function follow(child: ChildProcess): Program {
   let [stdout, stderr] = ['', ''];
   child.stdout?.on('data', (chunk) => (stdout += chunk));
   child.stderr?.on('data', (chunk) => (stderr += chunk));
-  const ended = once(child, 'close').then(([code, signal]) => `exit ${code ?? signal}\n--- stdout\n${stdout}\n--- stderr\n${stderr}`);
+  const ended = once(child, 'close').then(
+    ([code, signal]) => `exit ${code ?? signal}\n--- stdout\n${stdout}\n--- stderr\n${stderr}`,
+  );
   return { child, ended, output: () => stdout + stderr };
 }
 
-function serverOf(side: Side, { program, port, name }: { program: Program; port: string; name: string }): Server {
+function serverOf(
+  side: Side,
+  { program, port, name }: { program: Program; port: string; name: string },
+): Server {
   const ask = async (path: string, { method = 'GET', body, headers = {} }: Ask = {}) => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body);
-    const json = { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(sent ?? '')}` };
+    const json = {
+      'content-type': 'application/json',
+      'content-length': `${Buffer.byteLength(sent ?? '')}`,
+    };
     const own: Record<string, string> = sent === undefined ? {} : json;
-    const answer = await fetchPlain(Number(port), { path, method, headers: { ...own, ...headers }, body: sent });
+    const answer = await fetchPlain(Number(port), {
+      path,
+      method,
+      headers: { ...own, ...headers },
+      body: sent,
+    });
     const shown = Object.entries(headers).map((header) => ` [${header.join(': ')}]`);
-    side.note(`${method} ${path}${shown.join('')}${sent === undefined ? '' : ` ${sent}`}`, answer.text);
+    side.note(
+      `${method} ${path}${shown.join('')}${sent === undefined ? '' : ` ${sent}`}`,
+      answer.text,
+    );
     return answer.json;
   };
   return {
@@ -137,7 +189,8 @@ function serverOf(side: Side, { program, port, name }: { program: Program; port:
     port,
     untilAnswer(path, isDone) {
       let last: any;
-      const look = async () => isDone((last = (await fetchPlain(Number(port), { path })).json)) && { last };
+      const look = async () =>
+        isDone((last = (await fetchPlain(Number(port), { path })).json)) && { last };
       const what = () => `${path} to answer otherwise than ${JSON.stringify(last).slice(0, 500)}`;
       return until(what, look, PATIENCE_MS).then((found) => found.last);
     },
@@ -155,14 +208,32 @@ interface Plain {
   body?: string | undefined;
 }
 
-/** Asks without the headers that `fetch` adds of itself; no answer is compressed unless `headers` ask for it. */
-async function fetchPlain(port: number, { body, ...request }: Plain): Promise<{ text: string; json: any }> {
-  const sending = httpRequest({ host: '127.0.0.1', port, timeout: PATIENCE_MS, agent: false, ...request }).end(body);
+/**
+ * Asks without the headers that `fetch` adds of itself; no answer is compressed unless `headers`
+ * ask for it.
+ */
+async function fetchPlain(
+  port: number,
+  { body, ...request }: Plain,
+): Promise<{ text: string; json: any }> {
+  const sending = httpRequest({
+    host: '127.0.0.1',
+    port,
+    timeout: PATIENCE_MS,
+    agent: false,
+    ...request,
+  }).end(body);
   sending.on('timeout', () => sending.destroy(new Error(`No answer to ${request.path}`)));
   const [response] = await once(sending, 'response');
   const received = Buffer.concat(await response.toArray()).toString('utf8');
-  const head = Object.entries(response.headers as IncomingHttpHeaders).filter(([name]) => !PLAIN_HEADERS.has(name));
+  const head = Object.entries(response.headers as IncomingHttpHeaders).filter(
+    ([name]) => !PLAIN_HEADERS.has(name),
+  );
   const lines = head.map(([name, value]) => `${name}: ${value}`);
-  const isJson = response.headers['content-type']?.startsWith('application/json') === true && received !== '';
-  return { text: [response.statusCode, ...lines, '', received].join('\n'), json: isJson ? JSON.parse(received) : null };
+  const isJson =
+    response.headers['content-type']?.startsWith('application/json') === true && received !== '';
+  return {
+    text: [response.statusCode, ...lines, '', received].join('\n'),
+    json: isJson ? JSON.parse(received) : null,
+  };
 }

@@ -1,6 +1,9 @@
 import type { Server } from './side.ts';
 
-/** Every GET that the program describes, as JSON and CSV, with every parameter: made from its own description, so none is missed. */
+/**
+ * Every GET that the program describes, as JSON and CSV, with every parameter: made from its own
+ * description, so none is missed.
+ */
 
 /** What exists in what is shown. Of the models, only the last may have a name with signs. */
 export interface Known {
@@ -25,7 +28,13 @@ const needed: Record<string, (known: Known) => string> = {
 const UNKNOWN_JOB = '00000000-0000-4000-8000-000000000000';
 const encoded = (names: readonly string[]) => names.map(encodeURIComponent).join(',');
 const dates = ({ first }: Known) => [first, '2025-02-30', '1899-01-01', '2001-01-01', ''];
-const names = ({ models }: Known) => [encoded(models.slice(0, 2)), encoded(models.slice(2)), 'nobody', ',', ''];
+const names = ({ models }: Known) => [
+  encoded(models.slice(0, 2)),
+  encoded(models.slice(2)),
+  'unknown',
+  ',',
+  '',
+];
 
 /** Values of each parameter, right and wrong. Choices and switches are in the description. */
 const values: Record<string, (known: Known, path: string) => readonly string[]> = {
@@ -63,13 +72,18 @@ const together: Record<string, (known: Known) => readonly string[]> = {
     `models=${one}&model=x`,
     `start_date=${first}&end_date=${last}&symbol=AAPL&kind=trade`,
   ],
-  '/search': ({ first, last, models: [one] }) => [`q=executed&models=${one}&start_date=${first}&end_date=${last}&limit=100`],
+  '/search': ({ first, last, models: [one] }) => [
+    `q=executed&models=${one}&start_date=${first}&end_date=${last}&limit=100`,
+  ],
   '/performance': ({ job, first, last, models: [one, two] }) => [
     `models=${one},${two}&days=clean&common=true&details=true&benchmark=universe`,
     `start_date=${first}&end_date=${last}&job_id=${job}&details=true&benchmark=QQQ`,
     ...['trades', 'actions', 'curve'].map((table) => `table=${table}&model=${one}`),
   ],
-  '/holdings': ({ first, last, job }) => [`model=buy-and-hold&start_date=${first}&end_date=${last}&job_id=${job}`, 'model=buy-and-hold'],
+  '/holdings': ({ first, last, job }) => [
+    `model=buy-and-hold&start_date=${first}&end_date=${last}&job_id=${job}`,
+    'model=buy-and-hold',
+  ],
   '/comparison': ({ models: [one, two] }) => [
     `models=${one},${two},buy-and-hold&curves=true&align=number&confidence=0.8`,
     `models=${one}&against=buy-and-hold&days=clean&table=pairs`,
@@ -82,7 +96,9 @@ export async function sweep(server: Server, known: Known): Promise<void> {
   const { paths } = await server.ask('/openapi.json');
   const routes = Object.entries<Record<string, { parameters?: Parameter[] }>>(paths);
   for (const [path, { get, post }] of routes) {
-    await wrongMethods(server, path.replace('{job_id}', UNKNOWN_JOB), { isPost: post !== undefined });
+    await wrongMethods(server, path.replace('{job_id}', UNKNOWN_JOB), {
+      isPost: post !== undefined,
+    });
     if (get === undefined) continue;
     if (path.includes('{')) await ofEveryJob(server, path);
     else await route(server, path, { parameters: get.parameters ?? [], known });
@@ -93,16 +109,26 @@ export async function sweep(server: Server, known: Known): Promise<void> {
 }
 
 /** A POST without a body, so that it cannot start anything. */
-async function wrongMethods(server: Server, path: string, { isPost }: { isPost: boolean }): Promise<void> {
-  for (const method of ['HEAD', 'DELETE', 'OPTIONS', ...(isPost ? ['GET'] : ['POST'])]) await server.ask(path, { method });
+async function wrongMethods(
+  server: Server,
+  path: string,
+  { isPost }: { isPost: boolean },
+): Promise<void> {
+  for (const method of ['HEAD', 'DELETE', 'OPTIONS', ...(isPost ? ['GET'] : ['POST'])])
+    await server.ask(path, { method });
 }
 
 async function ofEveryJob(server: Server, path: string): Promise<void> {
   const { jobs } = await server.ask('/jobs?limit=200');
-  for (const id of [...jobs.map((job: any) => job.job_id), UNKNOWN_JOB, 'no-uuid', '%00']) await server.ask(path.replace('{job_id}', id));
+  for (const id of [...jobs.map((job: any) => job.job_id), UNKNOWN_JOB, 'no-uuid', '%00'])
+    await server.ask(path.replace('{job_id}', id));
 }
 
-async function route(server: Server, path: string, { parameters, known }: { parameters: Parameter[]; known: Known }): Promise<void> {
+async function route(
+  server: Server,
+  path: string,
+  { parameters, known }: { parameters: Parameter[]; known: Known },
+): Promise<void> {
   const base = needed[path]?.(known) ?? '';
   const alone = parameters.flatMap((parameter) =>
     valuesOf(parameter, { known, path }).map((value) => {
@@ -112,29 +138,43 @@ async function route(server: Server, path: string, { parameters, known }: { para
     }),
   );
   const name = parameters[0]?.name ?? 'x';
-  const queries = [base, ...alone, ...(together[path]?.(known) ?? []), 'nonsense=1', `${name}=1&${name}=2`];
+  const queries = [
+    base,
+    ...alone,
+    ...(together[path]?.(known) ?? []),
+    'nonsense=1',
+    `${name}=1&${name}=2`,
+  ];
   const hasTable = parameters.some((parameter) => parameter.name === 'format');
   for (const query of queries) {
     await server.ask(`${path}${query && '?'}${query}`);
-    if (hasTable && !query.includes('format=')) await server.ask(`${path}?${query}${query && '&'}format=csv`);
+    if (hasTable && !query.includes('format='))
+      await server.ask(`${path}?${query}${query && '&'}format=csv`);
   }
   if (hasTable) await server.ask(`${path}?${base}`, { headers: { accept: 'text/csv' } });
   if (parameters.some((parameter) => parameter.name === 'before')) await pages(server, path, base);
 }
 
-function valuesOf({ name, schema }: Parameter, { known, path }: { known: Known; path: string }): readonly string[] {
+function valuesOf(
+  { name, schema }: Parameter,
+  { known, path }: { known: Known; path: string },
+): readonly string[] {
   const own = values[name]?.(known, path);
   if (own !== undefined) return own;
   if (schema.enum) return [...schema.enum, 'nonsense', ''];
   if (schema.type === 'boolean') return ['true', 'false', 'maybe'];
-  throw new Error(`GET ${path} has a parameter ${name}, for which there are no values in the sweep`);
+  throw new Error(
+    `GET ${path} has a parameter ${name}, for which there are no values in the sweep`,
+  );
 }
 
 /** A few short pages, one after the other. */
 async function pages(server: Server, path: string, base: string): Promise<void> {
   let before: string | number | null = '';
   for (let page = 0; page < 6 && before !== null; page += 1) {
-    const query = [base, 'limit=3', before !== '' && `before=${encodeURIComponent(before)}`].filter(Boolean).join('&');
+    const query = [base, 'limit=3', before !== '' && `before=${encodeURIComponent(before)}`]
+      .filter(Boolean)
+      .join('&');
     before = (await server.ask(`${path}?${query}`)).next_before;
   }
 }

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import type { Cell } from '../../src/csv-line.ts';
 import { csvTable } from '../../src/handlers/csv.ts';
 
-const write = (columns: string[], rows: Cell[][]) => [...csvTable('x.csv', columns, rows).lines].join('');
+const write = (columns: string[], rows: Cell[][]) =>
+  [...csvTable('x.csv', columns, rows).lines].join('');
 
 const cells: [cell: Cell, written: string][] = [
   ['plain', 'plain'],
@@ -42,7 +43,7 @@ test('a table without rows is its header line', () => {
 function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
-  for (let at = 0; at < text.length;) {
+  for (let at = 0; at < text.length; ) {
     let cell = '';
     if (text[at] === '"') {
       for (at += 1; text[at] !== '"' || text[at + 1] === '"'; at += 1) {
@@ -64,7 +65,9 @@ function readCsv(text: string): string[][] {
 }
 
 test('any text is read back in its place, and none begins like a formula', () => {
-  const text = fc.string({ unit: fc.constantFrom('a', ',', '"', '\r', '\n', '=', '-', '@', '\t', ' ', 'é') });
+  const text = fc.string({
+    unit: fc.constantFrom('a', ',', '"', '\r', '\n', '=', '-', '@', '\t', ' ', 'é'),
+  });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text)), (rows) => {
       const [, ...read] = readCsv(write(['one', 'two'], rows));

@@ -10,7 +10,12 @@ const LONG = 'x'.repeat(300 * 1024);
 function counter(limits = { most: 2, maxLength: 2 * LONG.length + 10 }) {
   const remembered = rememberResponses(limits);
   let computed = 0;
-  const ask = (database: Database, key: string, parts: readonly string[] = ['a', '', 'b'], meanwhile = () => {}) => {
+  const ask = (
+    database: Database,
+    key: string,
+    parts: readonly string[] = ['a', '', 'b'],
+    meanwhile = () => {},
+  ) => {
     const body = remembered(database, key, function* () {
       computed += 1;
       yield `${computed}`;
@@ -23,7 +28,11 @@ function counter(limits = { most: 2, maxLength: 2 * LONG.length + 10 }) {
 }
 
 function change(database: Database): void {
-  addCoverage(database, { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-01-02' }, { source: 'csv', recordedAt: '2025-01-03T00:00:00.000Z' });
+  addCoverage(
+    database,
+    { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-01-02' },
+    { source: 'csv', recordedAt: '2025-01-03T00:00:00.000Z' },
+  );
 }
 
 test('a response is computed once while nothing in the database changes, and again after any change', () => {
@@ -45,8 +54,14 @@ test('the response requested longest ago makes room; a long one stays in pieces,
   for (const key of ['a', 'b', 'a', 'c']) ask(database, key);
   assert.equal(ask(database, 'a').text, '1ab');
   assert.equal(ask(database, 'b').text, '4ab');
-  assert.deepEqual(ask(database, 'long', [LONG, LONG]), { text: `5${LONG}${LONG}`, isWhole: false });
-  assert.deepEqual(ask(database, 'long', [LONG, LONG]), { text: `5${LONG}${LONG}`, isWhole: false });
+  assert.deepEqual(ask(database, 'long', [LONG, LONG]), {
+    text: `5${LONG}${LONG}`,
+    isWhole: false,
+  });
+  assert.deepEqual(ask(database, 'long', [LONG, LONG]), {
+    text: `5${LONG}${LONG}`,
+    isWhole: false,
+  });
   assert.equal(ask(database, 'longer', [LONG, LONG, 'more than that']).text.at(0), '6');
   assert.equal(ask(database, 'longer').text, '7ab');
 });
@@ -57,13 +72,20 @@ test('a text that never changes is read once per database, unless it is too long
   const other = openDatabase(':memory:');
   const remembered = rememberTexts({ most: 2, maxLength: 10 });
   let reads = 0;
-  const ask = (database: Database, key: string, text = '') => remembered(database, key, () => `${(reads += 1)}${text}`);
+  const ask = (database: Database, key: string, text = '') =>
+    remembered(database, key, () => `${(reads += 1)}${text}`);
   assert.deepEqual([ask(one, 'a'), ask(one, 'a')], ['1', '1']);
   change(one);
   assert.equal(ask(one, 'a'), '1');
   assert.deepEqual([ask(other, 'a'), ask(one, 'a')], ['2', '3'], 'each of another database');
-  assert.deepEqual([ask(one, 'b'), ask(one, 'a'), ask(one, 'c'), ask(one, 'a'), ask(one, 'b')], ['4', '3', '5', '3', '6']);
-  assert.deepEqual([ask(one, 'long', ' and longer'), ask(one, 'long', ' and longer')], ['7 and longer', '8 and longer']);
+  assert.deepEqual(
+    [ask(one, 'b'), ask(one, 'a'), ask(one, 'c'), ask(one, 'a'), ask(one, 'b')],
+    ['4', '3', '5', '3', '6'],
+  );
+  assert.deepEqual(
+    [ask(one, 'long', ' and longer'), ask(one, 'long', ' and longer')],
+    ['7 and longer', '8 and longer'],
+  );
   reopenings += 1; // in the place of the file of a view there is another one
   assert.deepEqual([ask(one, 'b'), ask(one, 'b')], ['9', '9']);
 });

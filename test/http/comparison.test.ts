@@ -11,10 +11,17 @@ import { insertReturns } from '../support/returns.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
-/** What GET /comparison reads, selects and refuses; the figures themselves are tested in test/comparison. */
+/**
+ * What GET /comparison reads, selects and refuses; the figures themselves are tested in
+ * test/comparison.
+ */
 
 /** `count` returns of about one percent, with null on some days. */
-function someReturns(name: string, count: number, failed: readonly number[] = []): (number | null)[] {
+function someReturns(
+  name: string,
+  count: number,
+  failed: readonly number[] = [],
+): (number | null)[] {
   const normal = createNormals(name);
   const all = Array.from({ length: count }, () => 0.001 + normal() / 100);
   return all.map((value, day) => (failed.includes(day) ? null : value));
@@ -31,7 +38,20 @@ const returns = {
 };
 
 const past = weekdays('2024-06-03', '2024-08-23');
-const pastModels = ['plain', 'other', 'refilled', 'changed', 'paid', 'unpaid', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
+const pastModels = [
+  'plain',
+  'other',
+  'refilled',
+  'changed',
+  'paid',
+  'unpaid',
+  'prompted',
+  'unstored',
+  'recalls',
+  'unclean',
+  'idle',
+  'ruined',
+];
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
@@ -47,18 +67,30 @@ before(async (t) => {
       alpha: { returns: returns.alpha },
       beta: { returns: returns.beta },
       gamma: { returns: returns.gamma, family, entry: { repeats: 2 } },
-      'gamma#2': { returns: returns['gamma#2'], family, entry: { repeats: 2, run: 2, parameters: { seed: 2 } } },
-      hold: { returns: returns.hold, entry: { kind: 'baseline', basemodel: 'baseline/buy-and-hold' } },
+      'gamma#2': {
+        returns: returns['gamma#2'],
+        family,
+        entry: { repeats: 2, run: 2, parameters: { seed: 2 } },
+      },
+      hold: {
+        returns: returns.hold,
+        entry: { kind: 'baseline', basemodel: 'baseline/buy-and-hold' },
+      },
     },
   });
-  insertReturns(database, { dates: recent.slice(0, 5), runs: { short: { returns: returns.short } } });
+  insertReturns(database, {
+    dates: recent.slice(0, 5),
+    runs: { short: { returns: returns.short } },
+  });
   insertPast(database);
   insertMarkets(database);
 });
 
 /** Two quarters in which something is wrong with most models. */
 function insertPast(database: TestService['database']): void {
-  const of = (name: string, more = {}) => ({ [name]: { returns: someReturns(name, past.length), ...more } });
+  const of = (name: string, more = {}) => ({
+    [name]: { returns: someReturns(name, past.length), ...more },
+  });
   insertReturns(database, {
     dates: past,
     runs: {
@@ -68,14 +100,21 @@ function insertPast(database: TestService['database']): void {
       ...of('recalls', { entry: { knowledge_cutoff: past[24] } }),
       ...of('unclean', { entry: { knowledge_cutoff: '2025-01-01' } }),
       idle: { returns: past.map(() => 0), entry: { knowledge_cutoff: past[29] as string } },
-      ruined: { returns: [...someReturns('ruined', past.length - 1), -1], entry: { knowledge_cutoff: past[29] as string } },
+      ruined: {
+        returns: [...someReturns('ruined', past.length - 1), -1],
+        entry: { knowledge_cutoff: past[29] as string },
+      },
     },
   });
   insertReturns(database, { dates: past.slice(10, 11), runs: { refilled: { returns: [0.01] } } });
   const halves = [past.slice(0, 30), past.slice(30)];
   for (const [half, dates] of halves.entries()) {
     const own = (name: string) => someReturns(`${name} ${half}`, dates.length);
-    insertReturns(database, { dates, agentConfig: { max_steps: 10 + half }, runs: { changed: { returns: own('changed') } } });
+    insertReturns(database, {
+      dates,
+      agentConfig: { max_steps: 10 + half },
+      runs: { changed: { returns: own('changed') } },
+    });
     // A job without a word on dividends is from before they were paid.
     for (const [run, dividends] of Object.entries({ paid: true, unpaid: false })) {
       const agentConfig = half === 0 ? {} : { dividends };
@@ -89,8 +128,8 @@ function insertPast(database: TestService['database']): void {
 }
 
 /**
- * A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. A
- * newcomer has only a few days.
+ * A market and its control, with a holiday each; in each a model-day failed, and one of the control
+ * was never tried. A newcomer has only a few days.
  */
 function insertMarkets(database: TestService['database']): void {
   const HOLIDAY = 12;
@@ -100,7 +139,10 @@ function insertMarkets(database: TestService['database']): void {
   ];
   for (const { dates, symbol, run, lost } of markets) {
     const open = dates.filter((_, day) => day !== HOLIDAY);
-    for (const date of open) database.statement('INSERT INTO price_data (symbol, date, open) VALUES (?, ?, 1)').run(symbol, date);
+    for (const date of open)
+      database
+        .statement('INSERT INTO price_data (symbol, date, open) VALUES (?, ?, 1)')
+        .run(symbol, date);
     const all = someReturns(run, open.length, lost);
     const agentConfig = { stock_symbols: [symbol] };
     const untried = run === 'trader' ? [] : [20];
@@ -108,11 +150,22 @@ function insertMarkets(database: TestService['database']): void {
     const parts = [0, ...untried.map((day) => day + 1)];
     parts.forEach((from, part) => {
       const to = untried[part] ?? open.length;
-      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to), entry } } });
+      insertReturns(database, {
+        dates: open.slice(from, to),
+        agentConfig,
+        runs: { [run]: { returns: all.slice(from, to), entry } },
+      });
     });
   }
-  const newcomer = { returns: someReturns('newcomer', 5), entry: { knowledge_cutoff: real[2] as string } };
-  insertReturns(database, { dates: real.slice(0, 5), agentConfig: { stock_symbols: ['REAL'] }, runs: { newcomer } });
+  const newcomer = {
+    returns: someReturns('newcomer', 5),
+    entry: { knowledge_cutoff: real[2] as string },
+  };
+  insertReturns(database, {
+    dates: real.slice(0, 5),
+    agentConfig: { stock_symbols: ['REAL'] },
+    runs: { newcomer },
+  });
 }
 
 function ask(query: string): Promise<any> {
@@ -128,16 +181,42 @@ const assertNear = within({ absolute: 1e-9 });
 
 /** Null where there is a reason instead of a figure. */
 function assertClose(actual: unknown, figure: unknown, what: string): void {
-  assertNear(actual, typeof figure === 'object' && figure !== null && 'reason' in figure ? null : figure, what);
+  assertNear(
+    actual,
+    typeof figure === 'object' && figure !== null && 'reason' in figure ? null : figure,
+    what,
+  );
 }
 
 const modelFields = [
-  ...['model', 'runs', 'total_return', 'standard_error_daily', 'degrees_of_freedom', 'variance_share_of_runs'],
+  ...[
+    'model',
+    'runs',
+    'total_return',
+    'standard_error_daily',
+    'degrees_of_freedom',
+    'variance_share_of_runs',
+  ],
   'probability_best',
 ];
 const pairFields = [
-  ...['model', 'against', 'difference', 'mean_daily_difference', 'standard_error_daily', 'degrees_of_freedom', 'p_value'],
-  ...['p_value_holm', 'smallest_difference', 'days_needed', 'variance_share_of_runs', 'correlation', 'sentence'],
+  ...[
+    'model',
+    'against',
+    'difference',
+    'mean_daily_difference',
+    'standard_error_daily',
+    'degrees_of_freedom',
+    'p_value',
+  ],
+  ...[
+    'p_value_holm',
+    'smallest_difference',
+    'days_needed',
+    'variance_share_of_runs',
+    'correlation',
+    'sentence',
+  ],
 ];
 
 /** The figure of a report that a field of the response is named after: `p_value` is `pValue`. */
@@ -166,23 +245,39 @@ test('the ledger and the arithmetic meet: entries with their runs, the days they
   assert.equal(body.pairs.length, 6);
   for (const [index, report] of expected.models.entries()) {
     const own = body.models[index];
-    for (const name of modelFields) assertClose(own[name], figureOf(report, name), `${report.model}: ${name}`);
+    for (const name of modelFields)
+      assertClose(own[name], figureOf(report, name), `${report.model}: ${name}`);
     assert.equal(own.interval_is_lower_bound, report.isSingleRun, report.model);
-    report.runReturns.forEach((value, run) => assertClose(own.run_returns[run], value, `${report.model}: run ${run}`));
+    report.runReturns.forEach((value, run) =>
+      assertClose(own.run_returns[run], value, `${report.model}: run ${run}`),
+    );
     assert.ok('low' in report.interval);
     assertClose(own.interval.low, report.interval.low, `${report.model}: low`);
     assertClose(own.interval.high, report.interval.high, `${report.model}: high`);
   }
   for (const [index, report] of expected.pairs.entries()) {
-    for (const name of pairFields) assertClose(body.pairs[index][name], figureOf(report, name), `pair ${index}: ${name}`);
+    for (const name of pairFields)
+      assertClose(body.pairs[index][name], figureOf(report, name), `pair ${index}: ${name}`);
     assert.equal(body.pairs[index].shown, report.isShown, `pair ${index}`);
   }
   const { leader } = expected;
   assertClose(body.leader.model, leader.model, 'leader');
   assertClose(body.leader.sharpe_ratio_daily, leader.sharpeRatioDaily, 'sharpe_ratio_daily');
-  assertClose(body.leader.probabilistic_sharpe_ratio, leader.probabilisticSharpeRatio, 'probabilistic_sharpe_ratio');
-  assertClose(body.leader.deflated_sharpe_ratio, leader.deflatedSharpeRatio, 'deflated_sharpe_ratio');
-  assertClose(body.leader.expected_best_sharpe_ratio_daily, leader.expectedBestSharpeRatioDaily, 'expected_best');
+  assertClose(
+    body.leader.probabilistic_sharpe_ratio,
+    leader.probabilisticSharpeRatio,
+    'probabilistic_sharpe_ratio',
+  );
+  assertClose(
+    body.leader.deflated_sharpe_ratio,
+    leader.deflatedSharpeRatio,
+    'deflated_sharpe_ratio',
+  );
+  assertClose(
+    body.leader.expected_best_sharpe_ratio_daily,
+    leader.expectedBestSharpeRatioDaily,
+    'expected_best',
+  );
   assert.equal(body.leader.trials, 5);
   assert.deepEqual(await ask(RECENT), body, 'the same every time');
 });
@@ -212,11 +307,34 @@ for (const [query, models, pairs, days] of selections)
 const reasons: [query: string, model: string, reason: RegExp | null][] = [
   [`${RECENT}&models=alpha,short`, 'short', /^Needs 20 days with a return; it has 5$/],
   [`${RECENT}&models=alpha,plain`, 'plain', /^Needs 20 days with a return; it has 0$/],
-  [`${PAST}&models=plain,other,refilled`, 'refilled', new RegExp(`^1 model-day is stale, the first refilled on ${past[11]}: `)],
-  [`${PAST}&start_date=${past[12]}&models=plain,other,refilled`.replace('start_date=2024-06-03&', ''), 'refilled', null],
-  [`${PAST}&models=plain,other,changed`, 'changed', new RegExp(`changed on ${past[30]} is not .* changed on ${past[0]};`)],
-  [`${PAST}&models=plain,other,prompted`, 'prompted', new RegExp(`prompted on ${past[30]} is not .* prompted on ${past[0]};`)],
-  [`${PAST}&models=plain,other,paid`, 'paid', new RegExp(`paid on ${past[30]} is not .* paid on ${past[0]};`)],
+  [
+    `${PAST}&models=plain,other,refilled`,
+    'refilled',
+    new RegExp(`^1 model-day is stale, the first refilled on ${past[11]}: `),
+  ],
+  [
+    `${PAST}&start_date=${past[12]}&models=plain,other,refilled`.replace(
+      'start_date=2024-06-03&',
+      '',
+    ),
+    'refilled',
+    null,
+  ],
+  [
+    `${PAST}&models=plain,other,changed`,
+    'changed',
+    new RegExp(`changed on ${past[30]} is not .* changed on ${past[0]};`),
+  ],
+  [
+    `${PAST}&models=plain,other,prompted`,
+    'prompted',
+    new RegExp(`prompted on ${past[30]} is not .* prompted on ${past[0]};`),
+  ],
+  [
+    `${PAST}&models=plain,other,paid`,
+    'paid',
+    new RegExp(`paid on ${past[30]} is not .* paid on ${past[0]};`),
+  ],
   [`${PAST}&models=plain,other,unpaid`, 'unpaid', null],
   [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
   [`${PAST}&models=plain,other,unstored`, 'unstored', null],
@@ -225,7 +343,8 @@ for (const [query, name, reason] of reasons)
   test(`/comparison?${query}: ${name} has ${reason === null ? 'figures' : 'none, and the others have theirs'}`, async () => {
     const body = await ask(query);
     for (const own of body.models) {
-      if (own.model !== name || reason === null) assert.equal(typeof own.standard_error_daily, 'number', own.model);
+      if (own.model !== name || reason === null)
+        assert.equal(typeof own.standard_error_daily, 'number', own.model);
       else assert.match(own.unavailable.standard_error_daily, reason);
     }
     const pair = body.pairs.find((one: any) => [one.model, one.against].includes(name));
@@ -237,14 +356,23 @@ test('below 20 common days, a response says how many there are, which are left o
   const body = await ask(`${RECENT}&end_date=2025-06-26&models=alpha,beta`);
   assert.deepEqual([body.days, body.left_out], [18, [{ date: recent[5], runs: ['beta'] }]]);
   const reasonFor = (name: string) => modelIn(body, name).unavailable.total_return;
-  assert.deepEqual(['alpha', 'beta'].map(reasonFor), [19, 18].map((days) => `Needs 20 days with a return; it has ${days}`));
+  assert.deepEqual(
+    ['alpha', 'beta'].map(reasonFor),
+    [19, 18].map((days) => `Needs 20 days with a return; it has ${days}`),
+  );
   assert.equal(body.pairs[0].unavailable.difference, `No figures for alpha: ${reasonFor('alpha')}`);
   const byDefault = await ask('start_date=2025-06-09&end_date=2025-06-19');
-  assert.deepEqual([byDefault.left_out_models, modelIn(byDefault, 'gamma').unavailable.total_return], [[], 'Needs 20 days with a return; its runs share 9']);
+  assert.deepEqual(
+    [byDefault.left_out_models, modelIn(byDefault, 'gamma').unavailable.total_return],
+    [[], 'Needs 20 days with a return; its runs share 9'],
+  );
 });
 
 test('a model without figures costs the others no days and no adjustment, but counts as a trial', async () => {
-  const [two, three] = [await ask(`${PAST}&models=plain,other`), await ask(`${PAST}&models=plain,other,refilled`)];
+  const [two, three] = [
+    await ask(`${PAST}&models=plain,other`),
+    await ask(`${PAST}&models=plain,other,refilled`),
+  ];
   assert.deepEqual(three.left_out, []);
   const pairOf = ({ pairs }: any) => pairs.find(({ p_value: p }: any) => p !== null);
   assert.deepEqual(pairOf(three), pairOf(two));
@@ -255,8 +383,14 @@ test('a model without figures costs the others no days and no adjustment, but co
 test('clean days are those after the latest cutoff of the models with figures; all others are marked', async () => {
   const all = await ask(`${PAST}&models=plain,recalls`);
   assert.deepEqual([all.days, all.clean_after], [60, null]);
-  assert.deepEqual([modelIn(all, 'plain').days_before_cutoff, modelIn(all, 'recalls').days_before_cutoff], [0, 25]);
-  assert.deepEqual([modelIn(all, 'plain').knowledge_cutoff, modelIn(all, 'recalls').knowledge_cutoff], [null, past[24]]);
+  assert.deepEqual(
+    [modelIn(all, 'plain').days_before_cutoff, modelIn(all, 'recalls').days_before_cutoff],
+    [0, 25],
+  );
+  assert.deepEqual(
+    [modelIn(all, 'plain').knowledge_cutoff, modelIn(all, 'recalls').knowledge_cutoff],
+    [null, past[24]],
+  );
   const clean = await ask(`${PAST}&models=plain,recalls,unclean&days=clean`);
   assert.deepEqual([clean.days, clean.clean_after], [35, past[24]]);
   assert.equal(modelIn(clean, 'recalls').days_before_cutoff, 0);
@@ -283,17 +417,31 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
   ]);
   const withNewcomer = await ask(`${query},newcomer&align=number`);
   assert.equal(withNewcomer.days, 29 - 4);
-  assert.equal(modelIn(withNewcomer, 'newcomer').days_before_cutoff, 2, 'numbers 2 and 3; later ones are not among its days');
+  assert.equal(
+    modelIn(withNewcomer, 'newcomer').days_before_cutoff,
+    2,
+    'numbers 2 and 3; later ones are not among its days',
+  );
   const clean = await ask(`${query}&align=number&days=clean`);
-  assert.deepEqual([clean.days, clean.clean_after], [22, real[3]], 'the days of the control market with clean numbers are clean');
+  assert.deepEqual(
+    [clean.days, clean.clean_after],
+    [22, real[3]],
+    'the days of the control market with clean numbers are clean',
+  );
   assert.deepEqual(clean.left_out, body.left_out.slice(1));
   const byDate = await ask(query);
   assert.equal(byDate.days, 0);
-  assert.match(modelIn(byDate, 'trader').unavailable.interval, /on which every run compared has a return; there are 0/);
+  assert.match(
+    modelIn(byDate, 'trader').unavailable.interval,
+    /on which every run compared has a return; there are 0/,
+  );
 });
 
 test('another confidence changes intervals and what is shown, not p-values', async () => {
-  const [usual, half] = [await ask(`${RECENT}&models=alpha,hold`), await ask(`${RECENT}&models=alpha,hold&confidence=.5`)];
+  const [usual, half] = [
+    await ask(`${RECENT}&models=alpha,hold`),
+    await ask(`${RECENT}&models=alpha,hold&confidence=.5`),
+  ];
   assert.deepEqual([usual.confidence, half.confidence], [0.95, 0.5]);
   const width = ({ pairs: [{ interval }] }: any) => interval.high - interval.low;
   assert.ok(width(half) < width(usual) / 2);
@@ -301,7 +449,9 @@ test('another confidence changes intervals and what is shown, not p-values', asy
 });
 
 test('job_id restricts the days, the runs of an entry and the trials to those of the job', async () => {
-  const jobs = service.database.statement(`SELECT DISTINCT job_id FROM trading_sessions WHERE model = 'changed' ORDER BY date`).all();
+  const jobs = service.database
+    .statement(`SELECT DISTINCT job_id FROM trading_sessions WHERE model = 'changed' ORDER BY date`)
+    .all();
   const [first, second] = jobs.map((row) => row['job_id']);
   const days = async (query: string) => {
     const { models, leader } = await ask(`${query}&models=changed`);
@@ -310,9 +460,15 @@ test('job_id restricts the days, the runs of an entry and the trials to those of
   assert.match((await days(PAST))[0], /^It was asked in two ways/);
   assert.deepEqual(await days(`${PAST}&job_id=${first}`), ['figures', 1]);
   assert.deepEqual(await days(`${PAST}&job_id=${second}`), ['figures', 1]);
-  assert.match((await days(`job_id=${second}&end_date=${past[29]}`))[0], /^Needs 20 days with a return; it has 0$/);
+  assert.match(
+    (await days(`job_id=${second}&end_date=${past[29]}`))[0],
+    /^Needs 20 days with a return; it has 0$/,
+  );
   const body = await ask(`job_id=${second}`);
-  assert.deepEqual([body.start_date, body.end_date, namesOf(body)], [past[30], past.at(-1), ['changed']]);
+  assert.deepEqual(
+    [body.start_date, body.end_date, namesOf(body)],
+    [past[30], past.at(-1), ['changed']],
+  );
 });
 
 test('the tables have the figures of the response', async () => {
@@ -320,15 +476,30 @@ test('the tables have the figures of the response', async () => {
   const body = await ask(query);
   const table = async (name: string) => {
     const response = await fetch(`${service.url}/comparison?${query}&format=csv&table=${name}`);
-    assert.match(response.headers.get('content-disposition') ?? '', new RegExp(`filename="${name}.csv"`));
+    assert.match(
+      response.headers.get('content-disposition') ?? '',
+      new RegExp(`filename="${name}.csv"`),
+    );
     return (await response.text()).split('\r\n');
   };
   const [head, ...rows] = await table('models');
-  assert.match(head as string, /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,unavailable$/);
+  assert.match(
+    head as string,
+    /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,unavailable$/,
+  );
   const gamma = modelIn(body, 'gamma');
   const [first, second] = gamma.run_returns;
-  const start = ['gamma', 2, `gamma:${first} gamma#2:${second}`, gamma.total_return, gamma.interval.low].join();
-  assert.ok(rows.some((row) => row.startsWith(start)), start);
+  const start = [
+    'gamma',
+    2,
+    `gamma:${first} gamma#2:${second}`,
+    gamma.total_return,
+    gamma.interval.low,
+  ].join();
+  assert.ok(
+    rows.some((row) => row.startsWith(start)),
+    start,
+  );
   assert.ok(rows.includes('short,1,short:,,,,,,,,,0,Needs 20 days with a return; it has 5'));
   const [, ...pairs] = await table('pairs');
   assert.equal(pairs.length, 3 + 1);
@@ -342,33 +513,71 @@ test('with curves=true each pair has a curve with a point per day compared; the 
   const [plain, body] = [await ask(query), await ask(`${query}&curves=true`)];
   const [pair, ...without] = body.pairs;
   const { pairs } = compare(
-    [model('alpha', { alpha: returns.alpha }), model('gamma', { gamma: returns.gamma, 'gamma#2': returns['gamma#2'] })],
+    [
+      model('alpha', { alpha: returns.alpha }),
+      model('gamma', { gamma: returns.gamma, 'gamma#2': returns['gamma#2'] }),
+    ],
     { curves: true },
   );
   const expected = pairs[0]?.curve?.map((difference, day) => ({ date: recent[day], difference }));
-  assert.deepEqual(pair.curve.map(({ date }: any) => date), expected?.map(({ date }) => date));
-  for (const [day, point] of pair.curve.entries()) assertClose(point.difference, expected?.[day]?.difference, `day ${day}`);
+  assert.deepEqual(
+    pair.curve.map(({ date }: any) => date),
+    expected?.map(({ date }) => date),
+  );
+  for (const [day, point] of pair.curve.entries())
+    assertClose(point.difference, expected?.[day]?.difference, `day ${day}`);
   assertClose(pair.curve.at(-1).difference, pair.difference, 'the last point');
-  assert.deepEqual(without.map(({ curve, correlation, unavailable }: any) => [curve, correlation, unavailable.correlation]), [
-    [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
-    [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
-  ]);
+  assert.deepEqual(
+    without.map(({ curve, correlation, unavailable }: any) => [
+      curve,
+      correlation,
+      unavailable.correlation,
+    ]),
+    [
+      [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
+      [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
+    ],
+  );
   assert.deepEqual({ ...body, pairs: body.pairs.map(({ curve: _, ...one }: any) => one) }, plain);
-  const byNumber = await ask('end_date=2024-02-09&models=trader,trader-control&align=number&curves=true');
-  assert.deepEqual(byNumber.pairs[0].curve.slice(0, 4).map(({ number }: any) => number), [2, 3, 4, 6]);
-  const csv = async (more: string) => (await fetch(`${service.url}/comparison?${query},beta,hold&format=csv&table=pairs${more}`)).text();
+  const byNumber = await ask(
+    'end_date=2024-02-09&models=trader,trader-control&align=number&curves=true',
+  );
+  assert.deepEqual(
+    byNumber.pairs[0].curve.slice(0, 4).map(({ number }: any) => number),
+    [2, 3, 4, 6],
+  );
+  const csv = async (more: string) =>
+    (
+      await fetch(`${service.url}/comparison?${query},beta,hold&format=csv&table=pairs${more}`)
+    ).text();
   assert.equal(await csv('&curves=true'), await csv(''));
   assert.doesNotMatch(await csv(''), /correlation|curve/);
 });
 
 const refusals: [query: string, status: number, detail: RegExp][] = [
-  ['models=alpha,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
+  [
+    'models=alpha,stranger',
+    422,
+    /^models: no job has run stranger; GET \/models lists the models$/,
+  ],
   ['models=alpha,alpha', 422, /^models: a name is repeated/],
   ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
   ['against=delta', 422, /^against: no job has run delta; GET \/models lists the models$/],
-  [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50 models, not 51; /],
-  [`${RECENT}&curves=true&models=alpha`, 422, /^curves: expected 2 to 4 models, not 1; name those to compare in models$/],
-  [`${RECENT}&curves=true&models=alpha,beta,gamma,hold,short`, 422, /^curves: expected 2 to 4 models, not 5; /],
+  [
+    `models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`,
+    422,
+    /^models: expected at most 50 models, not 51; /,
+  ],
+  [
+    `${RECENT}&curves=true&models=alpha`,
+    422,
+    /^curves: expected 2 to 4 models, not 1; name those to compare in models$/,
+  ],
+  [
+    `${RECENT}&curves=true&models=alpha,beta,gamma,hold,short`,
+    422,
+    /^curves: expected 2 to 4 models, not 5; /,
+  ],
   ['job_id=stranger', 404, /^Job stranger not found$/],
   ['curves=perhaps', 422, /^curves: expected true or false$/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
@@ -378,7 +587,11 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
   ['table=leader', 422, /^table: expected models or pairs$/],
   ['model=alpha', 422, /^model: is not a query parameter of this path/],
   ['start_date=2025-02-30', 422, /^start_date: Invalid date/],
-  ['start_date=2025-07-01&end_date=2025-06-01', 400, /start_date 2025-07-01 is after end_date 2025-06-01/],
+  [
+    'start_date=2025-07-01&end_date=2025-06-01',
+    400,
+    /start_date 2025-07-01 is after end_date 2025-06-01/,
+  ],
 ];
 for (const [query, status, detail] of refusals)
   test(`/comparison?${query.slice(0, 60)} is a ${status}`, async () => {

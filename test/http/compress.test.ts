@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse, createServer, request } from 'node:http';
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+  createServer,
+  request,
+} from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Gzip, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { httpRequest } from '../../src/http-client.ts';
 import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/compress.ts';
 import type { Coding } from '../../src/http/negotiate.ts';
-import { STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate } from '../../src/http/stream.ts';
+import {
+  STREAM_CHUNK_LENGTH,
+  createLongResponses,
+  sendBody,
+  sendLate,
+} from '../../src/http/stream.ts';
 import { nextTurn } from '../../src/turns.ts';
 import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -35,7 +47,10 @@ function portOf(server: Server): number {
 }
 
 /** The response as it comes over the wire, not decoded. */
-async function ask(port: number, { path = '/', method = 'GET', headers = {} as OutgoingHttpHeaders }): Promise<IncomingMessage> {
+async function ask(
+  port: number,
+  { path = '/', method = 'GET', headers = {} as OutgoingHttpHeaders },
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request({ port, path, method, headers, agent: false }, resolve).on('error', reject).end();
   return promise;
@@ -58,14 +73,24 @@ const bodies: [name: string, make: () => Parameters<typeof sendBody>[1], isSmall
   ['a few pieces', () => ['{"a":', words(2_000), '}']],
   ['many pieces', pieces],
   ['a table', () => ({ fileName: 'a.csv', lines: pieces() })],
-  ['a text that takes long to make', () => ({ text: nextTurn().then(() => words(5_000)), stop() {} })],
-  ['a long text that takes long to make', () => ({ text: nextTurn().then(() => words(STREAM_CHUNK_LENGTH * 2)), stop() {} })],
+  [
+    'a text that takes long to make',
+    () => ({ text: nextTurn().then(() => words(5_000)), stop() {} }),
+  ],
+  [
+    'a long text that takes long to make',
+    () => ({ text: nextTurn().then(() => words(STREAM_CHUNK_LENGTH * 2)), stop() {} }),
+  ],
 ];
 
 test('every body is the same after decoding, in the coding that was accepted; a small one is not compressed', async (t) => {
   const created: Gzip[] = [];
   let make: () => Parameters<typeof sendBody>[1] = () => '';
-  const server = await serve(t, async (response) => sendBody(response, make(), { long, headers: [] }), created);
+  const server = await serve(
+    t,
+    async (response) => sendBody(response, make(), { long, headers: [] }),
+    created,
+  );
   for (const [name, body, isSmall] of bodies) {
     make = body;
     const plain = await decoded(await ask(portOf(server), {}));
@@ -74,17 +99,29 @@ test('every body is the same after decoding, in the coding that was accepted; a 
       const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
       const { 'content-encoding': given, 'content-length': length, vary } = response.headers;
       assert.deepEqual([given, vary], [isSmall ? undefined : coding, 'Accept-Encoding'], name);
-      if (length !== undefined && !isSmall) assert.ok(Number(length) < Buffer.byteLength(plain), name);
+      if (length !== undefined && !isSmall)
+        assert.ok(Number(length) < Buffer.byteLength(plain), name);
       assert.ok((await decoded(response)) === plain, `${name} in ${coding}`);
       const before = created.length;
-      const head = await ask(portOf(server), { method: 'HEAD', headers: { 'accept-encoding': coding } });
-      assert.deepEqual([head.headers['content-encoding'], head.headers['content-length']], [given, length], `HEAD of ${name}`);
+      const head = await ask(portOf(server), {
+        method: 'HEAD',
+        headers: { 'accept-encoding': coding },
+      });
+      assert.deepEqual(
+        [head.headers['content-encoding'], head.headers['content-length']],
+        [given, length],
+        `HEAD of ${name}`,
+      );
       assert.deepEqual([(await head.toArray()).length, created.length], [0, before]);
     }
   }
   make = bodies[0]?.[1] as typeof make;
   const needed = await ask(portOf(server), { headers: { 'accept-encoding': 'br, identity;q=0' } });
-  assert.equal(needed.headers['content-encoding'], 'br', 'a client that refuses plain bodies gets no small one either');
+  assert.equal(
+    needed.headers['content-encoding'],
+    'br',
+    'a client that refuses plain bodies gets no small one either',
+  );
   assert.equal(await decoded(needed), words(MIN_COMPRESSED_BYTES / 4));
   await until('all compressors to be closed', () => created.every(({ closed }) => closed));
   assert.ok(created.length >= 3 * 4);
@@ -98,7 +135,9 @@ test('what was made so far reaches the client at each heartbeat', async (t) => {
     while (!isSeen) yield '';
     yield 'the end';
   }
-  const server = await serve(t, async (response) => sendBody(response, slow(), { long, headers: [] }));
+  const server = await serve(t, async (response) =>
+    sendBody(response, slow(), { long, headers: [] }),
+  );
   for (const coding of CODINGS) {
     isSeen = false;
     let text = '';
@@ -113,7 +152,9 @@ test('what was made so far reaches the client at each heartbeat', async (t) => {
 
 test('the white space before a late response reaches the client at once', async (t) => {
   let answer = Promise.withResolvers<string>();
-  const server = await serve(t, (response) => sendLate(response, { text: answer.promise, stop() {} }, { long, headers: [] }));
+  const server = await serve(t, (response) =>
+    sendLate(response, { text: answer.promise, stop() {} }, { long, headers: [] }),
+  );
   for (const coding of CODINGS) {
     answer = Promise.withResolvers<string>();
     const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
@@ -132,15 +173,26 @@ test('an error in the middle cuts the response off, and its compressor ends', as
     for (let index = 0; index < 100; index += 1) yield words(STREAM_CHUNK_LENGTH);
     throw new Error('no database');
   }
-  const server = await serve(t, async (response) => sendBody(response, broken(), { long, headers: [] }), created);
+  const server = await serve(
+    t,
+    async (response) => sendBody(response, broken(), { long, headers: [] }),
+    created,
+  );
   for (const coding of CODINGS) {
     const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
     await assert.rejects(response.toArray(), /aborted/);
   }
   const url = `http://127.0.0.1:${portOf(server)}`;
-  const { failure } = await httpRequest(url, { timeoutMs: 60_000, maxBytes: Infinity, isDirect: true });
+  const { failure } = await httpRequest(url, {
+    timeoutMs: 60_000,
+    maxBytes: Infinity,
+    isDirect: true,
+  });
   assert.equal(failure, 'connection', 'our commands notice');
-  await until('all compressors to be closed', () => created.length === 4 && created.every(({ closed }) => closed));
+  await until(
+    'all compressors to be closed',
+    () => created.length === 4 && created.every(({ closed }) => closed),
+  );
 });
 
 /** More than any window, so that nothing in it repeats. */
@@ -163,10 +215,14 @@ test('many clients that stop reading hold a bounded part of their responses; whe
   const created: Gzip[] = [];
   const state = { pieces: 0, open: 0 };
   const responses: ServerResponse[] = [];
-  const server = await serve(t, async (response) => {
-    responses.push(response);
-    return sendBody(response, endless(state), { long, headers: [] });
-  }, created);
+  const server = await serve(
+    t,
+    async (response) => {
+      responses.push(response);
+      return sendBody(response, endless(state), { long, headers: [] });
+    },
+    created,
+  );
   const sockets: Socket[] = [];
   for (const coding of Array.from({ length: runs(1, 2) }, () => CODINGS).flat()) {
     const socket = connect(portOf(server), '127.0.0.1').pause();
@@ -178,16 +234,25 @@ test('many clients that stop reading hold a bounded part of their responses; whe
   let turns = 0;
   let seen = -1;
   await until('all responses to stall', async () => {
-    const areFull = responses.length === sockets.length && responses.every(({ writableNeedDrain }) => writableNeedDrain);
+    const areFull =
+      responses.length === sockets.length &&
+      responses.every(({ writableNeedDrain }) => writableNeedDrain);
     turns = seen === state.pieces && areFull ? turns + 1 : 0;
     seen = state.pieces;
     for (let round = 0; round < 20; round += 1) await nextTurn();
     return turns > 20;
   });
-  for (const { writableLength } of responses) assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the client`);
+  for (const { writableLength } of responses)
+    assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the client`);
   for (const { writableLength, readableLength, writableHighWaterMark: mark } of created) {
-    assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the compressor`);
-    assert.ok(readableLength <= 2 * Math.max(mark, STREAM_CHUNK_LENGTH), `${readableLength} wait behind it`);
+    assert.ok(
+      writableLength <= 2 * STREAM_CHUNK_LENGTH,
+      `${writableLength} wait for the compressor`,
+    );
+    assert.ok(
+      readableLength <= 2 * Math.max(mark, STREAM_CHUNK_LENGTH),
+      `${readableLength} wait behind it`,
+    );
   }
   assert.equal(state.open, sockets.length);
   sockets.forEach((socket) => socket.destroy());
@@ -199,15 +264,22 @@ test('many clients that stop reading hold a bounded part of their responses; whe
 test('a client that left before its response begins leaves no compressor', async (t) => {
   const created: Gzip[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
-  const server = await serve(t, async (response) => {
-    await new Promise((left) => response.once('close', left));
-    await openOutlet(response, 'gzip').end('too late');
-    resolve();
-  }, created);
+  const server = await serve(
+    t,
+    async (response) => {
+      await new Promise((left) => response.once('close', left));
+      await openOutlet(response, 'gzip').end('too late');
+      resolve();
+    },
+    created,
+  );
   const socket = connect(portOf(server), '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
   await promise;
-  assert.deepEqual(created.map(({ closed }) => closed), [true]);
+  assert.deepEqual(
+    created.map(({ closed }) => closed),
+    [true],
+  );
 });
 
 test('the service compresses JSON, CSV and errors alike, and programs that do not ask get them plain', async (t) => {
@@ -220,11 +292,23 @@ test('the service compresses JSON, CSV and errors alike, and programs that do no
   const described = await ask(port, { path: '/openapi.json', headers: browser });
   assert.equal(described.headers['content-encoding'], 'zstd');
   assert.ok((await decoded(described)) === text);
-  const command = await httpRequest(`${service.url}/openapi.json`, { timeoutMs: 60_000, maxBytes: Infinity, isDirect: true });
-  assert.ok(command.failure === undefined && command.headers['content-encoding'] === 'zstd' && command.text === text, 'our commands ask for it');
+  const command = await httpRequest(`${service.url}/openapi.json`, {
+    timeoutMs: 60_000,
+    maxBytes: Infinity,
+    isDirect: true,
+  });
+  assert.ok(
+    command.failure === undefined &&
+      command.headers['content-encoding'] === 'zstd' &&
+      command.text === text,
+    'our commands ask for it',
+  );
   const health = await ask(port, { path: '/health', headers: browser });
   assert.equal(health.headers['content-encoding'], undefined, 'a small one');
-  const refused = await ask(port, { path: `/${'x'.repeat(190)}`, headers: { 'accept-encoding': 'gzip, *;q=0' } });
+  const refused = await ask(port, {
+    path: `/${'x'.repeat(190)}`,
+    headers: { 'accept-encoding': 'gzip, *;q=0' },
+  });
   assert.deepEqual([refused.statusCode, refused.headers['content-encoding']], [404, 'gzip']);
   assert.match(await decoded(refused), /There is no /);
 });

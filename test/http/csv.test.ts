@@ -28,7 +28,11 @@ before(async (t) => {
     configuration: { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } },
     prices: PRICES,
   });
-  const request = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a', FORMULA] };
+  const request = {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models: ['model-a', FORMULA],
+  };
   jobId = (await runJobHere(service, script, request)).job_id;
 });
 
@@ -75,14 +79,20 @@ for (const [path, accept, type, lines] of rows) {
     const { response, text } = await ask(path, { headers: accept === undefined ? {} : { accept } });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type')?.split(';')[0], type);
-    assert.equal(response.headers.get('vary'), path.startsWith('/results') ? 'Accept-Encoding, Accept' : 'Accept-Encoding');
+    assert.equal(
+      response.headers.get('vary'),
+      path.startsWith('/results') ? 'Accept-Encoding, Accept' : 'Accept-Encoding',
+    );
     if (type === 'text/csv') assert.equal(text.split('\r\n').length - 1, lines);
   });
 }
 
 test('another format is refused in JSON; HEAD returns only the headers of the CSV', async () => {
   const { response, text } = await ask('/results?format=xlsx', { headers: { accept: 'text/csv' } });
-  assert.deepEqual([response.status, JSON.parse(text)], [422, { detail: 'format: expected json or csv' }]);
+  assert.deepEqual(
+    [response.status, JSON.parse(text)],
+    [422, { detail: 'format: expected json or csv' }],
+  );
   const head = await ask('/results?format=csv', { method: 'HEAD' });
   assert.deepEqual([head.response.status, head.text], [200, '']);
   assert.match(String(head.response.headers.get('content-type')), /^text\/csv/);
@@ -106,13 +116,27 @@ test('an error before the first line is an error response, also for CSV', async 
 test('a dividend is a record like any other, in JSON, in CSV and in the interface description', async () => {
   const { database } = service;
   storePrices(database, 'AAPL 2025-11-11 100 100\nMSFT 2025-11-11 200 200');
-  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-11-11', 123456)`).run();
-  await runJobHere(service, {}, { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'] });
+  database
+    .statement(
+      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-11-11', 123456)`,
+    )
+    .run();
+  await runJobHere(
+    service,
+    {},
+    { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'] },
+  );
   const { results } = (await service.get('/results?model=model-a&date=2025-11-11')).body;
   const { action_id, action_type, symbol, amount, price, cash } = results[0];
-  assert.deepEqual([action_id, action_type, symbol, amount, price, cash], [1, 'dividend', 'AAPL', 30, 0.1235, 6588.7037]);
+  assert.deepEqual(
+    [action_id, action_type, symbol, amount, price, cash],
+    [1, 'dividend', 'AAPL', 30, 0.1235, 6588.7037],
+  );
   const { text } = await ask('/results?format=csv&model=model-a&date=2025-11-11');
-  assert.match(text, /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2\r\n.*,2,no_trade,/);
+  assert.match(
+    text,
+    /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2\r\n.*,2,no_trade,/,
+  );
   const { schemas } = (await service.get('/openapi.json')).body.components;
   assert.deepEqual(schemas.ActionType.enum, actionTypes);
 });

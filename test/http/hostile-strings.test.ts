@@ -25,8 +25,18 @@ const calls: [tool: string, args: unknown][] = hostileStrings
     ['buy', { symbol: text, amount: 1 }],
   ]);
 
-/** The ones that could mean something to the worker or its children; the sessions of the others run in this process. */
-const WITH_CHILD = ['__proto__', 'constructor', "x'); DROP TABLE jobs; --", '../../../../etc/passwd', '--help', '  padded  '];
+/**
+ * The ones that could mean something to the worker or its children; the sessions of the others run
+ * in this process.
+ */
+const WITH_CHILD = [
+  '__proto__',
+  'constructor',
+  "x'); DROP TABLE jobs; --",
+  '../../../../etc/passwd',
+  '--help',
+  '  padded  ',
+];
 
 let service: TestService;
 let job: any;
@@ -46,23 +56,36 @@ function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   );
 }
 
-/** Every byte percent-encoded, as any client may do; of a megabyte the beginning, which no request may have in its head. */
+/**
+ * Every byte percent-encoded, as any client may do; of a megabyte the beginning, which no request
+ * may have in its head.
+ */
 function encode(text: string): string {
-  return Buffer.from(text.slice(0, 2 * MAX_HEAD_LENGTH)).toString('hex').replace(/../g, '%$&');
+  return Buffer.from(text.slice(0, 2 * MAX_HEAD_LENGTH))
+    .toString('hex')
+    .replace(/../g, '%$&');
 }
 
 type Answer = { status: number; body: any };
 
-/** Requests paths unchanged, where `fetch` would normalise them: on one connection, or on one each when a head ends it. */
+/**
+ * Requests paths unchanged, where `fetch` would normalise them: on one connection, or on one each
+ * when a head ends it.
+ */
 async function getAll(paths: readonly string[]): Promise<Answer[]> {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`;
-  const together = paths.every((path) => path.length < MAX_TARGET_LENGTH) ? [paths] : paths.map((path) => [path]);
-  const texts = together.map((some) => send(service.url, `${some.map(request).join('\r\n')}Connection: close\r\n\r\n`));
+  const together = paths.every((path) => path.length < MAX_TARGET_LENGTH)
+    ? [paths]
+    : paths.map((path) => [path]);
+  const texts = together.map((some) =>
+    send(service.url, `${some.map(request).join('\r\n')}Connection: close\r\n\r\n`),
+  );
   const answers = (await Promise.all(texts)).flatMap(readAnswers);
   assert.equal(answers.length, paths.length);
   return answers.map(({ status, body }, index) => {
     const json = Buffer.from(body, 'latin1').toString();
-    if (status >= 400) assert.equal(unprintableIn(json), null, `of ${JSON.stringify(paths[index])}`);
+    if (status >= 400)
+      assert.equal(unprintableIn(json), null, `of ${JSON.stringify(paths[index])}`);
     return { status, body: JSON.parse(json) };
   });
 }
@@ -77,16 +100,24 @@ test('a model with any odd signature runs, and its signature is returned exactly
   assert.deepEqual([job.status, job.models], ['completed', signatures]);
   const { body } = await service.get(`/jobs?before=2100-01-01T00:00Z`);
   assert.deepEqual(body.jobs[0].models, signatures);
-  const models = new Set((await service.get('/results')).body.results.map(({ model }: any) => model));
+  const models = new Set(
+    (await service.get('/results')).body.results.map(({ model }: any) => model),
+  );
   assert.deepEqual(models, new Set(signatures));
 });
 
 for (const { name, text, isSignature } of hostileStrings) {
   test(`${name}: as a signature it is ${isSignature ? 'found again' : 'refused'}`, async () => {
     const query = `model=${encode(text)}&date=${DATE}`;
-    const [results, reasoning] = (await getAll([`/results?${query}`, `/reasoning?${query}`])) as [Answer, Answer];
+    const [results, reasoning] = (await getAll([`/results?${query}`, `/reasoning?${query}`])) as [
+      Answer,
+      Answer,
+    ];
     if (isSignature) {
-      assert.deepEqual(new Set(results.body.results.map(({ model }: any) => model)), new Set([text]));
+      assert.deepEqual(
+        new Set(results.body.results.map(({ model }: any) => model)),
+        new Set([text]),
+      );
       assert.deepEqual(
         reasoning.body.sessions.map(({ model }: any) => model),
         [text],
@@ -95,7 +126,10 @@ for (const { name, text, isSignature } of hostileStrings) {
     }
     assert.equal(results.status, tooLong(encode(text)) ?? 200);
     assert.equal(reasoning.status, tooLong(encode(text)) ?? 404);
-    const refused = await service.post('/simulate/trigger', { end_date: DATE, models: ['fine', text] });
+    const refused = await service.post('/simulate/trigger', {
+      end_date: DATE,
+      models: ['fine', text],
+    });
     assert.equal(refused.status, 422);
     assert.match(refused.body.detail, /^models\[1\]: must not /);
   });
@@ -163,7 +197,10 @@ test("a model's words are returned exactly, and its calls of unknown tools are r
 test('there are no side effects: no file, no lost table, no failure in the log', async () => {
   const files = readdirSync(service.folder).sort();
   assert.deepEqual(files, ['config.json', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
-  assert.equal(service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');
+  assert.equal(
+    service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'],
+    'ok',
+  );
   assert.equal((await service.get('/jobs')).body.count, 2);
   assert.deepEqual(
     service.logLines.filter(({ level }) => level === 'ERROR'),

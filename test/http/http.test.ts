@@ -201,7 +201,10 @@ const refusals: [
   [
     'too many models',
     '/simulate/trigger',
-    trigger({ end_date: '2025-11-10', models: Array.from({ length: 2_001 }, (_, index) => `m${index}`) }),
+    trigger({
+      end_date: '2025-11-10',
+      models: Array.from({ length: 2_001 }, (_, index) => `m${index}`),
+    }),
     422,
     /^models: at most 2000 items$/,
   ],
@@ -247,11 +250,35 @@ const refusals: [
     422,
     /^start_date: Invalid date: 0000-09-04\. The earliest is 1900-01-01; end_date: Invalid date: 0000-09-04\./,
   ],
-  ['a day before 1900', '/reasoning?date=1899-12-31', {}, 400, /^Invalid date: 1899-12-31\. The earliest is 1900-01-01$/],
-  ['a body that is a list', '/simulate/trigger', trigger([]), 422, /^body: expected a JSON object$/],
-  ['a body that is null', '/simulate/trigger', trigger('null'), 422, /^body: expected a JSON object$/],
+  [
+    'a day before 1900',
+    '/reasoning?date=1899-12-31',
+    {},
+    400,
+    /^Invalid date: 1899-12-31\. The earliest is 1900-01-01$/,
+  ],
+  [
+    'a body that is a list',
+    '/simulate/trigger',
+    trigger([]),
+    422,
+    /^body: expected a JSON object$/,
+  ],
+  [
+    'a body that is null',
+    '/simulate/trigger',
+    trigger('null'),
+    422,
+    /^body: expected a JSON object$/,
+  ],
   ['a body that is not JSON', '/simulate/trigger', trigger('{"end_date":'), 400, /not valid JSON/],
-  ['an empty body', '/simulate/trigger', { method: 'POST', headers: JSON_TYPE }, 400, /not valid JSON/],
+  [
+    'an empty body',
+    '/simulate/trigger',
+    { method: 'POST', headers: JSON_TYPE },
+    400,
+    /not valid JSON/,
+  ],
   [
     'another content type',
     '/simulate/trigger',
@@ -281,14 +308,32 @@ const refusals: [
     /is after end_date/,
   ],
   ['the future', '/simulate/trigger', trigger({ end_date: '2025-12-02' }), 400, /future/],
-  ['no weekday', '/simulate/trigger', trigger({ start_date: '2025-11-15', end_date: '2025-11-16' }), 400, /weekday/],
+  [
+    'no weekday',
+    '/simulate/trigger',
+    trigger({ start_date: '2025-11-15', end_date: '2025-11-16' }),
+    400,
+    /weekday/,
+  ],
   ['the trigger by GET', '/simulate/trigger', {}, 405, /has no method GET; it has POST/],
-  ['a result to delete', '/results', { method: 'DELETE' }, 405, /has no method DELETE; it has GET, HEAD/],
+  [
+    'a result to delete',
+    '/results',
+    { method: 'DELETE' },
+    405,
+    /has no method DELETE; it has GET, HEAD/,
+  ],
   ['an unknown path', '/nowhere', {}, 404, /There is no \/nowhere/],
   ['a path that is too deep', '/health/deep', {}, 404, /There is no/],
   ['a status without a job', '/simulate/status/', {}, 404, /There is no/],
   ['an unknown job', '/simulate/status/no-such-job', {}, 404, /^Job no-such-job not found$/],
-  ['an unknown job with an encoded slash', '/simulate/status/a%2Fb', {}, 404, /^Job a\/b not found$/],
+  [
+    'an unknown job with an encoded slash',
+    '/simulate/status/a%2Fb',
+    {},
+    404,
+    /^Job a\/b not found$/,
+  ],
   ['broken percent-encoding', '/simulate/status/%zz', {}, 400, /percent-encoding/],
   [
     'a date in another form',
@@ -304,7 +349,13 @@ const refusals: [
     400,
     /^Invalid date format: 2025-02-30\. Expected YYYY-MM-DD$/,
   ],
-  ['nothing that matches', '/reasoning?model=stranger', {}, 404, /No trading sessions found matching the provided filters/],
+  [
+    'nothing that matches',
+    '/reasoning?model=stranger',
+    {},
+    404,
+    /No trading sessions found matching the provided filters/,
+  ],
   [
     'a flag that is a fruit',
     '/reasoning?include_full_conversation=banana',
@@ -312,7 +363,13 @@ const refusals: [
     422,
     /^include_full_conversation: expected true or false$/,
   ],
-  ['a parameter given twice', '/reasoning?model=a&model=b', {}, 422, /^model: given more than once$/],
+  [
+    'a parameter given twice',
+    '/reasoning?model=a&model=b',
+    {},
+    422,
+    /^model: given more than once$/,
+  ],
   [
     'a parameter that is misspelt',
     '/reasoning?modle=a&dtae=b',
@@ -320,8 +377,20 @@ const refusals: [
     422,
     /^modle: is not a query parameter of this path; there are job_id, date, model, .*include_full_conversation/,
   ],
-  ['a filter that is misspelt', '/results?modle=a', {}, 422, /^modle: is not a query parameter .*; there are job_id, /],
-  ['a parameter of a path without parameters', '/health?x=1', {}, 422, /^x: is not a query parameter of this path; there are none$/],
+  [
+    'a filter that is misspelt',
+    '/results?modle=a',
+    {},
+    422,
+    /^modle: is not a query parameter .*; there are job_id, /,
+  ],
+  [
+    'a parameter of a path without parameters',
+    '/health?x=1',
+    {},
+    422,
+    /^x: is not a query parameter of this path; there are none$/,
+  ],
   [
     'a parameter of the trigger',
     '/simulate/trigger?end_date=2025-11-10',
@@ -330,13 +399,55 @@ const refusals: [
     /^end_date: is not a query parameter of this path; there are none$/,
   ],
   ['two slashes in front', '//simulate/trigger', {}, 404, /^There is no \/\/simulate\/trigger; /],
-  ['two slashes in front of a POST', '//simulate/trigger', trigger({}), 404, /^There is no \/\/simulate\/trigger; /],
-  ['a date beside a range', '/results?date=2025-11-10&end_date=2025-11-11', {}, 422, /^date: cannot be combined with start_date/],
-  ['a date beside a range', '/reasoning?date=2025-11-10&start_date=2025-11-09', {}, 422, /^date: cannot be combined/],
-  ['a date that does not exist', '/results?start_date=2025-02-30', {}, 422, /^start_date: Invalid date format: 2025-02-30/],
-  ['a range that ends before it starts', '/reasoning?start_date=2025-11-11&end_date=2025-11-10', {}, 400, /^Invalid date range/],
-  ['a range without a session', '/reasoning?start_date=2025-11-12', {}, 404, /^No trading sessions found matching/],
-  ['a filter given twice', '/results?date=2025-11-10&date=2025-11-11', {}, 422, /^date: given more than once$/],
+  [
+    'two slashes in front of a POST',
+    '//simulate/trigger',
+    trigger({}),
+    404,
+    /^There is no \/\/simulate\/trigger; /,
+  ],
+  [
+    'a date beside a range',
+    '/results?date=2025-11-10&end_date=2025-11-11',
+    {},
+    422,
+    /^date: cannot be combined with start_date/,
+  ],
+  [
+    'a date beside a range',
+    '/reasoning?date=2025-11-10&start_date=2025-11-09',
+    {},
+    422,
+    /^date: cannot be combined/,
+  ],
+  [
+    'a date that does not exist',
+    '/results?start_date=2025-02-30',
+    {},
+    422,
+    /^start_date: Invalid date format: 2025-02-30/,
+  ],
+  [
+    'a range that ends before it starts',
+    '/reasoning?start_date=2025-11-11&end_date=2025-11-10',
+    {},
+    400,
+    /^Invalid date range/,
+  ],
+  [
+    'a range without a session',
+    '/reasoning?start_date=2025-11-12',
+    {},
+    404,
+    /^No trading sessions found matching/,
+  ],
+  [
+    'a filter given twice',
+    '/results?date=2025-11-10&date=2025-11-11',
+    {},
+    422,
+    /^date: given more than once$/,
+  ],
 ];
 for (const [name, path, request, status, detail] of refusals) {
   test(`${request.method ?? 'GET'} ${path.slice(0, 40)}: ${name} is ${status}`, async () => {
@@ -345,7 +456,10 @@ for (const [name, path, request, status, detail] of refusals) {
     assert.equal(response.status, status, body.detail);
     assert.match(body.detail, detail);
     assert.equal(response.headers.get('content-type'), 'application/json');
-    assert.deepEqual({ ...body, detail: '' }, { detail: '', ...(path.startsWith('/results') ? {} : DEPLOYMENT) });
+    assert.deepEqual(
+      { ...body, detail: '' },
+      { detail: '', ...(path.startsWith('/results') ? {} : DEPLOYMENT) },
+    );
     if (status === 405) assert.match(String(response.headers.get('allow')), /GET, HEAD|POST/);
   });
 }
@@ -367,7 +481,15 @@ test('every response fits its schema', async () => {
 
 test('the status, field by field', async () => {
   const { body } = await service.get(`/simulate/status/${job.job_id}`);
-  const { created_at, started_at, completed_at, total_duration_seconds, details, entries, ...rest } = body;
+  const {
+    created_at,
+    started_at,
+    completed_at,
+    total_duration_seconds,
+    details,
+    entries,
+    ...rest
+  } = body;
   assert.deepEqual(rest, {
     job_id: job.job_id,
     status: 'completed',
@@ -482,21 +604,42 @@ test('reasoning: sessions by date and model, conversations only on request', asy
     cash_after: 9298.5,
     portfolio_value: 10_004.25,
   });
-  const neighbours = body.sessions.map(({ previous_date, next_date, opening, usage }: any) => [previous_date, next_date, opening, usage]);
-  assert.deepEqual([neighbours[0], neighbours[2]], [[null, '2025-11-11', null, null], ['2025-11-10', null, null, null]]);
-  const whole = (await service.get('/reasoning?model=model-a&include_full_conversation=true')).body.sessions;
+  const neighbours = body.sessions.map(({ previous_date, next_date, opening, usage }: any) => [
+    previous_date,
+    next_date,
+    opening,
+    usage,
+  ]);
+  assert.deepEqual(
+    [neighbours[0], neighbours[2]],
+    [
+      [null, '2025-11-11', null, null],
+      ['2025-11-10', null, null, null],
+    ],
+  );
+  const whole = (await service.get('/reasoning?model=model-a&include_full_conversation=true')).body
+    .sessions;
   const { details } = (await service.get(`/simulate/status/${whole[1].job_id}`)).body;
   const records = (await service.get('/results?model=model-a&date=2025-11-10')).body.results;
   const { cash, portfolio_value, holdings } = records.at(-1);
   assert.ok(holdings.length > 0);
-  assert.deepEqual(whole[0].opening, { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] });
+  assert.deepEqual(whole[0].opening, {
+    date: null,
+    cash: 10_000,
+    portfolio_value: 10_000,
+    holdings: [],
+  });
   assert.deepEqual(whole[1].opening, { date: '2025-11-10', cash, portfolio_value, holdings });
-  const { status, started_at, completed_at, date, model, ...usage } = details.find((one: any) => one.model === 'model-a' && one.date === '2025-11-11');
+  const { status, started_at, completed_at, date, model, ...usage } = details.find(
+    (one: any) => one.model === 'model-a' && one.date === '2025-11-11',
+  );
   assert.deepEqual(whole[1].usage, usage, 'as in the status of its job');
   assert.ok(usage.steps > 0);
   for (const flag of ['true', 'TRUE', '1', 'yes']) {
     const { sessions } = (
-      await service.get(`/reasoning?model=model-b&date=2025-11-11&include_full_conversation=${flag}`)
+      await service.get(
+        `/reasoning?model=model-b&date=2025-11-11&include_full_conversation=${flag}`,
+      )
     ).body;
     assert.equal(sessions[0].total_messages, 4);
     assert.deepEqual(
@@ -529,7 +672,10 @@ test('health: healthy, and unhealthy with status 200 while the database cannot b
     return health.body.status === 'healthy' ? null : health; // a healthy database is remembered for some milliseconds
   });
   service.database.statement('ALTER TABLE hidden RENAME TO jobs').run();
-  assert.deepEqual([broken.status, broken.body], [200, { ...healthy, status: 'unhealthy', database: 'disconnected' }]);
+  assert.deepEqual(
+    [broken.status, broken.body],
+    [200, { ...healthy, status: 'unhealthy', database: 'disconnected' }],
+  );
   assert.deepEqual((await service.get('/health')).body, healthy);
 });
 
@@ -547,7 +693,9 @@ test('an unexpected failure is a 500 with a reference to the log, and reveals no
   const { status, body } = await service.get('/results');
   service.database.statement('ALTER TABLE hidden RENAME TO positions').run();
   assert.equal(status, 500);
-  const reference = /^Internal server error: unexpected failure \(reference ([0-9a-f]{8})\)$/.exec(body.detail)?.[1];
+  const reference = /^Internal server error: unexpected failure \(reference ([0-9a-f]{8})\)$/.exec(
+    body.detail,
+  )?.[1];
   assert.deepEqual(Object.keys(body), ['detail']);
   const logged = service.logLines.find((line) => line['reference'] === reference);
   assert.match(String(logged?.['error']), /no such table/);
@@ -563,6 +711,9 @@ test('HEAD responds like GET, without the body', async () => {
 test('after a refused body the same connection continues', async () => {
   const big = 'x'.repeat(1_200_000);
   const request = `POST /simulate/trigger HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${big.length}\r\n\r\n${big}`;
-  const answers = await send(service.url, `${request}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  const answers = await send(
+    service.url,
+    `${request}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  );
   assert.match(answers, /^HTTP\/1\.1 413 [\s\S]*HTTP\/1\.1 200 OK/);
 });

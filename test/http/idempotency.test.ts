@@ -5,7 +5,9 @@ import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
-/** `Idempotency-Key`: a trigger that is sent twice, because its response was lost, creates one job. */
+/**
+ * `Idempotency-Key`: a trigger that is sent twice, because its response was lost, creates one job.
+ */
 
 const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };
 
@@ -48,7 +50,11 @@ test('requests sent at the same time create one job', async (t) => {
 
 /** The same request in other words, or another one. */
 const bodies: [name: string, body: unknown, status: number][] = [
-  ['the same in another order', { models: ['model-a'], end_date: '2025-11-10', start_date: '2025-11-10' }, 200],
+  [
+    'the same in another order',
+    { models: ['model-a'], end_date: '2025-11-10', start_date: '2025-11-10' },
+    200,
+  ],
   ['the same with other spaces', JSON.stringify(REQUEST, null, 4), 200],
   ['the same with a default spelled out', { ...REQUEST, replace_existing: false }, 200],
   ['the same with the default universe spelled out', { ...REQUEST, universe: null }, 200],
@@ -73,9 +79,15 @@ test('the same key with another request is refused, and creates nothing', async 
         new RegExp(`^Idempotency-Key: .* another request, which created job ${first.body.job_id}`),
       );
   }
-  const stored = service.database.statement('SELECT request_hash FROM idempotency_keys').get()?.['request_hash'];
+  const stored = service.database.statement('SELECT request_hash FROM idempotency_keys').get()?.[
+    'request_hash'
+  ];
   const withoutUniverse = JSON.stringify(['2025-11-10', '2025-11-10', ['model-a'], false]);
-  assert.equal(stored, hash('sha256', withoutUniverse), 'as before there were universes, so that old keys still match');
+  assert.equal(
+    stored,
+    hash('sha256', withoutUniverse),
+    'as before there were universes, so that old keys still match',
+  );
   assert.equal((await service.get('/jobs')).body.count, 1);
 });
 
@@ -93,7 +105,11 @@ test('only responses with status 200 are remembered', async (t) => {
   const running = await trigger(service, 'key-1');
   const other = { ...REQUEST, models: ['model-b'] };
   assert.equal((await trigger(service, 'key-2', other)).status, 400, 'another job is running');
-  assert.equal((await trigger(service, 'key-2', { ...other, end_date: '2035-01-01' })).status, 400, 'the future');
+  assert.equal(
+    (await trigger(service, 'key-2', { ...other, end_date: '2035-01-01' })).status,
+    400,
+    'the future',
+  );
   assert.equal((await trigger(service, 'key-2', { end_date: 5 })).status, 422);
   await cancel(service, running.body.job_id);
   assert.equal((await trigger(service, 'key-2', other)).status, 200, 'the key is still free');
@@ -105,7 +121,10 @@ test('it is checked after the schema and before the rules of the trigger', async
   const broken = await trigger(service, 'key-1', { end_date: 'soon' });
   assert.match(broken.body.detail, /^end_date: /);
   await service.waitForJob(first.body.job_id);
-  const later = await startTestService(t, { folder: service.folder, configuration: 'no configuration any more' });
+  const later = await startTestService(t, {
+    folder: service.folder,
+    configuration: 'no configuration any more',
+  });
   assert.deepEqual(await trigger(later, 'key-1'), first, 'rule 1, the configuration, is not asked');
   assert.equal((await trigger(later, 'key-2')).status, 500);
 });
@@ -128,7 +147,10 @@ test('a key is 1 to 200 printable ASCII characters', async (t) => {
     const answer = await sendKey(service, [key].flat());
     assert.equal(answer.status, status, name);
     if (status === 422)
-      assert.match(answer.body.detail, /^Idempotency-Key: (must be 1 to 200 printable ASCII|given more than once)/);
+      assert.match(
+        answer.body.detail,
+        /^Idempotency-Key: (must be 1 to 200 printable ASCII|given more than once)/,
+      );
     else await service.waitForJob(answer.body.job_id);
     if (status === 200) assert.deepEqual((await sendKey(service, [key].flat())).body, answer.body);
   }
@@ -139,7 +161,10 @@ async function sendKey({ url }: TestService, keys: readonly string[]) {
   const body = JSON.stringify(REQUEST);
   const lines = keys.map((key) => `Idempotency-Key: ${key}\r\n`).join('');
   const head = `POST /simulate/trigger HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n`;
-  const bytes = Buffer.from(`${head}Content-Length: ${body.length}\r\n${lines}\r\n${body}`, 'latin1');
+  const bytes = Buffer.from(
+    `${head}Content-Length: ${body.length}\r\n${lines}\r\n${body}`,
+    'latin1',
+  );
   const [answer] = readAnswers(await send(url, bytes));
   return { status: answer?.status, body: JSON.parse(answer?.body ?? '') };
 }

@@ -14,7 +14,8 @@ import { validBody } from '../support/valid-body.ts';
 let service: TestService;
 before(async (t) => {
   service = await startTestService(t as TestContext);
-  // Five jobs, as other programs see them; the clock was set back before the second, the last two are of the same millisecond.
+  // Five jobs, as other programs see them; the clock was set back before the second, the last two
+  // are of the same millisecond.
   const jobs = ['2025-10-01', '2025-09-30', '2025-10-03', '2025-10-04', '2025-10-04'];
   jobs.forEach((day, index) =>
     insertOldJob(`job-${index}`, `${day}T08:00:00.000Z`, index === 1 ? 'failed' : 'completed'),
@@ -22,7 +23,14 @@ before(async (t) => {
 });
 
 const costs = { commission_per_trade: 1, commission_bps: 2, slippage_bps: 3 };
-const terms = { ...costs, initial_cash: 4, dividends: false, max_steps: 5, max_cost_usd: 6, stock_symbols: ['AAPL'] };
+const terms = {
+  ...costs,
+  initial_cash: 4,
+  dividends: false,
+  max_steps: 5,
+  max_cost_usd: 6,
+  stock_symbols: ['AAPL'],
+};
 
 function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'failed'): void {
   const { database } = service;
@@ -47,11 +55,15 @@ function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'f
     // A cost that is unknown adds nothing.
     const costs = `UPDATE job_details SET cost_usd = CASE date WHEN '2025-09-15' THEN ? ELSE 0.5 END WHERE job_id = ? AND model = 'b'`;
     // Of the others, model b asked on the first day, and its cost is unknown.
-    database.statement(`UPDATE job_details SET steps = 1 WHERE job_id = ? AND model = 'b'`).run(jobId);
+    database
+      .statement(`UPDATE job_details SET steps = 1 WHERE job_id = ? AND model = 'b'`)
+      .run(jobId);
     database.statement(costs).run(jobId === 'job-0' ? 1.25 : null, jobId);
     database.statement(ends).run('skipped', 'Already completed', createdAt, createdAt, jobId, 'a');
     database
-      .statement('UPDATE jobs SET status = ?, started_at = created_at, completed_at = ? WHERE job_id = ?')
+      .statement(
+        'UPDATE jobs SET status = ?, started_at = created_at, completed_at = ? WHERE job_id = ?',
+      )
       .run(status, createdAt.replace('00.000Z', '01.500Z'), jobId);
   });
 }
@@ -78,7 +90,10 @@ for (const [query, expected, nextBefore] of pages) {
   test(`GET /jobs${query} has jobs ${expected || 'none'}`, async () => {
     const body = await validBody(service, `/jobs${query}`, jobsResponse);
     const ids = body.jobs.map(({ job_id }: { job_id: string }) => job_id.slice('job-'.length));
-    assert.deepEqual([ids.join(' '), body.count, body.next_before], [expected, ids.length, nextBefore]);
+    assert.deepEqual(
+      [ids.join(' '), body.count, body.next_before],
+      [expected, ids.length, nextBefore],
+    );
   });
 }
 
@@ -115,9 +130,15 @@ test('a job of the list, field by field', async () => {
 test('the status of a job says on which terms it ran', async () => {
   const { body } = await service.get('/simulate/status/job-0');
   const { stock_symbols: symbols, ...others } = terms;
-  assert.deepEqual([body.terms, body.replace_existing, body.usage.cost_usd], [{ ...others, symbols }, true, 1.75]);
+  assert.deepEqual(
+    [body.terms, body.replace_existing, body.usage.cost_usd],
+    [{ ...others, symbols }, true, 1.75],
+  );
   assert.equal((await service.get('/simulate/status/job-1')).body.replace_existing, false);
-  assert.deepEqual((await service.get('/simulate/status/job-1')).body.usage, { cost_usd: 0.5, model_days_without_cost: 1 });
+  assert.deepEqual((await service.get('/simulate/status/job-1')).body.usage, {
+    cost_usd: 0.5,
+    model_days_without_cost: 1,
+  });
 });
 
 const refusals: [query: string, detail: RegExp][] = [
@@ -177,6 +198,8 @@ test('unreadable warnings of one job are null and do not hide other jobs', async
   const { database } = service;
   database.statement(`UPDATE jobs SET warnings = '[1, 2' WHERE job_id = 'job-0'`).run();
   const { body } = await service.get('/jobs');
-  database.statement(`UPDATE jobs SET warnings = '["Skipped 2 dates"]' WHERE job_id = 'job-0'`).run();
+  database
+    .statement(`UPDATE jobs SET warnings = '["Skipped 2 dates"]' WHERE job_id = 'job-0'`)
+    .run();
   assert.deepEqual([body.count, body.jobs[4].warnings], [5, null]);
 });

@@ -11,7 +11,10 @@ import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
 
-/** Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other clients are not affected. */
+/**
+ * Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other
+ * clients are not affected.
+ */
 
 const HOST = 'Host: localhost\r\n';
 const LAST = `${HOST}Connection: close\r\n`;
@@ -22,8 +25,10 @@ const TRIGGER = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: applica
 const statusesOf = (text: string) => readAnswers(text).map(({ status }) => status);
 
 /** A request target of this length: the path of a job that does not exist. */
-const target = (length: number) => `/simulate/status/${'x'.repeat(length - '/simulate/status/'.length)}`;
-const headers = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: y\r\n`).join('');
+const target = (length: number) =>
+  `/simulate/status/${'x'.repeat(length - '/simulate/status/'.length)}`;
+const headers = (count: number) =>
+  Array.from({ length: count }, (_, index) => `X-${index}: y\r\n`).join('');
 /** A chunked body of this many bytes, in chunks of 64 KiB. */
 const chunked = (bytes: number) => {
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
@@ -33,15 +38,39 @@ const chunked = (bytes: number) => {
 const { maxBodyBytes, maxHeaders, maxHeadBytes, maxTargetLength } = httpLimits;
 
 const sizes: [name: string, bytes: string, statuses: number[]][] = [
-  ['as many headers as allowed', `GET /health HTTP/1.1\r\n${LAST}${headers(maxHeaders - 2)}\r\n`, [200]],
+  [
+    'as many headers as allowed',
+    `GET /health HTTP/1.1\r\n${LAST}${headers(maxHeaders - 2)}\r\n`,
+    [200],
+  ],
   ['one header more', `GET /health HTTP/1.1\r\n${HOST}${headers(maxHeaders)}\r\n`, [431]],
   ['very many headers', `GET /health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(2_500)}\r\n`, [431]],
-  ['a long head', `GET /health HTTP/1.1\r\n${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n\r\n`, [200]],
-  ['a head that is too long', `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`, [431]],
+  [
+    'a long head',
+    `GET /health HTTP/1.1\r\n${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n\r\n`,
+    [200],
+  ],
+  [
+    'a head that is too long',
+    `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`,
+    [431],
+  ],
   ['a head that never ends', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(10 * maxHeadBytes)}`, [431]],
-  ['a request target as long as allowed', `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`, [404]],
-  ['a request target one longer', `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`, [414]],
-  ['a request target longer than a head', `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`, [431]],
+  [
+    'a request target as long as allowed',
+    `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`,
+    [404],
+  ],
+  [
+    'a request target one longer',
+    `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`,
+    [414],
+  ],
+  [
+    'a request target longer than a head',
+    `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`,
+    [431],
+  ],
   [
     'a body as long as allowed',
     `${TRIGGER}Content-Length: ${maxBodyBytes}\r\n\r\n${'[]'.padEnd(maxBodyBytes)}${LAST_HEALTH}`,
@@ -73,7 +102,9 @@ test('sizes', async (t) => {
 });
 
 test('a refused body is read for a while, so that the client can read the response, and then cut off', async (t) => {
-  const service = await startTestService(t, { httpLimits: { maxBodyBytes: 1_000, maxDrainedBytes: 1_000_000 } });
+  const service = await startTestService(t, {
+    httpLimits: { maxBodyBytes: 1_000, maxDrainedBytes: 1_000_000 },
+  });
   const wire = await openWire(service.url);
   const megabyte = Buffer.alloc(1_000_000, 'x');
   wire.socket.write(`${TRIGGER}Content-Length: 100000000\r\n\r\n`);
@@ -88,13 +119,20 @@ test('a refused body is read for a while, so that the client can read the respon
 /** Longer than any test runs. */
 const NEVER_MS = 1_000_000_000;
 const SOON_MS = 50;
-const NEVER = { headersTimeoutMs: NEVER_MS, requestTimeoutMs: NEVER_MS, keepAliveTimeoutMs: NEVER_MS };
+const NEVER = {
+  headersTimeoutMs: NEVER_MS,
+  requestTimeoutMs: NEVER_MS,
+  keepAliveTimeoutMs: NEVER_MS,
+};
 
 interface Slow {
   bytes: string;
   /** What it sends from time to time: that extends no limit. */
   drip?: string;
-  /** The limit of Node's server that ends the connection. It is lowered only when the quick part has come through. */
+  /**
+   * The limit of Node's server that ends the connection. It is lowered only when the quick part has
+   * come through.
+   */
   limit: 'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout';
   /** What the client has received by then, if it receives anything. */
   before?: RegExp;
@@ -103,7 +141,12 @@ interface Slow {
 
 const slow: Record<string, Slow> = {
   'a silent connection': { bytes: '', limit: 'headersTimeout', statuses: [408] },
-  'headers that never end': { bytes: 'GET /health HTTP/1.1\r\nX: ', drip: 'x', limit: 'headersTimeout', statuses: [408] },
+  'headers that never end': {
+    bytes: 'GET /health HTTP/1.1\r\nX: ',
+    drip: 'x',
+    limit: 'headersTimeout',
+    statuses: [408],
+  },
   'headers that never end after a request': {
     bytes: `${HEALTH}GET /health HTTP/1.1\r\nX: `,
     drip: 'x',
@@ -111,7 +154,12 @@ const slow: Record<string, Slow> = {
     before: /^HTTP\S+ 200/,
     statuses: [200, 408],
   },
-  'a body that never ends': { bytes: `${TRIGGER}Content-Length: 100000\r\n\r\n{`, drip: 'x', limit: 'requestTimeout', statuses: [408] },
+  'a body that never ends': {
+    bytes: `${TRIGGER}Content-Length: 100000\r\n\r\n{`,
+    drip: 'x',
+    limit: 'requestTimeout',
+    statuses: [408],
+  },
   'chunks that never end': {
     bytes: `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
     drip: '1\r\nx\r\n',
@@ -131,52 +179,90 @@ const slow: Record<string, Slow> = {
     before: /^HTTP\S+ 100/,
     statuses: [100, 408],
   },
-  'a connection without further requests': { bytes: HEALTH, limit: 'keepAliveTimeout', statuses: [200] },
+  'a connection without further requests': {
+    bytes: HEALTH,
+    limit: 'keepAliveTimeout',
+    statuses: [200],
+  },
 };
 for (const [name, { bytes, drip = '', limit, before = /^/, statuses }] of Object.entries(slow))
   test(`closed in time: ${name}`, async (t) => {
     const lines: string[] = [];
-    const { server, url } = await startServer(t, { limits: { ...httpLimits, ...NEVER, checkIntervalMs: 20 }, write: (line) => lines.push(line) });
+    const { server, url } = await startServer(t, {
+      limits: { ...httpLimits, ...NEVER, checkIntervalMs: 20 },
+      write: (line) => lines.push(line),
+    });
     if (limit === 'keepAliveTimeout') server.keepAliveTimeout = SOON_MS; // it counts from the response
-    const hasRequest = limit === 'requestTimeout' ? Promise.race([once(server, 'request'), once(server, 'checkContinue')]) : null;
+    const hasRequest =
+      limit === 'requestTimeout'
+        ? Promise.race([once(server, 'request'), once(server, 'checkContinue')])
+        : null;
     const wire = await openWire(url);
     wire.socket.write(bytes);
     await Promise.all([hasRequest, wire.until(before)]);
     if (limit === 'requestTimeout') server.headersTimeout = SOON_MS; // the headers are here, and Node wants it to be the lower one
     server[limit] = SOON_MS;
-    const trickle = drip === '' ? undefined : setInterval(() => wire.socket.write(drip), SOON_MS / 5);
+    const trickle =
+      drip === '' ? undefined : setInterval(() => wire.socket.write(drip), SOON_MS / 5);
     t.after(() => clearInterval(trickle));
     assert.deepEqual(statusesOf(await wire.ended), statuses);
     assert.deepEqual(lines, []);
   });
 
 test('the time limits of the server are those of its limits', async (t) => {
-  const limits = { ...httpLimits, headersTimeoutMs: 1_001, requestTimeoutMs: 1_002, keepAliveTimeoutMs: 1_003, stalledTimeoutMs: 1_004 };
+  const limits = {
+    ...httpLimits,
+    headersTimeoutMs: 1_001,
+    requestTimeoutMs: 1_002,
+    keepAliveTimeoutMs: 1_003,
+    stalledTimeoutMs: 1_004,
+  };
   const { server } = await startServer(t, { limits });
   const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
-  assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [1_001, 1_002, 1_003, 1_004]);
+  assert.deepEqual(
+    [headersTimeout, requestTimeout, keepAliveTimeout, timeout],
+    [1_001, 1_002, 1_003, 1_004],
+  );
 });
 
 /** The HTTP server of a service without jobs, whose errors are written. */
-async function startServer(t: TestContext, { limits, write = () => {} }: { limits: HttpLimits; write?: (line: string) => void }) {
+async function startServer(
+  t: TestContext,
+  { limits, write = () => {} }: { limits: HttpLimits; write?: (line: string) => void },
+) {
   const clock = () => new Date();
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
-  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
-  const { server } = createHttpServer({ database, settings: readSettings({}), log, clock, ...shown }, { accessTokens: [], pages: {}, limits });
+  const shown = {
+    jobs: null,
+    viewedFile: null,
+    isFixed: false,
+    interfaceDescription: async () => '{}',
+  };
+  const { server } = createHttpServer(
+    { database, settings: readSettings({}), log, clock, ...shown },
+    { accessTokens: [], pages: {}, limits },
+  );
   return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
 }
 
 test('a stalled response is given up', async (t) => {
-  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 }, isForged: true });
+  const service = await startTestService(t, {
+    httpLimits: { stalledTimeoutMs: 300 },
+    isForged: true,
+  });
   const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
   service.database
-    .statement(`UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`)
+    .statement(
+      `UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`,
+    )
     .run();
   const wire = await openWire(service.url);
   wire.socket.pause();
-  wire.socket.write(`GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`);
+  wire.socket.write(
+    `GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`,
+  );
   // Nothing is read, so the end of the connection shows only in the server's own log.
   await until('the log line', () => service.logLines.some(({ path }) => path === '/reasoning'));
   wire.socket.resume();
@@ -191,7 +277,11 @@ test('with too many connections further ones are closed, and when some end other
     await Promise.race([wire.ended, wire.until(new RegExp(`^[^]{${before + 1}}[^]*\\}$`))]);
     return wire.received().length > before;
   };
-  const wires = [await openWire(service.url), await openWire(service.url), await openWire(service.url)];
+  const wires = [
+    await openWire(service.url),
+    await openWire(service.url),
+    await openWire(service.url),
+  ];
   assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
   assert.equal(await (await openWire(service.url)).ended, '');
   assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
@@ -204,8 +294,10 @@ test('with too many connections further ones are closed, and when some end other
 
 test('20 requests may wait on a connection; with one more it is closed', async (t) => {
   const service = await startTestService(t);
-  // An audit runs in a process of its own, so it is certainly not finished when the following requests arrive.
-  const behindAnAudit = (count: number) => send(service.url, AUDIT + HEALTH.repeat(count - 1) + LAST_HEALTH);
+  // An audit runs in a process of its own, so it is certainly not finished when the following
+  // requests arrive.
+  const behindAnAudit = (count: number) =>
+    send(service.url, AUDIT + HEALTH.repeat(count - 1) + LAST_HEALTH);
   assert.equal(statusesOf(await behindAnAudit(20)).length, 21);
   assert.equal(await behindAnAudit(21), '');
   assert.equal((await service.get('/health')).status, 200);

@@ -7,7 +7,13 @@ import { namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
-import { SYMBOLS_PER_STEP, coverageSpans, knownSymbols, storedDividends, symbolPrices } from '../../src/database/records/price-coverage.ts';
+import {
+  SYMBOLS_PER_STEP,
+  coverageSpans,
+  knownSymbols,
+  storedDividends,
+  symbolPrices,
+} from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
 import { atOnce } from '../../src/turns.ts';
 import { SEED } from '../support/schema-rows.ts';
@@ -19,7 +25,13 @@ import { validBody } from '../support/valid-body.ts';
 
 const configuration = {
   models: [
-    { signature: 'model-b', name: 'Model B', basemodel: 'vendor/b', enabled: true, openai_api_key: 'sk-secret' },
+    {
+      signature: 'model-b',
+      name: 'Model B',
+      basemodel: 'vendor/b',
+      enabled: true,
+      openai_api_key: 'sk-secret',
+    },
     { signature: 'model-a', enabled: true, knowledge_cutoff: '2025-11-11' },
     { signature: 'yardstick', basemodel: 'baseline/momentum' },
   ],
@@ -40,10 +52,26 @@ const jobs: any[] = [];
 before(async (t) => {
   service = await startTestService(t as TestContext, { configuration, prices: PRICES });
   const ran = ['model-b', 'model-a'];
-  jobs.push(await runJobHere(service, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: ran }));
-  const strange = { start_date: '2025-11-11', end_date: '2025-11-11', models: ['stranger', 'model-a'] };
+  jobs.push(
+    await runJobHere(service, script, {
+      start_date: '2025-11-10',
+      end_date: '2025-11-12',
+      models: ran,
+    }),
+  );
+  const strange = {
+    start_date: '2025-11-11',
+    end_date: '2025-11-11',
+    models: ['stranger', 'model-a'],
+  };
   jobs.push(await runJobHere(service, {}, strange));
-  jobs.push(await runJobHere(service, {}, { start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] }));
+  jobs.push(
+    await runJobHere(
+      service,
+      {},
+      { start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] },
+    ),
+  );
 });
 
 const lastJob = (index: number) => ({
@@ -79,7 +107,13 @@ test('models: those of the configuration in its order, then those named in jobs'
     [lastJob(0), lastJob(1), null, lastJob(1), lastJob(2)],
   );
   assert.deepEqual(
-    body.models.slice(0, 3).map((model: any) => [model.knowledge_cutoff, model.model_days_before_cutoff, model.entry?.basemodel]),
+    body.models
+      .slice(0, 3)
+      .map((model: any) => [
+        model.knowledge_cutoff,
+        model.model_days_before_cutoff,
+        model.entry?.basemodel,
+      ]),
     [
       [null, 0, 'vendor/b'],
       ['2025-11-11', 2, 'model-a'],
@@ -90,7 +124,12 @@ test('models: those of the configuration in its order, then those named in jobs'
 });
 
 test('models: a value is that of the active generation', async () => {
-  const again = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'], replace_existing: true };
+  const again = {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models: ['zero'],
+    replace_existing: true,
+  };
   await runJobHere(service, {}, again);
   const { models } = (await service.get('/models')).body;
   assert.equal(models.find(({ signature }: any) => signature === 'zero').completed_model_days, 1);
@@ -100,7 +139,10 @@ test('models: an unreadable configuration is reported, and the models named in j
   const path = service.settings.configurationPath;
   for (const [spoil, message] of [
     [() => rmSync(path), /^Server configuration file not found: /],
-    [() => writeFileSync(path, '{"models":[{"signature":5}]}'), /models\[0\]\.signature: expected a string/],
+    [
+      () => writeFileSync(path, '{"models":[{"signature":5}]}'),
+      /models\[0\]\.signature: expected a string/,
+    ],
   ] as const) {
     spoil();
     const { status, body } = await service.get('/models');
@@ -125,9 +167,17 @@ test('models: an unreadable configuration is reported, and the models named in j
 const gaps: [name: string, spans: string[], gaps: string[]][] = [
   ['no span', [], []],
   ['one span', ['2025-11-03 2025-11-07'], []],
-  ['two with a week between', ['2025-11-03 2025-11-07', '2025-11-17 2025-11-21'], ['2025-11-08 2025-11-16 5']],
+  [
+    'two with a week between',
+    ['2025-11-03 2025-11-07', '2025-11-17 2025-11-21'],
+    ['2025-11-08 2025-11-16 5'],
+  ],
   ['a weekend between', ['2025-11-03 2025-11-07', '2025-11-10 2025-11-14'], []],
-  ['one inside another', ['2025-11-03 2025-11-28', '2025-11-10 2025-11-14', '2025-12-01 2025-12-02'], []],
+  [
+    'one inside another',
+    ['2025-11-03 2025-11-28', '2025-11-10 2025-11-14', '2025-12-01 2025-12-02'],
+    [],
+  ],
   [
     'three',
     ['2025-11-03 2025-11-03', '2025-11-05 2025-11-05', '2025-11-07 2025-11-07'],
@@ -137,7 +187,9 @@ const gaps: [name: string, spans: string[], gaps: string[]][] = [
 for (const [name, spans, expected] of gaps) {
   test(`gaps between spans: ${name}`, () => {
     const read = spans.map((span) => ({ startDate: span.slice(0, 10), endDate: span.slice(11) }));
-    const found = gapsBetween(read).map(({ startDate, endDate, weekdays }) => `${startDate} ${endDate} ${weekdays}`);
+    const found = gapsBetween(read).map(
+      ({ startDate, endDate, weekdays }) => `${startDate} ${endDate} ${weekdays}`,
+    );
     assert.deepEqual(found, expected);
   });
 }
@@ -146,20 +198,40 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   const priced = await startTestService(t, { configuration });
   const [early, late] = ['2025-10-01T00:00:00.000Z', '2025-11-30T00:00:00.000Z'];
   storeBars(priced.database, readPrices(PRICES), { source: 'alpha-vantage', recordedAt: late });
-  const cover = (symbol: string, startDate: string, endDate: string, source: 'csv' | 'alpha-vantage', at: string) =>
-    addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt: at });
+  const cover = (
+    symbol: string,
+    startDate: string,
+    endDate: string,
+    source: 'csv' | 'alpha-vantage',
+    at: string,
+  ) => addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt: at });
   cover('AAPL', '2025-11-10', '2025-11-12', 'alpha-vantage', late);
   cover('AAPL', '2025-10-01', '2025-10-31', 'csv', early);
   const stamp = { source: 'massive', recordedAt: late };
-  const known = { dividends: [{ symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 }, { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 }] };
-  const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map((text) => text.split(' ') as [string, string]);
-  atOnce(storeDividends(
-    priced.database,
-    { ...known, spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })), basis: 'as_paid' },
-    stamp,
-  ));
+  const known = {
+    dividends: [
+      { symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 },
+      { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 },
+    ],
+  };
+  const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map(
+    (text) => text.split(' ') as [string, string],
+  );
+  atOnce(
+    storeDividends(
+      priced.database,
+      {
+        ...known,
+        spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })),
+        basis: 'as_paid',
+      },
+      stamp,
+    ),
+  );
   cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
-  priced.database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`).run();
+  priced.database
+    .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`)
+    .run();
 
   const body = await validBody(priced, '/prices/coverage', coverageResponse);
   const span = (source: string, start_date: string, end_date: string, recorded_at: string) => ({
@@ -175,7 +247,10 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
     last_bar: '2025-11-12',
     bars: null,
     last_download: late,
-    spans: [span('csv', '2025-10-01', '2025-10-31', early), span('alpha-vantage', '2025-11-10', '2025-11-12', late)],
+    spans: [
+      span('csv', '2025-10-01', '2025-10-31', early),
+      span('alpha-vantage', '2025-11-10', '2025-11-12', late),
+    ],
     gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
     dividends: {
       count: 2,
@@ -186,7 +261,13 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   };
   const dividends = { count: 0, last_ex_date: null, spans: [], gaps: [] };
   const nothing = { last_download: null, spans: [], gaps: [], bars: null, dividends };
-  const bare = { symbol: 'BARE', source: 'manual', first_bar: '2025-11-10', last_bar: '2025-11-10', ...nothing };
+  const bare = {
+    symbol: 'BARE',
+    source: 'manual',
+    first_bar: '2025-11-10',
+    last_bar: '2025-11-10',
+    ...nothing,
+  };
   const gone = {
     ...nothing,
     symbol: 'GONE',
@@ -200,26 +281,41 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
 
   const one = await priced.get('/prices/coverage?symbol=%20aapl');
   assert.deepEqual([one.body.symbols, one.body.count], [[{ ...apple, bars: 3 }], 1]);
-  assert.deepEqual((await priced.get('/prices/coverage?symbol=GONE')).body.symbols, [{ ...gone, bars: 0 }]);
+  assert.deepEqual((await priced.get('/prices/coverage?symbol=GONE')).body.symbols, [
+    { ...gone, bars: 0 },
+  ]);
   const symbolsOn = async (query: string) =>
-    (await priced.get(`/prices/coverage?${query}`)).body.symbols.map(({ symbol }: { symbol: string }) => symbol);
-  assert.deepEqual(await symbolsOn('date=2025-11-10'), ['AAPL', 'BARE'], 'the symbols with a bar on the date');
+    (await priced.get(`/prices/coverage?${query}`)).body.symbols.map(
+      ({ symbol }: { symbol: string }) => symbol,
+    );
+  assert.deepEqual(
+    await symbolsOn('date=2025-11-10'),
+    ['AAPL', 'BARE'],
+    'the symbols with a bar on the date',
+  );
   assert.deepEqual(await symbolsOn('date=2025-11-11'), ['AAPL']);
   assert.deepEqual(await symbolsOn('date=2025-11-11&symbol=BARE'), []);
   assert.deepEqual(await symbolsOn('date=2025-10-15'), [], 'covered, but without a bar');
   assert.equal((await priced.get('/prices/coverage?date=2025-02-30')).status, 422);
   const unknown = await priced.get('/prices/coverage?symbol=NONE');
-  assert.deepEqual([unknown.status, unknown.body.symbols, unknown.body.is_dev_mode], [200, [], true]);
+  assert.deepEqual(
+    [unknown.status, unknown.body.symbols, unknown.body.is_dev_mode],
+    [200, [], true],
+  );
   const wrong = await priced.get('/prices/coverage?symbol=../etc');
   assert.deepEqual([wrong.status, wrong.body.detail], [422, 'symbol: is not a ticker symbol']);
 });
 
 test('coverage: unreadable dates that other programs stored are left out', async (t) => {
   const priced = await startTestService(t, { configuration });
-  storeBars(priced.database, readPrices('AAPL 0000-01-03 1 1\nAAPL 2025-11-10 5 5\nAAPL 2025-99-99 6 6\nOLD 1899-12-29 1 1'), {
-    source: 'csv',
-    recordedAt: '2025-11-30T00:00:00.000Z',
-  });
+  storeBars(
+    priced.database,
+    readPrices('AAPL 0000-01-03 1 1\nAAPL 2025-11-10 5 5\nAAPL 2025-99-99 6 6\nOLD 1899-12-29 1 1'),
+    {
+      source: 'csv',
+      recordedAt: '2025-11-30T00:00:00.000Z',
+    },
+  );
   const cover = priced.database.statement(
     'INSERT INTO price_data_coverage (symbol, source, start_date, end_date) VALUES (?, ?, ?, ?)',
   );
@@ -227,7 +323,9 @@ test('coverage: unreadable dates that other programs stored are left out', async
   cover.run('AAPL', 'other', '2025-11-07', '2025-11-10');
   cover.run('AAPL', 'worse', '2025-11-31', '9999-99-99');
   cover.run('OLD', 'csv', '1800-01-01', '1899-12-29');
-  const pay = priced.database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', ?, 1)`);
+  const pay = priced.database.statement(
+    `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', ?, 1)`,
+  );
   for (const exDate of ['0000-01-03', '2025-10-10', '2025-99-99']) pay.run(exDate);
   const { status, body } = await priced.get('/prices/coverage?symbol=AAPL');
   assert.equal(status, 200, body.detail);
@@ -248,17 +346,37 @@ test('coverage of a whole market: step by step, each symbol once, by name', asyn
   const priced = await startTestService(t, { configuration });
   const count = 2 * SYMBOLS_PER_STEP + 50;
   const numbers = Array.from({ length: count }, (_none, index) => 1_001 + index);
-  storeBars(priced.database, readPrices(numbers.map((number) => `S${number} 2025-11-10 1 1`).join('\n')), { source: 'csv', recordedAt: 't' });
-  const covered = numbers.filter((number) => number % 2 === 0).flatMap((number) => [`S${number}`, `S${number}X`]);
-  for (const symbol of covered) addCoverage(priced.database, { symbol, startDate: '2025-11-10', endDate: '2025-11-10' }, { source: 'csv', recordedAt: 't' });
+  storeBars(
+    priced.database,
+    readPrices(numbers.map((number) => `S${number} 2025-11-10 1 1`).join('\n')),
+    { source: 'csv', recordedAt: 't' },
+  );
+  const covered = numbers
+    .filter((number) => number % 2 === 0)
+    .flatMap((number) => [`S${number}`, `S${number}X`]);
+  for (const symbol of covered)
+    addCoverage(
+      priced.database,
+      { symbol, startDate: '2025-11-10', endDate: '2025-11-10' },
+      { source: 'csv', recordedAt: 't' },
+    );
   const all = [...new Set([...numbers.map((number) => `S${number}`), ...covered])].sort();
   const steps = [...knownSymbols(priced.database)].map((symbols) => JSON.parse(symbols));
   assert.deepEqual(steps.flat(), all);
-  assert.deepEqual(steps.map(({ length }) => length), [...[1, 2, 3].map(() => SYMBOLS_PER_STEP), all.length - 3 * SYMBOLS_PER_STEP]);
+  assert.deepEqual(
+    steps.map(({ length }) => length),
+    [...[1, 2, 3].map(() => SYMBOLS_PER_STEP), all.length - 3 * SYMBOLS_PER_STEP],
+  );
   const { symbols, count: counted } = (await priced.get('/prices/coverage')).body;
-  assert.deepEqual([symbols.map(({ symbol }: { symbol: string }) => symbol), counted], [all, all.length]);
+  assert.deepEqual(
+    [symbols.map(({ symbol }: { symbol: string }) => symbol), counted],
+    [all, all.length],
+  );
   const onDate = (await priced.get('/prices/coverage?date=2025-11-10')).body.symbols;
-  assert.deepEqual(onDate.map(({ symbol }: { symbol: string }) => symbol), numbers.map((number) => `S${number}`));
+  assert.deepEqual(
+    onDate.map(({ symbol }: { symbol: string }) => symbol),
+    numbers.map((number) => `S${number}`),
+  );
 });
 
 test('coverage: an empty database has none', async (t) => {
@@ -270,7 +388,10 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   const database = openDatabase(':memory:');
   for (const sql of SEED) database.statement(sql).run();
   const texts: string[] = [];
-  const watched: CommandDatabase = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
+  const watched: CommandDatabase = {
+    ...database,
+    statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)),
+  };
   for (const symbols of knownSymbols(watched)) {
     symbolPrices(watched, symbols, '2025-11-10');
     for (const kind of ['prices', 'dividends'] as const) coverageSpans(watched, symbols, kind);
@@ -278,13 +399,19 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   }
   for (const model of namedModels(watched)) seenModel(watched, model);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
-  const steps = plans.flatMap((plan, index) => plan.all(...(texts[index]?.includes('?1') ? [null] : [])));
+  const steps = plans.flatMap((plan, index) =>
+    plan.all(...(texts[index]?.includes('?1') ? [null] : [])),
+  );
   const details = steps.map(({ detail }) => String(detail));
   assert.ok(details.some((detail) => detail.startsWith('SEARCH price_data')));
-  assert.ok(details.some((detail) => detail.includes('USING COVERING INDEX one_active_generation')));
+  assert.ok(
+    details.some((detail) => detail.includes('USING COVERING INDEX one_active_generation')),
+  );
   assert.deepEqual(
     details.filter((detail) =>
-      /^SCAN (price_data|dividends|price_data_coverage|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/.test(detail),
+      /^SCAN (price_data|dividends|price_data_coverage|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/.test(
+        detail,
+      ),
     ),
     [],
   );

@@ -26,7 +26,8 @@ const rows: [accept: string | undefined, format: Format][] = [
   [',;,=', 'json'],
 ];
 for (const [accept, format] of rows)
-  test(`Accept: ${accept} gets ${format}`, () => assert.equal(chooseFormat(undefined, accept), format));
+  test(`Accept: ${accept} gets ${format}`, () =>
+    assert.equal(chooseFormat(undefined, accept), format));
 
 const readers: [accept: string | undefined, isPerson: boolean][] = [
   ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', true],
@@ -38,7 +39,8 @@ const readers: [accept: string | undefined, isPerson: boolean][] = [
   [undefined, false],
 ];
 for (const [accept, isPerson] of readers)
-  test(`Accept: ${accept} is ${isPerson ? 'a person' : 'a program'}`, () => assert.equal(prefersHtml(accept), isPerson));
+  test(`Accept: ${accept} is ${isPerson ? 'a person' : 'a program'}`, () =>
+    assert.equal(prefersHtml(accept), isPerson));
 
 test('the format in the query takes precedence over the header', () => {
   assert.equal(chooseFormat('csv', 'application/json'), 'csv');

@@ -6,7 +6,13 @@ import { type TestContext, before, test } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import { clearIndex } from '../../src/database/log-words.ts';
-import { type ModelDay, appendMessages, commitSession, failSession, insertSession } from '../../src/database/sessions.ts';
+import {
+  type ModelDay,
+  appendMessages,
+  commitSession,
+  failSession,
+  insertSession,
+} from '../../src/database/sessions.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createLog } from '../../src/log.ts';
@@ -19,7 +25,10 @@ import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire } from '../support/wire.ts';
 
-/** Every response that is read is of one moment, whatever is committed while it is made, and writes nothing. */
+/**
+ * Every response that is read is of one moment, whatever is committed while it is made, and writes
+ * nothing.
+ */
 
 /** A service beside whose responses another program writes. */
 interface Bench {
@@ -42,15 +51,30 @@ before(async (t) => {
   const books = database as CommandDatabase;
   // A job that runs, with a model-day that runs, one that will fail, and one that waits.
   books.transaction(() => {
-    const runs = ['model-c', 'model-d'].map((model) => ({ model, startDate: '2025-01-07', family: 'family' }));
+    const runs = ['model-c', 'model-d'].map((model) => ({
+      model,
+      startDate: '2025-01-07',
+      family: 'family',
+    }));
     const dates = ['2025-01-07', '2025-01-08'];
     const range = { startDate: '2025-01-07', endDate: '2025-01-08', dates, runs };
-    insertJob(books, { ...range, jobId: 'running', replaceExisting: false, agentConfig: configuration, createdAt: at(1), warnings: [] });
-    books.statement(`UPDATE jobs SET status = 'running', started_at = ? WHERE job_id = 'running'`).run(at(2));
+    insertJob(books, {
+      ...range,
+      jobId: 'running',
+      replaceExisting: false,
+      agentConfig: configuration,
+      createdAt: at(1),
+      warnings: [],
+    });
+    books
+      .statement(`UPDATE jobs SET status = 'running', started_at = ? WHERE job_id = 'running'`)
+      .run(at(2));
     begin(books, { jobId: 'running', model: 'model-c', date: '2025-01-07' });
     begin(books, { jobId: 'running', model: 'model-d', date: '2025-01-07' });
   });
-  configuration = JSON.parse(String(books.statement('SELECT agent_config FROM jobs').get()?.['agent_config']));
+  configuration = JSON.parse(
+    String(books.statement('SELECT agent_config FROM jobs').get()?.['agent_config']),
+  );
   books.statement('UPDATE jobs SET agent_config = ?').run(JSON.stringify(configuration));
   books.close();
 });
@@ -60,25 +84,52 @@ const at = (second: number) => `2020-02-01T00:00:${String(second).padStart(2, '0
 
 /** Starts a model-day from 10,000 dollars. */
 function begin(database: Database, modelDay: ModelDay): number {
-  const start = { startedFrom: null, initialCash: money(1e8), paysDividends: false, startedAt: at(3) };
+  const start = {
+    startedFrom: null,
+    initialCash: money(1e8),
+    paysDividends: false,
+    startedAt: at(3),
+  };
   const id = insertSession(database, modelDay, start);
-  const prompt = [{ role: 'system' as const, content: 'Trade.' }, { role: 'user' as const, content: 'Prices.' }];
+  const prompt = [
+    { role: 'system' as const, content: 'Trade.' },
+    { role: 'user' as const, content: 'Prices.' },
+  ];
   appendMessages(database, id, { firstIndex: 0, messages: prompt, timestamp: at(3) });
-  appendMessages(database, id, { firstIndex: 2, messages: [{ role: 'assistant', content: 'I wait.' }], timestamp: at(4) });
+  appendMessages(database, id, {
+    firstIndex: 2,
+    messages: [{ role: 'assistant', content: 'I wait.' }],
+    timestamp: at(4),
+  });
   return id;
 }
 
 function idOf(database: Database, { jobId, model, date }: ModelDay): number {
-  const sql = 'SELECT session_id FROM trading_sessions WHERE job_id = ? AND model = ? AND date = ? ORDER BY 1 DESC';
+  const sql =
+    'SELECT session_id FROM trading_sessions WHERE job_id = ? AND model = ? AND date = ? ORDER BY 1 DESC';
   return Number(database.statement(sql).get(jobId, model, date)?.['session_id']);
 }
 
 function complete(database: Database, modelDay: ModelDay): void {
   const session = { ...modelDay, sessionId: idOf(database, modelDay), steps: 1, totalMessages: 4 };
-  appendMessages(database, session.sessionId, { firstIndex: 3, messages: [{ role: 'assistant', content: 'done' }], timestamp: at(5) });
+  appendMessages(database, session.sessionId, {
+    firstIndex: 3,
+    messages: [{ role: 'assistant', content: 'done' }],
+    timestamp: at(5),
+  });
   const cash = money(1e8);
-  const position = { symbol: null, amount: null, price: null, cash, portfolioValue: cash, dailyProfit: money(0), dailyReturnPct: 0 };
-  const positions = [{ actionId: 1, actionType: 'no_trade' as const, ...position, holdings: new Map() }];
+  const position = {
+    symbol: null,
+    amount: null,
+    price: null,
+    cash,
+    portfolioValue: cash,
+    dailyProfit: money(0),
+    dailyReturnPct: 0,
+  };
+  const positions = [
+    { actionId: 1, actionType: 'no_trade' as const, ...position, holdings: new Map() },
+  ];
   const evidence = { prices: [], splits: [], dividends: [] };
   const rest = { toolUsage: [], summary: 'done', note: null, wording: 1, completedAt: at(6) };
   commitSession(database, session, { positions, evidence, ...rest });
@@ -96,10 +147,27 @@ function fail(database: CommandDatabase): void {
 }
 
 function replaceDay(database: CommandDatabase): void {
-  database.statement(`UPDATE jobs SET status = 'partial', completed_at = ? WHERE job_id = 'running'`).run(at(8));
-  const runsOfJob = [{ model: 'model-b', startDate: '2025-01-06', family: 'another' }, { model: 'model-0', startDate: '2025-01-06' }];
-  const range = { startDate: '2025-01-06', endDate: '2025-01-06', dates: ['2025-01-06'], runs: runsOfJob };
-  const job = { ...range, jobId: 'later', replaceExisting: true, agentConfig: configuration, createdAt: at(9), warnings: ['!'] };
+  database
+    .statement(`UPDATE jobs SET status = 'partial', completed_at = ? WHERE job_id = 'running'`)
+    .run(at(8));
+  const runsOfJob = [
+    { model: 'model-b', startDate: '2025-01-06', family: 'another' },
+    { model: 'model-0', startDate: '2025-01-06' },
+  ];
+  const range = {
+    startDate: '2025-01-06',
+    endDate: '2025-01-06',
+    dates: ['2025-01-06'],
+    runs: runsOfJob,
+  };
+  const job = {
+    ...range,
+    jobId: 'later',
+    replaceExisting: true,
+    agentConfig: configuration,
+    createdAt: at(9),
+    warnings: ['!'],
+  };
   insertJob(database, job);
   begin(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
   complete(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
@@ -128,16 +196,38 @@ const EVENTS: readonly ((database: CommandDatabase) => void)[] = [
 
 /** All responses that are read from the database. */
 const REQUESTS: readonly string[] = [
-  '/results', '/results?format=csv', '/results?model=model-c',
-  '/reasoning', '/reasoning?include_full_conversation=true', '/reasoning?job_id=running&include_full_conversation=true',
-  '/simulate/status/running', '/jobs', '/jobs?status=running',
-  '/performance?benchmark=AAPL', '/performance?benchmark=universe&details=true', '/performance?days=clean&common=true', '/performance?models=model-a,family',
-  '/performance?format=csv', '/performance?format=csv&table=trades', '/performance?format=csv&table=actions&common=true',
-  '/holdings?model=model-b', '/holdings?model=model-b&format=csv',
-  '/comparison?models=model-a,model-b', '/comparison?format=csv&models=model-a,model-b', '/comparison?format=csv&table=pairs&models=model-a,model-b',
-  '/decisions', '/decisions?models=family,model-b', '/decisions?kind=failure', '/decisions?symbol=AAPL',
-  '/search?q=done', '/search?q=done&limit=1', '/search?q=wait&models=family',
-  '/models', '/prices/coverage', '/prices/coverage?symbol=AAPL', '/prices/coverage?date=2025-01-09',
+  '/results',
+  '/results?format=csv',
+  '/results?model=model-c',
+  '/reasoning',
+  '/reasoning?include_full_conversation=true',
+  '/reasoning?job_id=running&include_full_conversation=true',
+  '/simulate/status/running',
+  '/jobs',
+  '/jobs?status=running',
+  '/performance?benchmark=AAPL',
+  '/performance?benchmark=universe&details=true',
+  '/performance?days=clean&common=true',
+  '/performance?models=model-a,family',
+  '/performance?format=csv',
+  '/performance?format=csv&table=trades',
+  '/performance?format=csv&table=actions&common=true',
+  '/holdings?model=model-b',
+  '/holdings?model=model-b&format=csv',
+  '/comparison?models=model-a,model-b',
+  '/comparison?format=csv&models=model-a,model-b',
+  '/comparison?format=csv&table=pairs&models=model-a,model-b',
+  '/decisions',
+  '/decisions?models=family,model-b',
+  '/decisions?kind=failure',
+  '/decisions?symbol=AAPL',
+  '/search?q=done',
+  '/search?q=done&limit=1',
+  '/search?q=wait&models=family',
+  '/models',
+  '/prices/coverage',
+  '/prices/coverage?symbol=AAPL',
+  '/prices/coverage?date=2025-01-09',
 ];
 
 async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Promise<Bench> {
@@ -145,7 +235,12 @@ async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Pro
   let [copies, statements, mostOpen] = [0, 0, 0];
   const open = new Set<object>();
   let current: CommandDatabase | undefined;
-  const bench = { onStatement: (_number: number) => {}, statements: () => statements, open: () => open.size, mostOpen: () => mostOpen };
+  const bench = {
+    onStatement: (_number: number) => {},
+    statements: () => statements,
+    open: () => open.size,
+    mostOpen: () => mostOpen,
+  };
   const moment = () => {
     assert(current);
     const one = current.moment();
@@ -172,12 +267,30 @@ async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Pro
     return current;
   };
   t.after(() => current?.close());
-  const database = { ...renew(), statement: () => assert.fail('a response reads from its moment'), moment };
-  const log = createLog({ level: 'ERROR', json: true, write: (line) => assert.fail(line), clock: () => new Date() });
-  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
+  const database = {
+    ...renew(),
+    statement: () => assert.fail('a response reads from its moment'),
+    moment,
+  };
+  const log = createLog({
+    level: 'ERROR',
+    json: true,
+    write: (line) => assert.fail(line),
+    clock: () => new Date(),
+  });
+  const shown = {
+    jobs: null,
+    viewedFile: null,
+    isFixed: false,
+    interfaceDescription: async () => '{}',
+  };
   const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
   const context = { database, settings, log, clock: () => new Date(), ...shown };
-  const { server } = createHttpServer(context, { accessTokens: [], pages: {}, limits: { ...httpLimits, ...limits } });
+  const { server } = createHttpServer(context, {
+    accessTokens: [],
+    pages: {},
+    limits: { ...httpLimits, ...limits },
+  });
   return Object.assign(bench, { url: `http://127.0.0.1:${await listenHere(t, server)}`, renew });
 }
 
@@ -193,15 +306,21 @@ for (const request of REQUESTS) {
     assert.match(expected, /^(200|422) /);
     const count = bench.statements();
     assert.ok(count > 0);
-    const happen = (database: CommandDatabase) => EVENTS.forEach((event) => database.transaction(() => event(database)));
+    const happen = (database: CommandDatabase) =>
+      EVENTS.forEach((event) => database.transaction(() => event(database)));
     const later = bench.renew();
     happen(later);
-    // Everything that happens changes this response, so that a response of two moments cannot look like one of the first.
+    // Everything that happens changes this response, so that a response of two moments cannot look
+    // like one of the first.
     assert.notEqual(await textOf(bench, request), expected);
     for (let place = 2; place <= count; place += stepFor(count)) {
       const other = bench.renew();
       bench.onStatement = (number) => void (number === place && happen(other));
-      assert.equal(await textOf(bench, request), expected, `all happens before statement ${place} of ${count}`);
+      assert.equal(
+        await textOf(bench, request),
+        expected,
+        `all happens before statement ${place} of ${count}`,
+      );
       bench.onStatement = () => {};
     }
     const [other, rest] = [bench.renew(), [...EVENTS]];
@@ -209,13 +328,16 @@ for (const request of REQUESTS) {
       const event = number > 1 ? rest.shift() : undefined;
       if (event) other.transaction(() => event(other));
     };
-    assert.equal(await textOf(bench, request), expected, 'something happens before every statement');
+    assert.equal(
+      await textOf(bench, request),
+      expected,
+      'something happens before every statement',
+    );
     assert.equal(bench.open(), 0);
   });
 }
 /** Few statements are tried one by one; of many a part, the second always. */
 const stepFor = (count: number) => Math.ceil(count / runs(5, 60));
-
 
 /** A text that no socket holds, so that a client that does not read it holds up its response. */
 const LONG = 20_000_000;
@@ -228,11 +350,16 @@ function hashOf(bytes: Buffer): string {
 async function openSlowly({ url }: Bench, request: string, coding = 'identity') {
   const wire = await openWire(url);
   wire.socket.pause();
-  wire.socket.write(`GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\nConnection: close\r\n\r\n`);
+  wire.socket.write(
+    `GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\nConnection: close\r\n\r\n`,
+  );
   return wire;
 }
 
-/** Whether no response holds a state of the database: then SQLite can move its whole log into the database, and begin it anew. */
+/**
+ * Whether no response holds a state of the database: then SQLite can move its whole log into the
+ * database, and begin it anew.
+ */
 function isFree(database: CommandDatabase): boolean {
   return database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
 }
@@ -240,7 +367,9 @@ function isFree(database: CommandDatabase): boolean {
 test('a response of unbounded length holds no state while its client does not read, and is of one moment all the same', async (t) => {
   const bench = await startBench(t);
   const database = bench.renew();
-  database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`).run();
+  database
+    .statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`)
+    .run();
   const request = '/reasoning?include_full_conversation=true';
   const expected = await textOf(bench, request);
   // Its body is read no further than buffers hold.
@@ -256,27 +385,38 @@ test('a response of unbounded length holds no state while its client does not re
 async function withLongJob(t: TestContext, limits: Partial<HttpLimits>) {
   const bench = await startBench(t, limits);
   const database = bench.renew();
-  database.statement(`UPDATE jobs SET warnings = json_array(hex(randomblob(${LONG / 2}))) WHERE job_id = 'running'`).run();
+  database
+    .statement(
+      `UPDATE jobs SET warnings = json_array(hex(randomblob(${LONG / 2}))) WHERE job_id = 'running'`,
+    )
+    .run();
   return { bench, database };
 }
 
 for (const coding of ['identity', 'gzip'])
   test(`a response of one state is made ahead of its client, so that it holds that state no longer than its making takes: ${coding}`, async (t) => {
-  const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
-  const wire = await openSlowly(bench, '/jobs', coding);
-  await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
-  assert.ok(isFree(database));
-  wire.socket.resume();
-  assert.ok((await wire.ended).length > LONG / 3);
-});
+    const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
+    const wire = await openSlowly(bench, '/jobs', coding);
+    await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
+    assert.ok(isFree(database));
+    wire.socket.resume();
+    assert.ok((await wire.ended).length > LONG / 3);
+  });
 
 test('a response that would have to hold its state for a slow client for too long is cut off, and the next one is served then', async (t) => {
-  const { bench, database } = await withLongJob(t, { maxAheadBytes: 1, maxHeldMs: 200, maxReadings: 1 });
+  const { bench, database } = await withLongJob(t, {
+    maxAheadBytes: 1,
+    maxHeldMs: 200,
+    maxReadings: 1,
+  });
   const wire = await openSlowly(bench, '/jobs');
   await until('the response to begin', () => bench.open() === 1);
   const order: string[] = [];
   const next = textOf(bench, '/models').finally(() => order.push('the next'));
-  await until('the response to end', () => bench.statements() > 2 && bench.open() === 0 && order.length > 0);
+  await until(
+    'the response to end',
+    () => bench.statements() > 2 && bench.open() === 0 && order.length > 0,
+  );
   assert.match(await next, /^200 /);
   assert.equal(bench.mostOpen(), 1);
   assert.ok(isFree(database));

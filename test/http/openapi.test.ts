@@ -17,7 +17,10 @@ const RUNS = runs(100, 20_000);
 test('the description names its version, licence and servers', () => {
   assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);
   assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
-  assert.deepEqual(document.servers.map(({ url }: Json) => url), ['/', 'http://localhost:8080']);
+  assert.deepEqual(
+    document.servers.map(({ url }: Json) => url),
+    ['/', 'http://localhost:8080'],
+  );
   assert.deepEqual(document.security, [{}, { accessToken: [] }]);
 });
 
@@ -71,11 +74,17 @@ test('every object has a name, every name is used, every operation has an id and
     [],
   );
   const text = JSON.stringify(document);
-  for (const name of Object.keys(document.components.schemas)) assert.ok(text.includes(`schemas/${name}"`), name);
-  const all = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
+  for (const name of Object.keys(document.components.schemas))
+    assert.ok(text.includes(`schemas/${name}"`), name);
+  const all = Object.values<Json>(document.paths).flatMap((methods) =>
+    Object.values<Json>(methods),
+  );
   assert.equal(new Set(all.map(({ operationId }) => operationId)).size, all.length);
   const tags = document.tags.map(({ name }: Json) => name);
-  assert.deepEqual([...new Set(all.flatMap((operation) => operation['tags']))].sort(), [...tags].sort());
+  assert.deepEqual(
+    [...new Set(all.flatMap((operation) => operation['tags']))].sort(),
+    [...tags].sort(),
+  );
 });
 
 test('the trigger requires only end_date; parameters of a query are described as the values that their text represents', () => {
@@ -84,15 +93,26 @@ test('the trigger requires only end_date; parameters of a query are described as
   assert.deepEqual([properties.end_date.type, properties.end_date.format], ['string', 'date']);
   const parameter = (path: string, name: string) =>
     document.paths[path].get.parameters.find((one: Json) => one['name'] === name).schema;
-  assert.deepEqual(parameter('/jobs', 'limit'), { type: 'integer', minimum: 1, maximum: 200, default: 50 });
-  assert.deepEqual(parameter('/reasoning', 'include_full_conversation'), { type: 'boolean', default: false });
+  assert.deepEqual(parameter('/jobs', 'limit'), {
+    type: 'integer',
+    minimum: 1,
+    maximum: 200,
+    default: 50,
+  });
+  assert.deepEqual(parameter('/reasoning', 'include_full_conversation'), {
+    type: 'boolean',
+    default: false,
+  });
   for (const [path, name] of [
     ['/reasoning', 'date'],
     ['/performance', 'start_date'],
     ['/performance', 'end_date'],
   ] as const)
     assert.equal(parameter(path, name).format, 'date');
-  assert.ok(parameter('/performance', 'benchmark').pattern && parameter('/prices/coverage', 'symbol').pattern);
+  assert.ok(
+    parameter('/performance', 'benchmark').pattern &&
+      parameter('/prices/coverage', 'symbol').pattern,
+  );
 });
 
 test('the pattern of a signature knows the same characters as the service', () => {
@@ -101,7 +121,9 @@ test('the pattern of a signature knows the same characters as the service', () =
   const differing = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
     (character) =>
       character.isWellFormed() &&
-      [character, `a${character}b`].some((text) => pattern.test(text) !== v.safeParse(signatureSchema, text).success),
+      [character, `a${character}b`].some(
+        (text) => pattern.test(text) !== v.safeParse(signatureSchema, text).success,
+      ),
   );
   assert.deepEqual(differing, []);
 });
@@ -123,20 +145,32 @@ function typed({ type }: Json, text: string): unknown {
   return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** Words for true and false that clients of older versions send; the description has only the plain ones. */
+/**
+ * Words for true and false that clients of older versions send; the description has only the plain
+ * ones.
+ */
 const OTHER_BOOLEANS = /^(true|false|yes|no|on|off|[tfyn01])$/i;
 
-const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
+const asText = (value: unknown) =>
+  (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
 
 /** Texts by name, as a query or headers have them, some of which fit. */
-function textsFor(parameters: Operation['parameters']): fc.Arbitrary<Record<string, string | undefined>> {
+function textsFor(
+  parameters: Operation['parameters'],
+): fc.Arbitrary<Record<string, string | undefined>> {
   const text = (schema: Json) =>
-    fc.oneof({ weight: 9, arbitrary: perhapsFitting(schema).map(asText) }, { weight: 1, arbitrary: fc.constant('') });
+    fc.oneof(
+      { weight: 9, arbitrary: perhapsFitting(schema).map(asText) },
+      { weight: 1, arbitrary: fc.constant('') },
+    );
   const values = parameters.map(({ name, schema }) => [name, text(schema)] as const);
   return fc.record(Object.fromEntries(values), { requiredKeys: [] });
 }
 
-function isAllowed(parameters: Operation['parameters'], texts: Record<string, string | undefined>): boolean {
+function isAllowed(
+  parameters: Operation['parameters'],
+  texts: Record<string, string | undefined>,
+): boolean {
   return parameters.every(({ name, schema, required, allowEmptyValue }) => {
     const text = texts[name];
     if (text === undefined) return !required;
@@ -158,7 +192,13 @@ for (const { method, path, parameters, body } of operations) {
         fc.pre(isAllowed(inQuery, texts) || !inQuery.some(isOther));
         // That endpoint checks its date itself, because an invalid one is a 400 there.
         const isDate = path !== '/reasoning' || !texts['date'] || isCalendarDate(texts['date']);
-        const isAccepted = accepts(() => validateQuery(route.query, String(new URLSearchParams(texts as Record<string, string>)))) && isDate;
+        const isAccepted =
+          accepts(() =>
+            validateQuery(
+              route.query,
+              String(new URLSearchParams(texts as Record<string, string>)),
+            ),
+          ) && isDate;
         assert.equal(isAccepted, isAllowed(inQuery, texts));
       });
       fc.assert(property, { numRuns: RUNS });
@@ -167,37 +207,71 @@ for (const { method, path, parameters, body } of operations) {
   for (const { name, required, allowEmptyValue, schema } of inQuery)
     test(`${method} ${path}: ${name} ${required ? 'is required and may not' : 'is optional and may'} be empty, and is described so`, () => {
       // A value that all other parameters fit, so that only this one decides.
-      const others = inQuery.filter((other) => other.required && other.name !== name).map((other) => [other.name, 'a'] as const);
+      const others = inQuery
+        .filter((other) => other.required && other.name !== name)
+        .map((other) => [other.name, 'a'] as const);
       const accepted = (...pairs: [string, string][]) =>
-        accepts(() => validateQuery(route.query, String(new URLSearchParams([...others.map(([key, value]): [string, string] => [key, value]), ...pairs]))));
+        accepts(() =>
+          validateQuery(
+            route.query,
+            String(
+              new URLSearchParams([
+                ...others.map(([key, value]): [string, string] => [key, value]),
+                ...pairs,
+              ]),
+            ),
+          ),
+        );
       assert.deepEqual([accepted([name, '']), accepted()], [!required, !required]);
       assert.equal(allowEmptyValue ?? false, !required);
-      if (schema['type'] === 'string' && schema['enum'] === undefined) assert.equal(fits(schema, ''), !required);
+      if (schema['type'] === 'string' && schema['enum'] === undefined)
+        assert.equal(fits(schema, ''), !required);
       if (required) assert.equal(schema['minLength'], 1);
     });
 
   if (inHeaders.length > 0)
     test(`${method} ${path}: headers are accepted if and only if the description allows them`, () => {
       const property = fc.property(textsFor(inHeaders), (texts) => {
-        const given = Object.entries(texts).map(([name, text = '']) => [name.toLowerCase(), [text.trim()]]);
-        const allowed = inHeaders.every(({ name, schema }) => !(name in texts) || fits(schema, texts[name]?.trim()));
-        assert.equal(accepts(() => validateHeaders(route.headers as never, Object.fromEntries(given))), allowed);
+        const given = Object.entries(texts).map(([name, text = '']) => [
+          name.toLowerCase(),
+          [text.trim()],
+        ]);
+        const allowed = inHeaders.every(
+          ({ name, schema }) => !(name in texts) || fits(schema, texts[name]?.trim()),
+        );
+        assert.equal(
+          accepts(() => validateHeaders(route.headers as never, Object.fromEntries(given))),
+          allowed,
+        );
       });
       fc.assert(property, { numRuns: RUNS });
     });
 
   if (body !== undefined)
     test(`${method} ${path}: a body is accepted if and only if the description allows it`, () => {
-      const fields = Object.entries<Json>(body['properties']).map(([name, schema]) => [name, perhapsFitting(schema)]);
+      const fields = Object.entries<Json>(body['properties']).map(([name, schema]) => [
+        name,
+        perhapsFitting(schema),
+      ]);
       const bodies = fc.oneof(
         { weight: 6, arbitrary: fc.record(Object.fromEntries(fields), { requiredKeys: [] }) },
-        { weight: 1, arbitrary: fc.record({ ...Object.fromEntries(fields), other: fc.jsonValue() }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({ ...Object.fromEntries(fields), other: fc.jsonValue() }),
+        },
         { weight: 1, arbitrary: fc.jsonValue() },
       );
       const property = fc.property(bodies, (value) => {
         // As it goes over the wire, where no text contains half a character.
-        const sent = JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner)));
-        assert.equal(accepts(() => validateBody(route.body as never, sent)), fits(body, sent));
+        const sent = JSON.parse(
+          JSON.stringify(value, (_, inner) =>
+            typeof inner === 'string' ? inner.toWellFormed() : inner,
+          ),
+        );
+        assert.equal(
+          accepts(() => validateBody(route.body as never, sent)),
+          fits(body, sent),
+        );
       });
       fc.assert(property, { numRuns: RUNS });
     });
@@ -224,7 +298,10 @@ for (const [name, change] of limits) {
   test(`the trigger and its description agree on ${name}`, () => {
     const body = JSON.parse(JSON.stringify({ end_date: '2025-11-10', ...change }));
     const trigger = routes.find(({ path }) => path === '/simulate/trigger');
-    assert.equal(accepts(() => validateBody(trigger?.body as never, body)), fits(triggered?.body as Json, body));
+    assert.equal(
+      accepts(() => validateBody(trigger?.body as never, body)),
+      fits(triggered?.body as Json, body),
+    );
   });
 }
 

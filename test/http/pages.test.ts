@@ -23,8 +23,16 @@ const files: [path: string, contentType: string, content: RegExp][] = [
   ['/model-days/gpt-5/2025-09-15', 'text/html; charset=utf-8', html],
   ['/jobs/3f0c9a52', 'text/html; charset=utf-8', html],
   ['/api', 'text/html; charset=utf-8', html],
-  ['/app.js', 'text/javascript; charset=utf-8', /^\/\*!\nuplot [\d.]+, included here under this licence:\n\nThe MIT License[^*]+\*\/\n"use strict"/],
-  ['/app.css', 'text/css; charset=utf-8', /^\/\*!\nuplot [^*]+The MIT License[^*]+\*\/\n[^]*color-scheme/],
+  [
+    '/app.js',
+    'text/javascript; charset=utf-8',
+    /^\/\*!\nuplot [\d.]+, included here under this licence:\n\nThe MIT License[^*]+\*\/\n"use strict"/,
+  ],
+  [
+    '/app.css',
+    'text/css; charset=utf-8',
+    /^\/\*!\nuplot [^*]+The MIT License[^*]+\*\/\n[^]*color-scheme/,
+  ],
   ['/favicon.svg', 'image/svg+xml', /^<svg/],
 ];
 
@@ -39,24 +47,62 @@ for (const [path, contentType, content] of files) {
     );
     assert.equal(response.headers.get('cache-control'), 'no-cache');
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
-    const again = await fetch(service.url + path, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } });
+    const again = await fetch(service.url + path, {
+      headers: { 'if-none-match': response.headers.get('etag') ?? '' },
+    });
     assert.deepEqual([again.status, await again.text()], [304, '']);
   });
 }
 
 const modes: [mode: Parameters<typeof createPages>[1], body: string][] = [
-  [{ settings: { deploymentMode: 'PROD', preserveDevData: true }, viewedFile: null, isFixed: false }, '<body>'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: true }, viewedFile: null, isFixed: false }, '<body data-dev="kept">'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: false }, viewedFile: null, isFixed: false }, '<body data-dev="erased">'],
-  [{ settings: { deploymentMode: 'PROD', preserveDevData: null }, viewedFile: 'a"b.db', isFixed: false }, '<body data-view="a&#34;b.db">'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x', isFixed: true }, '<body data-dev="kept" data-view="x" data-fixed>'],
+  [
+    {
+      settings: { deploymentMode: 'PROD', preserveDevData: true },
+      viewedFile: null,
+      isFixed: false,
+    },
+    '<body>',
+  ],
+  [
+    {
+      settings: { deploymentMode: 'DEV', preserveDevData: true },
+      viewedFile: null,
+      isFixed: false,
+    },
+    '<body data-dev="kept">',
+  ],
+  [
+    {
+      settings: { deploymentMode: 'DEV', preserveDevData: false },
+      viewedFile: null,
+      isFixed: false,
+    },
+    '<body data-dev="erased">',
+  ],
+  [
+    {
+      settings: { deploymentMode: 'PROD', preserveDevData: null },
+      viewedFile: 'a"b.db',
+      isFixed: false,
+    },
+    '<body data-view="a&#34;b.db">',
+  ],
+  [
+    { settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x', isFixed: true },
+    '<body data-dev="kept" data-view="x" data-fixed>',
+  ],
 ];
 
 for (const [mode, body] of modes) {
   test(`the HTML file of a ${mode.viewedFile === null ? 'server' : 'view'} in ${mode.settings.deploymentMode} mode has ${body}`, async (t) => {
-    const { routes: [page] } = createPages({ 'index.html': brotliCompressSync('<body>').toString('base64') }, mode);
+    const {
+      routes: [page],
+    } = createPages({ 'index.html': brotliCompressSync('<body>').toString('base64') }, mode);
     const server = createServer((request, response) => page?.send(request, response));
-    assert.equal(await (await fetch(`http://127.0.0.1:${await listenHere(t, server)}`)).text(), body);
+    assert.equal(
+      await (await fetch(`http://127.0.0.1:${await listenHere(t, server)}`)).text(),
+      body,
+    );
   });
 }
 
@@ -74,9 +120,15 @@ const codings: [accepts: string | null, coding: string | null][] = [
 test('the script comes in the coding that the client prefers, and is the same in each', async () => {
   const request = (accepts: string | null) =>
     `GET /app.js HTTP/1.1\r\nHost: x\r\n${accepts === null ? '' : `Accept-Encoding: ${accepts}\r\n`}Connection: close\r\n\r\n`;
-  const plain = await (await fetch(`${service.url}/app.js`, { headers: { 'accept-encoding': 'identity' } })).text();
+  const plain = await (
+    await fetch(`${service.url}/app.js`, { headers: { 'accept-encoding': 'identity' } })
+  ).text();
   for (const [accepts, coding] of codings) {
-    assert.equal(/^content-encoding: (.*)\r$/im.exec(await send(service.url, request(accepts)))?.[1] ?? null, coding, String(accepts));
+    assert.equal(
+      /^content-encoding: (.*)\r$/im.exec(await send(service.url, request(accepts)))?.[1] ?? null,
+      coding,
+      String(accepts),
+    );
     const init = { headers: { 'accept-encoding': accepts ?? 'identity' } };
     const response = await fetch(`${service.url}/app.js`, init);
     assert.equal(response.headers.get('vary'), 'Accept-Encoding');
@@ -92,16 +144,24 @@ test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, 
     [`"other", ${tag}`, 304],
     ['*', 304],
     ['"other"', 200],
-    [tag.slice(0, -2) + '"', 200],
+    [`${tag.slice(0, -2)}"`, 200],
   ];
   for (const [tags, status] of known)
-    assert.equal((await fetch(service.url, { headers: { 'if-none-match': tags } })).status, status, tags);
+    assert.equal(
+      (await fetch(service.url, { headers: { 'if-none-match': tags } })).status,
+      status,
+      tags,
+    );
 });
 
 test('pages hide no route, and unknown paths remain errors in JSON', async () => {
   for (const { path } of routes) {
     assert.ok(!(pagePaths as readonly string[]).includes(path));
-    assert.equal(matchPage(path.replace(/\{\w+\}/, 'x')), null, `${path} is both a page and a route`);
+    assert.equal(
+      matchPage(path.replace(/\{\w+\}/, 'x')),
+      null,
+      `${path} is both a page and a route`,
+    );
   }
   for (const path of ['/nothing', '/models/a/b', '/index.html', '/API', '/api//']) {
     const { status, headers, body } = await service.get(path);
@@ -125,7 +185,8 @@ for (const [name, path, init, status, type] of lost) {
   test(`a browser that requests ${name} gets ${status} as ${type}`, async () => {
     const response = await fetch(service.url + path, { ...init, headers: { accept: BROWSER } });
     assert.deepEqual([response.status, response.headers.get('content-type')], [status, type]);
-    if (type.startsWith('text/html') && init.method === undefined) assert.match(await response.text(), html);
+    if (type.startsWith('text/html') && init.method === undefined)
+      assert.match(await response.text(), html);
     if (status === 405) assert.equal(response.headers.get('allow'), 'POST');
   });
 }
@@ -146,7 +207,11 @@ test("paths of other servers' interface descriptions lead to the API page", asyn
 test('a slash at the end of a path changes nothing, here and in the browser', async () => {
   for (const path of ['/api/', '/models/gpt-5/', '/jobs/3f0c9a52/']) {
     const response = await fetch(service.url + path);
-    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type')],
+      [200, 'text/html; charset=utf-8'],
+      path,
+    );
     assert.deepEqual(matchPage(path), matchPage(path.slice(0, -1)));
   }
   assert.equal((await service.get('/models/')).body.count, 3);
@@ -164,7 +229,10 @@ test('a page allows only GET and HEAD', async () => {
 
 test('a path contains the names from which it was made, whatever their characters', () => {
   for (const name of ['gpt-5', 'openai/gpt-5', '100%', 'a?b#c', '<b>"\'&', '日本']) {
-    assert.deepEqual(matchPage(modelPath(name)), { page: '/models/{model}', params: { model: name } });
+    assert.deepEqual(matchPage(modelPath(name)), {
+      page: '/models/{model}',
+      params: { model: name },
+    });
     const day = { page: '/model-days/{model}/{date}', params: { model: name, date: '2025-09-15' } };
     assert.deepEqual(matchPage(modelDayPath(name, '2025-09-15')), day);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -8,7 +8,10 @@ import { within } from '../support/near.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
-/** Two weeks of AAPL, of which model-a and each run of the family hold 10 shares from the first day on. */
+/**
+ * Two weeks of AAPL, of which model-a and each run of the family hold 10 shares from the first day
+ * on.
+ */
 const DATES = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13', '2025-11-14', '2025-11-17'];
 const CLOSES = [110, 99, 121, 100, 105, 130];
 const PRICES = DATES.map((date, index) => `AAPL ${date} 100 ${CLOSES[index]}`).join('\n');
@@ -35,7 +38,9 @@ before(async (t) => {
     prices: PRICES,
   });
   const range = { start_date: '2025-11-10', end_date: '2025-11-17' };
-  job = (await runJobHere(service, script, { ...range, models: ['all', 'fails', 'twice', 'unclean'] })).job_id;
+  job = (
+    await runJobHere(service, script, { ...range, models: ['all', 'fails', 'twice', 'unclean'] })
+  ).job_id;
   await runJobHere(service, script, { ...range, start_date: '2025-11-14', models: ['short'] });
 });
 
@@ -43,8 +48,16 @@ const ask = (query: string) => validBody(service, `/performance${query}`, perfor
 const assertNear = within({ absolute: 1e-9 });
 
 const FEW = 'It has 2 days with a return, fewer than half of the median of 6 days';
-const UNCLEAN = { model: 'unclean', reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31' };
-const commonOf = (start: string | null, end: string | null, days: number, leftOut: LeftOut = []) => ({
+const UNCLEAN = {
+  model: 'unclean',
+  reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31',
+};
+const commonOf = (
+  start: string | null,
+  end: string | null,
+  days: number,
+  leftOut: LeftOut = [],
+) => ({
   ...{ start_date: start, end_date: end, days },
   left_out: leftOut,
   left_out_days: [] as { date: string; missing: number; models: string[] }[],
@@ -55,7 +68,10 @@ const unshared = (model: string, ...days: number[]) => ({
 });
 type LeftOut = { model: string; reason: string }[];
 
-type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
+type Choice = Pick<
+  v.InferOutput<typeof performanceResponse>,
+  'clean_after' | 'common' | 'without_clean_days'
+>;
 /** A query → the model-days of each model in the response, and what is said about the choice. */
 const choices: [query: string, days: Record<string, number>, choice: Partial<Choice>][] = [
   ['', { all: 6, fails: 5, short: 2, twice: 6, 'twice#2': 6, unclean: 6 }, {}],
@@ -67,12 +83,22 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     '?common=true',
     { all: 4, fails: 4, twice: 4, 'twice#2': 4, unclean: 4 },
     // On the day after it failed, its return covers two days.
-    { common: { ...commonOf('2025-11-10', '2025-11-17', 4, [{ model: 'short', reason: FEW }]), ...unshared('fails', 12, 13) } },
+    {
+      common: {
+        ...commonOf('2025-11-10', '2025-11-17', 4, [{ model: 'short', reason: FEW }]),
+        ...unshared('fails', 12, 13),
+      },
+    },
   ],
   [
     '?common=true&models=all,short', // half of the median, 4, is enough
     { all: 1, short: 1 }, // the first day of short is measured from its open
-    { common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 10, 11, 12, 13, 14) } },
+    {
+      common: {
+        ...commonOf('2025-11-17', '2025-11-17', 1),
+        ...unshared('short', 10, 11, 12, 13, 14),
+      },
+    },
   ],
   [
     '?common=true&models=all,short&start_date=2025-11-13',
@@ -87,7 +113,9 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   [
     '?common=true&models=fails,short',
     { fails: 1, short: 1 },
-    { common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 10, 11, 13, 14) } },
+    {
+      common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 10, 11, 13, 14) },
+    },
   ],
   ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
   ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
@@ -104,7 +132,14 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   [
     '?days=clean&end_date=2025-11-12&models=all,fails',
     { all: 3 },
-    { without_clean_days: [{ model: 'fails', reason: 'Its last model-day, 2025-11-11, is not after its knowledge cutoff, 2025-11-11' }] },
+    {
+      without_clean_days: [
+        {
+          model: 'fails',
+          reason: 'Its last model-day, 2025-11-11, is not after its knowledge cutoff, 2025-11-11',
+        },
+      ],
+    },
   ],
   [
     '?days=clean&common=true',
@@ -113,7 +148,9 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
       clean_after: '2025-11-11',
       without_clean_days: [UNCLEAN],
       common: {
-        ...commonOf('2025-11-14', '2025-11-17', 2, [{ model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') }]),
+        ...commonOf('2025-11-14', '2025-11-17', 2, [
+          { model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') },
+        ]),
         ...unshared('fails', 12, 13),
       },
     },
@@ -121,13 +158,24 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
 ];
 for (const [query, days, choice] of choices) {
   test(`GET /performance${query} has the model-days ${JSON.stringify(days)}`, async () => {
-    const { models: reports, clean_after, common, without_clean_days, count } = await ask(query.replace('JOB', job));
-    if (query.includes('end_date=2025-11-12')) assert.equal(clean_after, null, 'the cutoff of a model without clean days does not count');
-    assert.deepEqual(Object.fromEntries(reports.map((report) => [report.model, report.model_days])), days);
+    const {
+      models: reports,
+      clean_after,
+      common,
+      without_clean_days,
+      count,
+    } = await ask(query.replace('JOB', job));
+    if (query.includes('end_date=2025-11-12'))
+      assert.equal(clean_after, null, 'the cutoff of a model without clean days does not count');
+    assert.deepEqual(
+      Object.fromEntries(reports.map((report) => [report.model, report.model_days])),
+      days,
+    );
     const said = { clean_after: null, common: null, without_clean_days: [], ...choice };
     assert.deepEqual([{ clean_after, common, without_clean_days }, count], [said, reports.length]);
     for (const { curve, knowledge_cutoff: cutoff } of reports)
-      if (query.includes('clean')) assert.ok(curve.every(({ date }) => date > (cutoff ?? '') && date > (clean_after ?? '')));
+      if (query.includes('clean'))
+        assert.ok(curve.every(({ date }) => date > (cutoff ?? '') && date > (clean_after ?? '')));
   });
 }
 
@@ -136,15 +184,29 @@ test('every figure is over the common days: returns link over the days between, 
   const [all] = reports;
   assert.ok(all !== undefined);
   const dates = DATES.filter((date) => !['2025-11-12', '2025-11-13'].includes(date));
-  assert.deepEqual([all.curve.map(({ date }) => date), benchmark.curve.map(({ date }) => date)], [dates, dates]);
+  assert.deepEqual(
+    [all.curve.map(({ date }) => date), benchmark.curve.map(({ date }) => date)],
+    [dates, dates],
+  );
   // Of 10,000 dollars 10 shares: 10,100, 9,990, (10,210, 10,000,) 10,050, 10,300
   const growth = [1.01, 0.999, (0.999 * 10_050) / 10_000, (0.999 * 10_300) / 10_000];
   for (const [index, point] of all.curve.entries()) assertNear(point.growth, growth[index]);
   assertNear(all.total_return, (growth.at(-1) ?? NaN) - 1);
-  assert.deepEqual([all.profit, all.trading.unrealised_profit], [290, 300], 'without the 10 of the days between');
-  assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 290]]);
+  assert.deepEqual(
+    [all.profit, all.trading.unrealised_profit],
+    [290, 300],
+    'without the 10 of the days between',
+  );
+  assert.deepEqual(
+    all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]),
+    [['AAPL', 290]],
+  );
   assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 1]);
-  assert.equal(new Set(reports.map(({ relative }) => relative.benchmark_return)).size, 1, 'the same times for every model');
+  assert.equal(
+    new Set(reports.map(({ relative }) => relative.benchmark_return)).size,
+    1,
+    'the same times for every model',
+  );
   // AAPL from the open of the first date to the close of the second, and over the last two dates
   const own = [1.1, 0.99, 0.99 * 1.05, 0.99 * 1.3];
   for (const [index, { value }] of benchmark.curve.entries()) assertNear(value, own[index]);
@@ -152,18 +214,35 @@ test('every figure is over the common days: returns link over the days between, 
 });
 
 test('the tables have the chosen days only', async () => {
-  const lines = async (query: string) => (await (await fetch(`${service.url}/performance?format=csv&${query}`)).text()).split('\r\n').slice(1, -1);
-  assert.deepEqual((await lines('common=true&model=fails')).map((line) => line.slice(0, 16)), DATES.filter((date) => date !== '2025-11-12').map((date) => `fails,${date}`));
+  const lines = async (query: string) =>
+    (await (await fetch(`${service.url}/performance?format=csv&${query}`)).text())
+      .split('\r\n')
+      .slice(1, -1);
+  assert.deepEqual(
+    (await lines('common=true&model=fails')).map((line) => line.slice(0, 16)),
+    DATES.filter((date) => date !== '2025-11-12').map((date) => `fails,${date}`),
+  );
   const trades = 'table=trades&models=twice,all';
-  assert.deepEqual((await lines(trades)).map((line) => line.split(',')[0]), ['all', 'twice']);
-  assert.deepEqual(await lines(`${trades}&days=clean&models=twice,fails`.replace(trades, 'table=trades')), [], 'bought before');
+  assert.deepEqual(
+    (await lines(trades)).map((line) => line.split(',')[0]),
+    ['all', 'twice'],
+  );
+  assert.deepEqual(
+    await lines(`${trades}&days=clean&models=twice,fails`.replace(trades, 'table=trades')),
+    [],
+    'bought before',
+  );
 });
 
 const refusals: [query: string, status: number, detail: RegExp][] = [
   ['?models=all,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
   ['?models=all,all', 422, /^models: a name is repeated; name each model once$/],
   ['?models=all,', 422, /^models: expected names separated by commas$/],
-  ['?models=all&model=fails', 422, /^models: cannot be combined with model; name all models in models$/],
+  [
+    '?models=all&model=fails',
+    422,
+    /^models: cannot be combined with model; name all models in models$/,
+  ],
   ['?days=some', 422, /^days: expected all or clean$/],
   ['?common=maybe', 422, /^common: expected true or false$/],
   ['?details=maybe', 422, /^details: expected true or false$/],
@@ -182,7 +261,11 @@ test('a model whose model-days have all failed is named with the reason, unless 
   const day = 'start_date=2025-11-12&end_date=2025-11-12';
   const reason = '1 model-day failed, and none was completed';
   for (const query of [day, `${day}&common=true`, `${day}&days=clean`, `${day}&models=fails`])
-    assert.deepEqual((await ask(`?${query}`)).without_completed_days, [{ model: 'fails', reason }], query);
+    assert.deepEqual(
+      (await ask(`?${query}`)).without_completed_days,
+      [{ model: 'fails', reason }],
+      query,
+    );
   for (const query of ['', `?${day}&models=all`, '?common=true', '?model=all'])
     assert.deepEqual((await ask(query)).without_completed_days, [], query);
 });
@@ -201,21 +284,51 @@ test('failed model-days count within the filters until one is completed', async 
   assert.deepEqual(await failed('?model=fails&start_date=2025-11-13'), { fails: 0 });
   assert.deepEqual(await failed('?model=fails&end_date=2025-11-11'), { fails: 0 });
   const setCutoff = (date: string) =>
-    service.database.statement(`UPDATE simulation_runs SET entry = json_set(entry, '$.knowledge_cutoff', ?) WHERE model = 'fails'`).run(date);
+    service.database
+      .statement(
+        `UPDATE simulation_runs SET entry = json_set(entry, '$.knowledge_cutoff', ?) WHERE model = 'fails'`,
+      )
+      .run(date);
   setCutoff('2025-11-12');
-  assert.deepEqual(await failed('?days=clean&models=fails'), { fails: 0 }, 'it failed on an unclean day');
+  assert.deepEqual(
+    await failed('?days=clean&models=fails'),
+    { fails: 0 },
+    'it failed on an unclean day',
+  );
   setCutoff('2025-11-11');
-  await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] });
+  await runJobHere(
+    service,
+    {},
+    { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] },
+  );
   assert.deepEqual(await failed('?model=fails'), { fails: 0 });
-  assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 }, 'the job itself still has a failed day');
-  service.database.statement(`UPDATE job_details SET status = 'skipped' WHERE job_id = ? AND status = 'failed'`).run(job);
-  assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 0 }, 'a skipped day has not failed');
+  assert.deepEqual(
+    await failed(`?job_id=${job}&model=fails`),
+    { fails: 1 },
+    'the job itself still has a failed day',
+  );
+  service.database
+    .statement(`UPDATE job_details SET status = 'skipped' WHERE job_id = ? AND status = 'failed'`)
+    .run(job);
+  assert.deepEqual(
+    await failed(`?job_id=${job}&model=fails`),
+    { fails: 0 },
+    'a skipped day has not failed',
+  );
 });
 
 test('a day that starts from nothing has no return, and so is not common', async () => {
   const of = `session_id IN (SELECT session_id FROM trading_sessions WHERE model = 'unclean' AND date = '2025-11-13')`;
-  service.database.statement(`UPDATE positions SET daily_profit_e4 = portfolio_value_e4 WHERE ${of}`).run();
+  service.database
+    .statement(`UPDATE positions SET daily_profit_e4 = portfolio_value_e4 WHERE ${of}`)
+    .run();
   const { common, models: reports } = await ask('?common=true&models=all,unclean');
-  assert.deepEqual([common?.days, common?.left_out_days], [5, [{ date: '2025-11-13', missing: 1, models: ['unclean'] }]]);
-  assert.deepEqual(reports.map((report) => report.model_days), [5, 5]);
+  assert.deepEqual(
+    [common?.days, common?.left_out_days],
+    [5, [{ date: '2025-11-13', missing: 1, models: ['unclean'] }]],
+  );
+  assert.deepEqual(
+    reports.map((report) => report.model_days),
+    [5, 5],
+  );
 });

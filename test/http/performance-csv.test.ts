@@ -24,13 +24,26 @@ before(async (t) => {
       QQQ  2025-11-10 500 505
       QQQ  2025-11-11 505 515.1`,
   });
-  const list = { dividends: [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }], spans: [], basis: 'as_paid' } as const;
-  atOnce(storeDividends(service.database, list, { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' }));
+  const list = {
+    dividends: [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }],
+    spans: [],
+    basis: 'as_paid',
+  } as const;
+  atOnce(
+    storeDividends(service.database, list, {
+      source: 'csv',
+      recordedAt: '2025-11-12T00:00:00.000Z',
+    }),
+  );
   const script: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
   };
-  await runJobHere(service, script, { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] });
+  await runJobHere(service, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-11',
+    models: ['model-a'],
+  });
 });
 
 const tables: [query: string, fileName: string, lines: string[]][] = [
@@ -53,7 +66,13 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479',
     ],
   ],
-  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown']],
+  [
+    'format=csv&model=unknown',
+    'curve.csv',
+    [
+      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown',
+    ],
+  ],
   [
     'format=csv&table=trades&start_date=2025-11-11',
     'trades.csv',
@@ -68,7 +87,10 @@ for (const [query, fileName, lines] of tables) {
   test(`/performance?${query} is a table`, async () => {
     const response = await fetch(`${service.url}/performance?${query}`);
     assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
-    assert.match(response.headers.get('content-disposition') ?? '', new RegExp(`filename="${fileName}"`));
+    assert.match(
+      response.headers.get('content-disposition') ?? '',
+      new RegExp(`filename="${fileName}"`),
+    );
     assert.deepEqual((await response.text()).split('\r\n'), [...lines, '']);
   });
 }
@@ -76,24 +98,44 @@ for (const [query, fileName, lines] of tables) {
 test('the table of actions has splits too, with the shares that they added; the table of trades has none', async () => {
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
   const stamp = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
-  service.database.transaction(() => atOnce(storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp)));
+  service.database.transaction(() =>
+    atOnce(storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp)),
+  );
   const script: Script = {
     'model-b 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-b 2025-11-12': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
   };
-  await runJobHere(service, script, { start_date: '2025-11-11', end_date: '2025-11-12', models: ['model-b'] });
-  const ask = (table: string) => fetch(`${service.url}/performance?model=model-b&format=csv&table=${table}`);
+  await runJobHere(service, script, {
+    start_date: '2025-11-11',
+    end_date: '2025-11-12',
+    models: ['model-b'],
+  });
+  const ask = (table: string) =>
+    fetch(`${service.url}/performance?model=model-b&format=csv&table=${table}`);
   const actions = await ask('actions');
   assert.match(actions.headers.get('content-disposition') ?? '', /filename="actions.csv"/);
-  const [bought, split, sold] = ['11,buy,AAPL,10,120,1,8799,-1201', '12,split,AAPL,20,42,0,8799,0', '12,sell,AAPL,4,42,1,8966,167'];
+  const [bought, split, sold] = [
+    '11,buy,AAPL,10,120,1,8799,-1201',
+    '12,split,AAPL,20,42,0,8799,0',
+    '12,sell,AAPL,4,42,1,8966,167',
+  ];
   const rows = async (response: Response) => (await response.text()).split('\r\n').slice(1, -1);
-  assert.deepEqual(await rows(actions), [bought, split, sold].map((row) => `model-b,2025-11-${row}`));
-  assert.deepEqual(await rows(await ask('trades')), [bought, sold].map((row) => `model-b,2025-11-${row}`));
+  assert.deepEqual(
+    await rows(actions),
+    [bought, split, sold].map((row) => `model-b,2025-11-${row}`),
+  );
+  assert.deepEqual(
+    await rows(await ask('trades')),
+    [bought, sold].map((row) => `model-b,2025-11-${row}`),
+  );
 });
 
 test('another table is a 422, and without CSV the table changes nothing', async () => {
   const wrong = await service.get('/performance?format=csv&table=holdings');
-  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'table: expected curve, trades or actions']);
+  assert.deepEqual(
+    [wrong.status, wrong.body.detail],
+    [422, 'table: expected curve, trades or actions'],
+  );
   assert.deepEqual(
     (await service.get('/performance?table=trades')).body.models,
     (await service.get('/performance')).body.models,
@@ -103,8 +145,15 @@ test('another table is a 422, and without CSV the table changes nothing', async 
 test('the figures count the model-days that the model may remember', async () => {
   const { models, families } = (await service.get('/performance')).body;
   assert.deepEqual(
-    models.map(({ family, knowledge_cutoff, days_before_cutoff }: any) => [family, knowledge_cutoff, days_before_cutoff]),
-    [['model-a', '2025-11-10', 1], ['model-b', null, 0]],
+    models.map(({ family, knowledge_cutoff, days_before_cutoff }: any) => [
+      family,
+      knowledge_cutoff,
+      days_before_cutoff,
+    ]),
+    [
+      ['model-a', '2025-11-10', 1],
+      ['model-b', null, 0],
+    ],
   );
   assert.deepEqual(families, []);
 });

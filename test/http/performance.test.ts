@@ -8,7 +8,10 @@ import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
-/** Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other model holds. */
+/**
+ * Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other
+ * model holds.
+ */
 const PRICES = `
   AAPL 2025-11-10 100 110
   AAPL 2025-11-11 120 110
@@ -24,7 +27,10 @@ const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'M
 const MODELS = ['model-a', 'model-b'];
 const script: Script = {
   'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
-  'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 10 }]], [['buy', { symbol: 'AAPL', amount: 1_000 }]]],
+  'model-a 2025-11-11': [
+    [['sell', { symbol: 'AAPL', amount: 10 }]],
+    [['buy', { symbol: 'AAPL', amount: 1_000 }]],
+  ],
   'model-b 2025-11-11': [[['buy', { symbol: 'MSFT', amount: 10 }]]],
 };
 
@@ -96,9 +102,36 @@ test('a model, figure by figure', async () => {
       },
     ],
     curve: [
-      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known', growth: 1.04, drawdown: 0 },
-      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.05, drawdown: 0 },
-      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.116, drawdown: 0 },
+      {
+        date: '2025-11-10',
+        value: 10_400,
+        daily_return: 0.04,
+        stale: false,
+        dividends: 0,
+        dividend_status: 'known',
+        growth: 1.04,
+        drawdown: 0,
+      },
+      {
+        date: '2025-11-11',
+        value: 10_500,
+        daily_return: 0.0096153846,
+        stale: false,
+        dividends: 0,
+        dividend_status: 'unknown',
+        growth: 1.05,
+        drawdown: 0,
+      },
+      {
+        date: '2025-11-12',
+        value: 11_160,
+        daily_return: 0.0628571429,
+        stale: false,
+        dividends: 0,
+        dividend_status: 'unknown',
+        growth: 1.116,
+        drawdown: 0,
+      },
     ],
     details: null,
   });
@@ -125,7 +158,9 @@ test('a model, figure by figure', async () => {
     expectancy: 200,
     payoff_ratio: null,
     mean_holding_days: 1,
-    unavailable: Object.fromEntries(['profit_factor', 'average_loss', 'payoff_ratio'].map((name) => [name, 'No round trip lost'])),
+    unavailable: Object.fromEntries(
+      ['profit_factor', 'average_loss', 'payoff_ratio'].map((name) => [name, 'No round trip lost']),
+    ),
     latest: [
       {
         symbol: 'AAPL',
@@ -139,25 +174,40 @@ test('a model, figure by figure', async () => {
       },
     ],
   });
-  assert.deepEqual([relative.days, relative.benchmark_return, relative.excess_return], [3, 0.1628, -0.0468]);
+  assert.deepEqual(
+    [relative.days, relative.benchmark_return, relative.excess_return],
+    [3, 0.1628, -0.0468],
+  );
   assert.deepEqual([usage.cost_usd, usage.model_days_without_cost, usage.steps], [null, 3, 6]);
 });
 
 test('the benchmark has its own curve and figures; the response includes the conventions', async () => {
   const { benchmark, conventions, deployment_mode } = await ask('');
   const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
-  assert.deepEqual([name, symbols, start_date, days, total_return], ['QQQ', 1, '2025-11-10', 3, 0.1628]);
+  assert.deepEqual(
+    [name, symbols, start_date, days, total_return],
+    ['QQQ', 1, '2025-11-10', 3, 0.1628],
+  );
   assert.deepEqual(curve, [
     { date: '2025-11-10', value: 1.02, daily_return: 0.02, dividend_status: 'known' }, // 510 over the open of 500
     { date: '2025-11-11', value: 0.969, daily_return: -0.05, dividend_status: 'unknown' },
     { date: '2025-11-12', value: 1.1628, daily_return: 0.2, dividend_status: 'unknown' },
   ]);
   assert.deepEqual(
-    [max_drawdown.depth, max_drawdown.peak_date, max_drawdown.trough_date, max_drawdown.recovery_date],
+    [
+      max_drawdown.depth,
+      max_drawdown.peak_date,
+      max_drawdown.trough_date,
+      max_drawdown.recovery_date,
+    ],
     [0.05, '2025-11-10', '2025-11-11', '2025-11-12'],
   );
   assert.deepEqual(
-    [conventions.trading_days_per_year, conventions.risk_free_rate, conventions.risk_free_rate_daily.toFixed(10)],
+    [
+      conventions.trading_days_per_year,
+      conventions.risk_free_rate,
+      conventions.risk_free_rate_daily.toFixed(10),
+    ],
     [252, 0.04, '0.0001556499'], // 1.04^(1/252) - 1
   );
   assert.equal(deployment_mode, 'DEV');
@@ -179,8 +229,13 @@ const filters: [query: string, days: Record<string, number>][] = [
 ];
 for (const [query, days] of filters) {
   test(`GET /performance${query} is about ${JSON.stringify(days)}`, async () => {
-    const { models, count } = await ask(query.replace('FIRST', firstJob).replace('SECOND', secondJob));
-    assert.deepEqual(Object.fromEntries(models.map((model: any) => [model.model, model.model_days])), days);
+    const { models, count } = await ask(
+      query.replace('FIRST', firstJob).replace('SECOND', secondJob),
+    );
+    assert.deepEqual(
+      Object.fromEntries(models.map((model: any) => [model.model, model.model_days])),
+      days,
+    );
     assert.equal(count, models.length);
   });
 }
@@ -189,7 +244,10 @@ test('part of a chain starts from the close before it, and can sell lots bought 
   const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
   const [{ initial_cash, start_value, end_value, profit, trading, round_trips, relative }] = models;
   assert.deepEqual([initial_cash, start_value, end_value, profit], [10_000, 10_400, 10_500, 100]);
-  assert.deepEqual([trading.trades, trading.bought, round_trips.count, round_trips.profit], [1, 0, 1, 200]);
+  assert.deepEqual(
+    [trading.trades, trading.bought, round_trips.count, round_trips.profit],
+    [1, 0, 1, 200],
+  );
   assert.equal(relative.benchmark_return, -0.05, 'from close to close');
   assert.deepEqual([benchmark.start_date, benchmark.curve.length], ['2025-11-10', 1]);
 });
@@ -212,9 +270,17 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
     /^There are no prices of SPY .*: store some \(download-prices --symbols SPY, .*\), or ask for benchmark=universe$/,
   ],
   ['?benchmark=no+symbol', 422, /^benchmark: expected a ticker symbol or 'universe'$/],
-  ['?start_date=2025-11-31', 422, /^start_date: Invalid date format: 2025-11-31\. Expected YYYY-MM-DD$/],
+  [
+    '?start_date=2025-11-31',
+    422,
+    /^start_date: Invalid date format: 2025-11-31\. Expected YYYY-MM-DD$/,
+  ],
   ['?end_date=yesterday', 422, /^end_date: Invalid date format: yesterday\. Expected YYYY-MM-DD$/],
-  ['?start_date=2025-11-12&end_date=2025-11-11', 400, /^Invalid date range: start_date 2025-11-12 is after end_date/],
+  [
+    '?start_date=2025-11-12&end_date=2025-11-11',
+    400,
+    /^Invalid date range: start_date 2025-11-12 is after end_date/,
+  ],
   ['?model=a&model=b', 422, /^model: given more than once$/],
 ];
 for (const [query, status, detail] of refusals) {
@@ -239,12 +305,19 @@ test('the default benchmark is chosen by the first start only; where its prices 
     configuration,
     prices: `${PRICES}\n${firstDay}\n${secondDay}`,
   });
-  await runJobHere(short, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
+  await runJobHere(short, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: MODELS,
+  });
   for (const query of ['', '?end_date=2025-11-11', '?start_date=2025-11-12'])
     assert.equal((await ask(query, short)).benchmark.name, 'QQQ', query);
   const { models, benchmark } = await ask('', short);
   assert.deepEqual([models[0].model_days, models[0].relative.days, benchmark.days], [3, 3, 3]);
-  assert.equal(benchmark.incomplete, 'The last price of QQQ is that of 2025-11-11, before 1 of 3 dates');
+  assert.equal(
+    benchmark.incomplete,
+    'The last price of QQQ is that of 2025-11-11, before 1 of 3 dates',
+  );
   assert.equal(benchmark.curve.at(-1).daily_return, 0, 'a day without a bar has the last close');
 });
 
@@ -253,12 +326,24 @@ test('a named benchmark that begins after the first model-day covers the days on
     configuration,
     prices: `${PRICES}\n${QQQ.trim().split('\n').slice(1).join('\n')}`,
   });
-  await runJobHere(late, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
+  await runJobHere(late, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: MODELS,
+  });
   const { models, benchmark } = await ask('?benchmark=QQQ', late);
   assert.deepEqual([models[0].relative.days, models[0].relative.benchmark_return], [1, 0.2]);
-  assert.deepEqual([benchmark.start_date, benchmark.days, benchmark.total_return], ['2025-11-11', 1, 0.2]);
-  assert.deepEqual(benchmark.curve, [{ date: '2025-11-12', value: 1.2, daily_return: 0.2, dividend_status: 'unknown' }]);
-  assert.equal(benchmark.incomplete, 'QQQ has a return on 1 of 3 dates: the first 2025-11-12, the last 2025-11-12');
+  assert.deepEqual(
+    [benchmark.start_date, benchmark.days, benchmark.total_return],
+    ['2025-11-11', 1, 0.2],
+  );
+  assert.deepEqual(benchmark.curve, [
+    { date: '2025-11-12', value: 1.2, daily_return: 0.2, dividend_status: 'unknown' },
+  ]);
+  assert.equal(
+    benchmark.incomplete,
+    'QQQ has a return on 1 of 3 dates: the first 2025-11-12, the last 2025-11-12',
+  );
   const never = (await ask('?benchmark=QQQ&end_date=2025-11-10', late)).benchmark;
   assert.deepEqual([never.start_date, never.curve], [null, []]);
   assert.equal(never.incomplete, 'QQQ has no price at the start of any of these days');
@@ -270,7 +355,11 @@ test('a failed day in the middle: the next day starts from the close before it, 
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
     'model-a 2025-11-11': [[['fail', 'no']]],
   };
-  await runJobHere(gap, failing, { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
+  await runJobHere(gap, failing, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: ['model-a'],
+  });
   const [{ curve, total_return, relative }] = (await ask('', gap)).models;
   assert.deepEqual(
     curve.map(({ date, value, daily_return }: any) => [date, value, daily_return]),
@@ -287,8 +376,17 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const sale: Script[string] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
   const all = { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] };
   const { job_id: job } = await runJobHere(running, { ...script, 'model-a 2025-11-12': sale }, all);
-  const middle = { ...all, start_date: '2025-11-11', end_date: '2025-11-11', replace_existing: true };
-  await runJobHere(running, { 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] }, middle);
+  const middle = {
+    ...all,
+    start_date: '2025-11-11',
+    end_date: '2025-11-11',
+    replace_existing: true,
+  };
+  await runJobHere(
+    running,
+    { 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] },
+    middle,
+  );
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
   assert.deepEqual(
@@ -316,16 +414,37 @@ test('after a replacement in the middle the next day is stale: flagged, with its
 
   const own = await ask(`?job_id=${job}`, running);
   const returns = (days: any) => days.map(({ date, daily_return }: any) => [date, daily_return]);
-  assert.deepEqual(returns(own.benchmark.curve), [['2025-11-10', 0.02], ['2025-11-12', 0.2]], 'not the day that another job has now');
-  assert.deepEqual([own.benchmark.total_return, own.models[0].relative.benchmark_return], [0.224, 0.224]);
+  assert.deepEqual(
+    returns(own.benchmark.curve),
+    [
+      ['2025-11-10', 0.02],
+      ['2025-11-12', 0.2],
+    ],
+    'not the day that another job has now',
+  );
+  assert.deepEqual(
+    [own.benchmark.total_return, own.models[0].relative.benchmark_return],
+    [0.224, 0.224],
+  );
 });
 
 test('the reasons why a model is incomparable are listed with the model, and for all models in one place', async (t) => {
   const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ });
-  await runJobHere(mixed, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
+  await runJobHere(mixed, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: MODELS,
+  });
   const other = { stock_symbols: ['AAPL'], commission_per_trade: 1, initial_cash: 5_000 };
-  writeFileSync(mixed.settings.configurationPath, JSON.stringify({ ...configuration, agent_config: other }));
-  await runJobHere(mixed, {}, { start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] });
+  writeFileSync(
+    mixed.settings.configurationPath,
+    JSON.stringify({ ...configuration, agent_config: other }),
+  );
+  await runJobHere(
+    mixed,
+    {},
+    { start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] },
+  );
   const { models, incomparable } = await ask('', mixed);
   assert.deepEqual(
     models.map((model: any) => [model.model, model.incomparable.map(({ kind }: any) => kind)]),
@@ -339,7 +458,11 @@ test('the reasons why a model is incomparable are listed with the model, and for
     incomparable,
     models[0].incomparable.map((one: any) => ({ model: 'late', ...one })),
   );
-  assert.deepEqual((await ask('?model=late', mixed)).incomparable, [], 'by itself it has nothing to be compared with');
+  assert.deepEqual(
+    (await ask('?model=late', mixed)).incomparable,
+    [],
+    'by itself it has nothing to be compared with',
+  );
 });
 
 test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
@@ -354,13 +477,23 @@ test('extreme token counts and costs, which a database may hold, do not break th
   ];
   for (const [tokens, cost, sums] of rows) {
     huge.database
-      .statement(`UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`)
+      .statement(
+        `UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`,
+      )
       .run();
     const [{ usage }] = (await ask('', huge)).models;
     assert.deepEqual([usage.prompt_tokens, usage.cost_usd], sums.slice(0, 2));
     assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
-    if (cost !== '1e300') assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
-    for (const path of [`/simulate/status/${id}`, '/jobs', '/models', '/results', '/reasoning', '/audit']) {
+    if (cost !== '1e300')
+      assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
+    for (const path of [
+      `/simulate/status/${id}`,
+      '/jobs',
+      '/models',
+      '/results',
+      '/reasoning',
+      '/audit',
+    ]) {
       const { status, body } = await huge.get(path);
       assert.equal(status, 200, path);
       JSON.stringify(body, (name, value) => {
@@ -379,8 +512,15 @@ test('extreme token counts and costs, which a database may hold, do not break th
 
 test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {
   const lost = await startTestService(t, { configuration, prices: PRICES });
-  await runJobHere(lost, script, { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
+  await runJobHere(lost, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models: ['model-a'],
+  });
   lost.database.statement(`DELETE FROM price_data WHERE symbol = 'AAPL'`).run();
   const [{ open_positions, trading, total_return }] = (await ask('', lost)).models;
-  assert.deepEqual([open_positions[0].value, trading.unrealised_profit, total_return], [null, null, 0.04]);
+  assert.deepEqual(
+    [open_positions[0].value, trading.unrealised_profit, total_return],
+    [null, null, 0.04],
+  );
 });

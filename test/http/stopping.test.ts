@@ -25,16 +25,26 @@ const statusesOf = async ({ ended }: Wire) => readAnswers(await ended).map(({ st
 
 test('what has been read completely is answered before the service stops; what is idle or half read is closed', async (t) => {
   const service = await startTestService(t);
-  // An audit runs in a process of its own, so the requests behind it are still waiting when the service stops.
-  const complete = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, AUDIT + HEALTH.repeat(5))));
+  // An audit runs in a process of its own, so the requests behind it are still waiting when the
+  // service stops.
+  const complete = await Promise.all(
+    Array.from({ length: 10 }, () => sendOver(service, AUDIT + HEALTH.repeat(5))),
+  );
   const half = await sendOver(service, `${AUDIT}${HEALTH}${HALF_BODY}`);
-  const [head, body, idle] = [await sendOver(service, 'GET /health HTT'), await sendOver(service, HALF_BODY), await sendOver(service, HEALTH)];
+  const [head, body, idle] = [
+    await sendOver(service, 'GET /health HTT'),
+    await sendOver(service, HALF_BODY),
+    await sendOver(service, HEALTH),
+  ];
   await idle.until(/\}$/);
   const late = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, HEALTH)));
   await service.stop();
   for (const wire of complete) {
     const answers = readAnswers(await wire.ended);
-    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 200]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200, 200, 200],
+    );
     assert.equal(answers.at(-1)?.headers['connection'], 'close');
   }
   for (const wire of late) assert.deepEqual(await statusesOf(wire), [200]);
@@ -43,16 +53,26 @@ test('what has been read completely is answered before the service stops; what i
   assert.deepEqual(await statusesOf(idle), [200]);
 });
 
-/** A service with conversations of some 10 MB, more than the system takes for a client that reads nothing. */
+/**
+ * A service with conversations of some 10 MB, more than the system takes for a client that reads
+ * nothing.
+ */
 async function startTalkative(t: TestContext, stoppingMs: number): Promise<TestService> {
   const service = await startTestService(t, { httpLimits: { stoppingMs }, isForged: true });
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-14' });
-  service.database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', 1000000, 'x') WHERE message_index = 0`).run();
+  service.database
+    .statement(
+      `UPDATE reasoning_logs SET content = printf('%.*c', 1000000, 'x') WHERE message_index = 0`,
+    )
+    .run();
   return service;
 }
 
 /** A download that has begun and is not read further. */
-async function beginDownload(service: TestService, version: string): Promise<Wire & { error: Promise<unknown> }> {
+async function beginDownload(
+  service: TestService,
+  version: string,
+): Promise<Wire & { error: Promise<unknown> }> {
   const wire = await openWire(service.url);
   const failed = once(wire.socket, 'error').then(([{ code }]) => code);
   const error = Promise.race([failed, wire.ended.then(() => 'an orderly end')]);
@@ -94,11 +114,20 @@ test('a download over HTTP/1.0 that can be finished is, and ends in order', asyn
 });
 
 test('a download over HTTP/1.0 that stalls is reset', async (t) => {
-  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 }, isForged: true });
+  const service = await startTestService(t, {
+    httpLimits: { stalledTimeoutMs: 300 },
+    isForged: true,
+  });
   await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
-  service.database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`).run();
+  service.database
+    .statement(
+      `UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`,
+    )
+    .run();
   const wire = await beginDownload(service, '1.0');
-  await until('the end of the request', () => service.logLines.some(({ path }) => path === '/reasoning'));
+  await until('the end of the request', () =>
+    service.logLines.some(({ path }) => path === '/reasoning'),
+  );
   wire.socket.resume();
   assert.equal(await wire.error, 'ECONNRESET');
 });
@@ -114,7 +143,10 @@ for (const [name, write, arrives] of endings) {
     t.after(() => server.close());
     await once(server, 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    const received = client.toArray().then((chunks) => chunks.join('').slice(0, 9), () => null);
+    const received = client.toArray().then(
+      (chunks) => chunks.join('').slice(0, 9),
+      () => null,
+    );
     const [socket] = (await once(server, 'connection')) as [Socket];
     const errors: unknown[] = [];
     socket.on('error', (error) => errors.push(error));

@@ -6,7 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { ResponseBody } from '../../src/handlers/handler.ts';
 import { HttpError } from '../../src/http/http-error.ts';
-import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
+import {
+  type LongResponses,
+  STREAM_CHUNK_LENGTH,
+  createLongResponses,
+  sendBody,
+  sendLate,
+  sendPieces,
+} from '../../src/http/stream.ts';
 import { SLICE_MS, bySlices, inShortTurn, nextTurn } from '../../src/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
@@ -19,8 +26,13 @@ const BEATS = 20;
 const UNREAD_LENGTH = 20_000_000;
 
 /** A server on loopback whose requests a function serves. */
-async function serve(t: TestContext, answer: (response: ServerResponse) => Promise<void>): Promise<Server> {
-  const server = createServer((_request, response) => void answer(response).catch(() => response.destroy()));
+async function serve(
+  t: TestContext,
+  answer: (response: ServerResponse) => Promise<void>,
+): Promise<Server> {
+  const server = createServer(
+    (_request, response) => void answer(response).catch(() => response.destroy()),
+  );
   await listenHere(t, server);
   return server;
 }
@@ -57,9 +69,12 @@ test('a client that reads nothing holds a chunk and its place; when it leaves, t
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   let response: ServerResponse | undefined;
-  const server = await serve(t, (opened) => sendPieces((response = opened), answer, { long, headers: [] }));
+  const server = await serve(t, (opened) =>
+    sendPieces((response = opened), answer, { long, headers: [] }),
+  );
   const socket = open(t, server).pause();
-  // It has stopped when the system takes no more: the event loop goes round many times, and no piece is made.
+  // It has stopped when the system takes no more: the event loop goes round many times, and no
+  // piece is made.
   let turns = 0;
   let seen = -1;
   await until('the response to stall', async () => {
@@ -68,8 +83,14 @@ test('a client that reads nothing holds a chunk and its place; when it leaves, t
     for (let round = 0; round < 20; round += 1) await nextTurn();
     return turns > 5;
   });
-  assert.ok((response?.writableLength ?? Infinity) <= STREAM_CHUNK_LENGTH + PIECE.length + 100, 'one chunk and its frame');
-  await assert.rejects(long.during(async () => {}), (error) => error instanceof HttpError && error.status === 503);
+  assert.ok(
+    (response?.writableLength ?? Infinity) <= STREAM_CHUNK_LENGTH + PIECE.length + 100,
+    'one chunk and its frame',
+  );
+  await assert.rejects(
+    long.during(async () => {}),
+    (error) => error instanceof HttpError && error.status === 503,
+  );
   assert.equal(state.isOver, false);
   socket.destroy();
   await until('the response to be given up', () => state.isOver);
@@ -101,11 +122,16 @@ test('a short response needs no place; a long one without a place becomes an err
 test('a long text that exists already needs a place too, and arrives whole', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const text = `"${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
-  const server = await serve(t, async (response) => sendBody(response, text, { long, headers: [] }));
+  const server = await serve(t, async (response) =>
+    sendBody(response, text, { long, headers: [] }),
+  );
   assert.equal(await (await fetch(urlOf(server))).text(), text);
   const { promise, resolve } = Promise.withResolvers<void>();
   const held = long.during(() => promise);
-  await assert.rejects(fetch(urlOf(server)).then((response) => response.text()), 'the place is taken');
+  await assert.rejects(
+    fetch(urlOf(server)).then((response) => response.text()),
+    'the place is taken',
+  );
   resolve();
   await held;
 });
@@ -158,7 +184,11 @@ test('a response that has been handed over whole, and whose client does not read
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   let response: ServerResponse | undefined;
   const server = await serve(t, async (opened) => {
-    await sendBody(opened, { text: Promise.resolve('x'.repeat(UNREAD_LENGTH)), stop: () => {} }, { long, headers: [] });
+    await sendBody(
+      opened,
+      { text: Promise.resolve('x'.repeat(UNREAD_LENGTH)), stop: () => {} },
+      { long, headers: [] },
+    );
     response = opened;
   });
   open(t, server).pause();
@@ -192,7 +222,9 @@ test('a client that leaves stops the making of its late response', async (t) => 
     isStopped = true;
     reject(new Error('stopped'));
   };
-  const server = await serve(t, (response) => sendLate(response, { text: promise, stop }, { long, headers: [] }));
+  const server = await serve(t, (response) =>
+    sendLate(response, { text: promise, stop }, { long, headers: [] }),
+  );
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
@@ -220,7 +252,7 @@ test('the event loop runs between any two slices of work', async () => {
   const seen: number[] = [];
   function* slow(): Generator<undefined, string> {
     for (let step = 0; step < 3; step += 1) {
-      for (const end = performance.now() + 10; performance.now() < end;);
+      for (const end = performance.now() + 10; performance.now() < end; );
       seen.push(rounds);
       yield;
     }
@@ -239,7 +271,7 @@ test('the event loop runs between any two slices of a long response that has not
   const seen: number[] = [];
   function* slow(): Generator<string> {
     for (let piece = 0; piece < 20; piece += 1) {
-      for (const end = performance.now() + SLICE_MS; performance.now() < end;);
+      for (const end = performance.now() + SLICE_MS; performance.now() < end; );
       seen.push(rounds);
       setImmediate(() => (rounds += 1));
       yield '';
@@ -254,16 +286,24 @@ test('the event loop runs between any two slices of a long response that has not
 
 test('new callers share the turns with those already at work', async () => {
   const order: string[] = [];
-  const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));
-  await Promise.all([...['a', 'b', 'c'].map((name) => take(name, false)), take('new', true), take('newer', true)]);
+  const take = (name: string, isFirst: boolean) =>
+    nextTurn({ isFirst }).then(() => order.push(name));
+  await Promise.all([
+    ...['a', 'b', 'c'].map((name) => take(name, false)),
+    take('new', true),
+    take('newer', true),
+  ]);
   assert.ok(order.indexOf('new') < 2 && order.indexOf('newer') < 4, order.join(' '));
-  assert.ok(order.indexOf('a') < 2, `one at work has a turn between two new ones: ${order.join(' ')}`);
+  assert.ok(
+    order.indexOf('a') < 2,
+    `one at work has a turn between two new ones: ${order.join(' ')}`,
+  );
 });
 
 test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {
   const events: string[] = [];
   const busy = () => {
-    for (const end = performance.now() + 2 * SLICE_MS; performance.now() < end;);
+    for (const end = performance.now() + 2 * SLICE_MS; performance.now() < end; );
   };
   const work = (name: string, wait: () => void | Promise<void>) => async () => {
     events.push(name);
@@ -281,7 +321,9 @@ test('short work of many begins in order, one after another, and the event loop 
   ];
   void asked[2]?.then(() => setImmediate(() => events.push('loop')));
   const settled = await Promise.allSettled(asked);
-  const results = settled.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message));
+  const results = settled.map((result) =>
+    result.status === 'fulfilled' ? result.value : result.reason.message,
+  );
   assert.deepEqual(results, ['short', 'waiting', 'long', 'last', 'an error']);
   assert.deepEqual(
     events.filter((event) => event !== 'waiting done'),

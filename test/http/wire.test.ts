@@ -3,7 +3,9 @@ import { type TestContext, before, test } from 'node:test';
 import { type TestService, startTestService } from '../support/service.ts';
 import { type WireAnswer, openWire, readAnswers, send } from '../support/wire.ts';
 
-/** Requests as bytes: invalid HTTP and ambiguous requests are refused, and their connections closed. */
+/**
+ * Requests as bytes: invalid HTTP and ambiguous requests are refused, and their connections closed.
+ */
 
 let service: TestService;
 before(async (t) => {
@@ -31,7 +33,11 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
     `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}Content-Length: 5\r\n\r\n0\r\n\r\n${SMUGGLED}`,
     [400],
   ],
-  ['two lengths', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}${SMUGGLED}`, [400]],
+  [
+    'two lengths',
+    `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}${SMUGGLED}`,
+    [400],
+  ],
   [
     'one length twice',
     `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}${SMUGGLED}`,
@@ -41,9 +47,17 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ['a length with a sign', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: +2\r\n\r\n{}`, [400]],
   ['a negative length', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: -2\r\n\r\n{}`, [400]],
   ['a hexadecimal length', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 0x2\r\n\r\n{}`, [400]],
-  ['a length beyond all bounds', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: ${'9'.repeat(40)}\r\n\r\n{}`, [400]],
+  [
+    'a length beyond all bounds',
+    `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: ${'9'.repeat(40)}\r\n\r\n{}`,
+    [400],
+  ],
   ['a space before the colon', `${TRIGGER}${HOST}${JSON_TYPE}Content-Length : 2\r\n\r\n{}`, [400]],
-  ['an unknown coding', `${TRIGGER}${HOST}${JSON_TYPE}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, [400]],
+  [
+    'an unknown coding',
+    `${TRIGGER}${HOST}${JSON_TYPE}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+    [400],
+  ],
   [
     'chunked and another coding',
     `${TRIGGER}${HOST}${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
@@ -55,9 +69,21 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
     [400],
   ],
   ['chunked twice', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}${CHUNKED}\r\n0\r\n\r\n`, [400]],
-  ['chunked in HTTP/1.0', `POST /simulate/trigger HTTP/1.0\r\n${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`, [400]],
-  ['an invalid chunk size', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n{}\r\n0\r\n\r\n`, [400]],
-  ['a chunk longer than it says', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\n1\r\n{}\r\n0\r\n\r\n`, [400]],
+  [
+    'chunked in HTTP/1.0',
+    `POST /simulate/trigger HTTP/1.0\r\n${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`,
+    [400],
+  ],
+  [
+    'an invalid chunk size',
+    `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    [400],
+  ],
+  [
+    'a chunk longer than it says',
+    `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\n1\r\n{}\r\n0\r\n\r\n`,
+    [400],
+  ],
   [
     'chunk extensions without end',
     `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
@@ -83,9 +109,21 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ['two Hosts in HTTP/1.0', `GET /health HTTP/1.0\r\n${HOST}${HOST}\r\n`, [400]],
   ['an empty Host', `GET /health HTTP/1.1\r\nHost:\r\n${CLOSE}\r\n`, [200]],
   ['a foreign Host', `GET /health HTTP/1.1\r\nHost: evil.example\r\n${CLOSE}\r\n`, [200]],
-  ['a whole URL as request target', `GET http://other.example/health?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
-  ['a whole URL without a path', `GET http://other.example?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
-  ['a URL of another scheme', `GET ftp://other.example/health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
+  [
+    'a whole URL as request target',
+    `GET http://other.example/health?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [200],
+  ],
+  [
+    'a whole URL without a path',
+    `GET http://other.example?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [404],
+  ],
+  [
+    'a URL of another scheme',
+    `GET ftp://other.example/health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [404],
+  ],
   ['host and port as request target', `GET localhost:80 HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['a request target without a slash', `GET health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['two slashes', `GET //health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
@@ -94,19 +132,35 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ['a fragment after the query', `GET /jobs?before=a#b HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
   ['a whole URL without a host', `GET http:///health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['a whole URL that ends before its host', `GET http:// HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  ['a whole URL with a user', `GET http://user:secret@other.example/health HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  ['an @ behind the host', `GET http://other.example/jobs?status=@ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [422]],
+  [
+    'a whole URL with a user',
+    `GET http://user:secret@other.example/health HTTP/1.1\r\n${HOST}\r\n`,
+    [400],
+  ],
+  [
+    'an @ behind the host',
+    `GET http://other.example/jobs?status=@ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [422],
+  ],
   ['a slash at the end', `GET /health/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
   ['a slash at the end, and a query', `GET /jobs/?limit=1 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
   ['two slashes at the end', `GET /health// HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
-  ['an encoded literal before a parameter', `GET /simulate/%73tatus/x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
+  [
+    'an encoded literal before a parameter',
+    `GET /simulate/%73tatus/x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [404],
+  ],
   ['the asterisk', `OPTIONS * HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['bytes beyond ASCII', `GET /caf\u00e9 HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['broken percent-encoding', `GET /simulate/status/%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
   ['percent-encoding cut short', `GET /simulate/status/% HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
   ['an overlong encoding', `GET /simulate/status/%c0%af HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
   ['an encoded surrogate', `GET /simulate/status/%ed%a0%80 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
-  ['broken percent-encoding in the query', `GET /reasoning?model=%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
+  [
+    'broken percent-encoding in the query',
+    `GET /reasoning?model=%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
+    [400],
+  ],
   ['an encoded NUL', `GET /simulate/status/a%00b HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['an encoded path', `GET /%68ealth HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   // What it wants
@@ -159,7 +213,11 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
     `POST /nowhere HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
     [404],
   ],
-  ['Expect of something else', `${TRIGGER}${HOST}${JSON_TYPE}Expect: a-miracle\r\nContent-Length: 2\r\n\r\n`, [417]],
+  [
+    'Expect of something else',
+    `${TRIGGER}${HOST}${JSON_TYPE}Expect: a-miracle\r\nContent-Length: 2\r\n\r\n`,
+    [417],
+  ],
   // Several on one connection
   [
     'a body where none belongs',
@@ -177,7 +235,11 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
     `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 2\r\n\r\n{}NOISE\r\n\r\n`,
     [422, 400],
   ],
-  ['a broken body after a request', `${HEALTH}${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n`, [200, 400]],
+  [
+    'a broken body after a request',
+    `${HEALTH}${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n`,
+    [200, 400],
+  ],
   ['a request after noise', `NOISE\r\n\r\n${LAST_HEALTH}`, [400]],
 ];
 for (const [name, bytes, statuses] of shapes) {
@@ -240,7 +302,10 @@ test('pipelined requests are served one after another, in order', async () => {
   };
   const jobs = `GET /jobs HTTP/1.1\r\n${HOST}${CLOSE}\r\n`;
   const answers = readAnswers(
-    await send(service.url, `${HEALTH}${trigger('2025-11-10')}${trigger('2025-11-11')}${HEALTH}${jobs}`),
+    await send(
+      service.url,
+      `${HEALTH}${trigger('2025-11-10')}${trigger('2025-11-11')}${HEALTH}${jobs}`,
+    ),
   );
   assert.deepEqual(
     answers.map(({ status }) => status),

@@ -5,7 +5,16 @@ import { startTestService } from '../support/service.ts';
 
 const ONE_DAY = { end_date: '2025-11-10', models: ['model-a'] };
 const FOUR_MODEL_DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
-const ONLY_READ = ['/health', '/jobs', '/results', '/reasoning', '/performance?common=true&details=true', '/holdings?model=model-a', '/models', '/prices/coverage'];
+const ONLY_READ = [
+  '/health',
+  '/jobs',
+  '/results',
+  '/reasoning',
+  '/performance?common=true&details=true',
+  '/holdings?model=model-a',
+  '/models',
+  '/prices/coverage',
+];
 
 /** A service, and another program that can hold SQLite's write lock. */
 async function startBesideLock(t: TestContext) {
@@ -16,7 +25,12 @@ async function startBesideLock(t: TestContext) {
     for (const path of ONLY_READ) assert.ok((await service.get(path)).status < 500, path);
     assert.equal((await service.get('/health')).body.status, 'healthy');
   };
-  return { service, readAll, hold: () => other.exec('BEGIN IMMEDIATE'), release: () => other.exec('COMMIT') };
+  return {
+    service,
+    readAll,
+    hold: () => other.exec('BEGIN IMMEDIATE'),
+    release: () => other.exec('COMMIT'),
+  };
 }
 
 test('while another program holds the write lock, reads respond and a trigger waits for the lock', async (t) => {
@@ -35,7 +49,8 @@ test('while another program holds the write lock, reads respond and a trigger wa
 test('a job continues where the lock stopped it: nothing fails or starts over, and its cancellation waits too', async (t) => {
   const { service, hold, release } = await startBesideLock(t);
   const { body } = await service.post('/simulate/trigger', FOUR_MODEL_DAYS);
-  // Held for one read at a time: on a busy machine all of them take longer than a write waits for the lock.
+  // Held for one read at a time: on a busy machine all of them take longer than a write waits for
+  // the lock.
   for (let round = 0; round < 5; round += 1) {
     for (const path of [...ONLY_READ, `/simulate/status/${body.job_id}`]) {
       hold();
@@ -45,13 +60,19 @@ test('a job continues where the lock stopped it: nothing fails or starts over, a
   }
   const { status, warnings, progress } = await service.waitForJob(body.job_id);
   assert.deepEqual([status, warnings, progress.failed], ['completed', null, 0]);
-  const again = await service.post('/simulate/trigger', { ...FOUR_MODEL_DAYS, replace_existing: true });
+  const again = await service.post('/simulate/trigger', {
+    ...FOUR_MODEL_DAYS,
+    replace_existing: true,
+  });
   hold();
   const cancelled = service.post(`/simulate/cancel/${again.body.job_id}`, {});
   assert.equal((await service.get('/health')).body.status, 'healthy');
   release();
   assert.equal((await cancelled).status, 200);
-  assert.equal((await service.get(`/simulate/status/${again.body.job_id}`)).body.status, 'cancelled');
+  assert.equal(
+    (await service.get(`/simulate/status/${again.body.job_id}`)).body.status,
+    'cancelled',
+  );
   const messages = service.logLines.map(({ message }) => message);
   assert.deepEqual(
     messages.filter((message) => /waits until|unexpected|set aside/.test(message)),
@@ -64,7 +85,9 @@ test('one Idempotency-Key makes one job, also of triggers that wait for the lock
   const send = async (key: string) => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': key };
     const init = { method: 'POST', headers, body: JSON.stringify(ONE_DAY) };
-    return (await (await fetch(`${service.url}/simulate/trigger`, init)).json()) as { job_id: string };
+    return (await (await fetch(`${service.url}/simulate/trigger`, init)).json()) as {
+      job_id: string;
+    };
   };
   hold();
   const both = [send('a'), send('a')];

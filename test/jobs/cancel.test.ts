@@ -56,7 +56,9 @@ test('cancelling stops the children, keeps what has completed and skips the rest
 });
 
 test('after a cancellation a new job runs immediately, and runs the cancelled model-days afresh', async (t) => {
-  const service = await serve(t, { 'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]] });
+  const service = await serve(t, {
+    'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]],
+  });
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-11');
   await service.post(`/simulate/cancel/${job.job_id}`, {});
@@ -83,20 +85,32 @@ test('a job that is cancelled in the same moment never starts', async (t) => {
     environment: {},
     limits: workerLimits,
   });
-  const { jobId } = await jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false, universe: null });
+  const { jobId } = await jobs.submit({
+    startDate: null,
+    endDate: '2025-11-10',
+    models: [],
+    replaceExisting: false,
+    universe: null,
+  });
   assert.equal(await jobs.cancel(jobId), 1);
   await new Promise((resolve) => setImmediate(resolve));
   await jobs.stop();
   const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);
   assert.deepEqual({ ...row }, { status: 'cancelled' });
-  assert.equal(database.statement('SELECT count(*) AS count FROM trading_sessions').get()?.['count'], 0);
+  assert.equal(
+    database.statement('SELECT count(*) AS count FROM trading_sessions').get()?.['count'],
+    0,
+  );
 });
 
 test('only an unfinished job can be cancelled', async (t) => {
   const service = await serve(t, {});
   const { job_id: jobId } = await service.runJob(RANGE);
   const refused = await service.post(`/simulate/cancel/${jobId}`, {});
-  assert.deepEqual([refused.status, refused.body.detail], [409, `Job ${jobId} cannot be cancelled: it is completed`]);
+  assert.deepEqual(
+    [refused.status, refused.body.detail],
+    [409, `Job ${jobId} cannot be cancelled: it is completed`],
+  );
   const unknown = await service.post('/simulate/cancel/nothing', {});
   assert.deepEqual([unknown.status, unknown.body.detail], [404, 'Job nothing not found']);
 });

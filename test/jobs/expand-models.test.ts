@@ -19,13 +19,23 @@ const expanded: [name: string, requested: string[], runs: string][] = [
   ['no names: the enabled entries', [], 'a/a/1 a#2/a/2 a#3/a/3 b/b/1'],
   ['a signature: all its runs', ['off'], 'off/off/1 off#2/off/2'],
   ["a run's own name: that run", ['a#2'], 'a#2/a/2'],
-  ['a run and its entry: each run once, in the order of the names', ['b', 'a#3', 'a', 'b'], 'b/b/1 a#3/a/3 a/a/1 a#2/a/2'],
-  ['names that the configuration does not list', ['x', 'x#2', 'a#02', '#2', 'a#'], 'x/x/1 x#2/x#2/1 a#02/a#02/1 #2/#2/1 a#/a#/1'],
+  [
+    'a run and its entry: each run once, in the order of the names',
+    ['b', 'a#3', 'a', 'b'],
+    'b/b/1 a#3/a/3 a/a/1 a#2/a/2',
+  ],
+  [
+    'names that the configuration does not list',
+    ['x', 'x#2', 'a#02', '#2', 'a#'],
+    'x/x/1 x#2/x#2/1 a#02/a#02/1 #2/#2/1 a#/a#/1',
+  ],
   ['a listed signature that looks like a run', ['b#4'], 'b#4/b#4/1'],
 ];
 for (const [name, requested, runs] of expanded) {
   test(`a trigger means by ${name}`, () => {
-    const found = expandModels(requested, configuration).map(({ model, family, run }) => `${model}/${family}/${run}`);
+    const found = expandModels(requested, configuration).map(
+      ({ model, family, run }) => `${model}/${family}/${run}`,
+    );
     assert.equal(found.join(' '), runs);
   });
 }
@@ -37,27 +47,40 @@ const refused: [name: string, requested: string[], message: RegExp][] = [
 ];
 for (const [name, requested, message] of refused) {
   test(`a trigger cannot name ${name}`, () => {
-    assert.throws(() => expandModels(requested, configuration), { code: 'invalid_models', message });
+    assert.throws(() => expandModels(requested, configuration), {
+      code: 'invalid_models',
+      message,
+    });
   });
 }
 
 test('a job has at most 2,000 runs', () => {
-  const models = Array.from({ length: 21 }, (_, index) => ({ signature: `m${index}`, repeats: 100 }));
+  const models = Array.from({ length: 21 }, (_, index) => ({
+    signature: `m${index}`,
+    repeats: 100,
+  }));
   const many = parseConfiguration({ models }, 'test');
   const names = models.map(({ signature }) => signature);
   assert.equal(expandModels(names.slice(1), many).length, 2_000);
   assert.throws(() => expandModels(names, many), {
-    message: /^Cannot create a job of 2100 runs with all repeats: at most 2000 are possible; name fewer models, or lower their repeats$/,
+    message:
+      /^Cannot create a job of 2100 runs with all repeats: at most 2000 are possible; name fewer models, or lower their repeats$/,
   });
 });
 
 test('resuming warns of runs without a completed day in a family that has some, and names the date that fills them in', () => {
   const first: Record<string, string> = { a: '2025-10-06', 'a#3': '2025-10-01', c: '2025-09-01' };
-  const facts = { simulatedThrough: (model: string) => first[model] ?? null, simulatedFrom: (model: string) => first[model] ?? null };
-  const warn = (names: string[]) => warnOfNewRuns(expandModels(names, configuration), '2025-10-20', facts);
+  const facts = {
+    simulatedThrough: (model: string) => first[model] ?? null,
+    simulatedFrom: (model: string) => first[model] ?? null,
+  };
+  const warn = (names: string[]) =>
+    warnOfNewRuns(expandModels(names, configuration), '2025-10-20', facts);
   assert.deepEqual(warn(['a', 'b', 'off', 'c']), [
     'a#2 has no completed day and runs 2025-10-20 only; start_date 2025-10-01 fills in the rest',
   ]);
-  assert.deepEqual(warn(['a#2']), ['a#2 has no completed day and runs 2025-10-20 only; start_date 2025-10-06 fills in the rest']);
+  assert.deepEqual(warn(['a#2']), [
+    'a#2 has no completed day and runs 2025-10-20 only; start_date 2025-10-06 fills in the rest',
+  ]);
   assert.deepEqual(warn(['b', 'off']), []);
 });

@@ -14,17 +14,24 @@ const PRICES = `
 const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL'] } };
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
-const slowBuyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]] });
+const slowBuyer = scriptedAgent({
+  '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]],
+});
 /** Keeps a job running until it is cancelled. */
 const endless = scriptedAgent({ '*': [[['wait', 3_600_000]]] });
 
 test('of simultaneous triggers exactly one creates a job', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, agent: endless });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)));
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)),
+  );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
   const refusal = answers.find(({ status }) => status === 400);
   assert.match(refusal?.body.detail, /Another simulation job is already running or pending/);
-  assert.equal(service.database.statement('SELECT count(*) AS count FROM jobs').get()?.['count'], 1);
+  assert.equal(
+    service.database.statement('SELECT count(*) AS count FROM jobs').get()?.['count'],
+    1,
+  );
   const created = answers.find(({ status }) => status === 200)?.body.job_id;
   await service.post(`/simulate/cancel/${created}`, {});
   await service.waitForJob(created);
@@ -39,7 +46,11 @@ test('a job interrupted by a stop continues at the next start, and no trade happ
     async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
   );
   await first.stop();
-  const second = await startTestService(t, { configuration, agent: slowBuyer, folder: first.folder });
+  const second = await startTestService(t, {
+    configuration,
+    agent: slowBuyer,
+    folder: first.folder,
+  });
   const status = await second.waitForJob(body.job_id);
   assert.equal(status.status, 'completed');
   assert.deepEqual(status.progress, { total_model_days: 8, completed: 8, failed: 0, pending: 0 });
@@ -61,7 +72,11 @@ test('a replacing job that is interrupted replaces each day once', async (t) => 
     async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
   );
   await first.stop();
-  const second = await startTestService(t, { configuration, agent: slowBuyer, folder: first.folder });
+  const second = await startTestService(t, {
+    configuration,
+    agent: slowBuyer,
+    folder: first.folder,
+  });
   const status = await second.waitForJob(body.job_id);
   assert.deepEqual([status.status, status.warnings], ['completed', null]);
   assert.equal((await second.get('/results')).body.count, 8);
@@ -69,20 +84,35 @@ test('a replacing job that is interrupted replaces each day once', async (t) => 
 
 test('a job trades the universe that its trigger names, and keeps it', async (t) => {
   const universes = { other: ['msft'] };
-  const both = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }], ['buy', { symbol: 'MSFT', amount: 2 }]]] });
+  const both = scriptedAgent({
+    '*': [
+      [
+        ['buy', { symbol: 'AAPL', amount: 1 }],
+        ['buy', { symbol: 'MSFT', amount: 2 }],
+      ],
+    ],
+  });
   const prices = `${PRICES}\nMSFT 2025-11-10 50 51`;
-  const service = await startTestService(t, { configuration: { ...configuration, universes }, prices, agent: both });
+  const service = await startTestService(t, {
+    configuration: { ...configuration, universes },
+    prices,
+    agent: both,
+  });
   const refused = await service.post('/simulate/trigger', { ...DAY, universe: 'another' });
   const detail = "Universe 'another' is not in the server configuration: it names other";
   assert.deepEqual([refused.status, refused.body.detail], [400, detail]);
   assert.equal((await service.post('/simulate/trigger', { ...DAY, universe: '' })).status, 422);
   const plain = await service.runJob({ ...DAY, models: ['model-a'] });
   const chosen = await service.runJob({ ...DAY, models: ['model-b'], universe: 'other' });
-  const bought = (model: string) => ledgerOf(service.database, model).map((line) => line.split(' ').slice(1, 4).join(' '));
+  const bought = (model: string) =>
+    ledgerOf(service.database, model).map((line) => line.split(' ').slice(1, 4).join(' '));
   assert.deepEqual([bought('model-a'), bought('model-b')], [['buy AAPL 1'], ['buy MSFT 2']]);
   assert.deepEqual([plain.universe, chosen.universe], [null, 'other']);
   const { body } = await service.get('/jobs');
-  assert.deepEqual(body.jobs.map((job: any) => job.universe), ['other', null]);
+  assert.deepEqual(
+    body.jobs.map((job: any) => job.universe),
+    ['other', null],
+  );
   const { incomparable } = (await service.get('/performance')).body;
   assert.deepEqual(incomparable, [
     { model: 'model-b', kind: 'universe', reason: 'Its universe is not that of model-a' },
@@ -91,7 +121,11 @@ test('a job trades the universe that its trigger names, and keeps it', async (t)
 });
 
 test('the configuration is read at every trigger: missing or broken is a 500 that says which', async (t) => {
-  const service = await startTestService(t, { configuration: null, prices: PRICES, agent: slowBuyer });
+  const service = await startTestService(t, {
+    configuration: null,
+    prices: PRICES,
+    agent: slowBuyer,
+  });
   assert.equal((await service.get('/health')).body.status, 'healthy');
   const missing = await service.post('/simulate/trigger', DAY);
   assert.equal(missing.status, 500);
@@ -105,8 +139,13 @@ test('the configuration is read at every trigger: missing or broken is a 500 tha
 });
 
 test('the file is checked before the models, the models before the range, the range before other jobs', async (t) => {
-  const service = await startTestService(t, { configuration: { models: [] }, prices: PRICES, agent: slowBuyer });
-  const details = async (request: object) => (await service.post('/simulate/trigger', request)).body.detail;
+  const service = await startTestService(t, {
+    configuration: { models: [] },
+    prices: PRICES,
+    agent: slowBuyer,
+  });
+  const details = async (request: object) =>
+    (await service.post('/simulate/trigger', request)).body.detail;
   const future = { start_date: '2025-11-10', end_date: '2099-01-01' };
   assert.match(await details(future), /^No models to simulate/);
   const { body } = await service.post('/simulate/trigger', { ...DAY, models: ['model-x'] });
@@ -118,7 +157,11 @@ test('the file is checked before the models, the models before the range, the ra
 });
 
 test('an empty start date means resume mode, as null and none do', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
+  const service = await startTestService(t, {
+    configuration,
+    prices: PRICES,
+    agent: scriptedAgent({}),
+  });
   for (const [index, request] of [{ start_date: '' }, { start_date: null }, {}].entries()) {
     const { body } = await service.post('/simulate/trigger', {
       ...request,
@@ -141,12 +184,20 @@ test('a refused trigger leaves nothing behind', async (t) => {
     assert.notEqual((await service.post('/simulate/trigger', request)).status, 200);
   }
   for (const table of ['jobs', 'simulation_runs', 'job_details', 'trading_sessions']) {
-    assert.equal(service.database.statement(`SELECT count(*) AS count FROM ${table}`).get()?.['count'], 0, table);
+    assert.equal(
+      service.database.statement(`SELECT count(*) AS count FROM ${table}`).get()?.['count'],
+      0,
+      table,
+    );
   }
 });
 
 test('models: duplicates are dropped, order is kept, an empty list means the enabled ones', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
+  const service = await startTestService(t, {
+    configuration,
+    prices: PRICES,
+    agent: scriptedAgent({}),
+  });
   assert.deepEqual((await service.runJob({ ...DAY, models: ['z', 'a', 'z'] })).models, ['z', 'a']);
   assert.deepEqual((await service.runJob({ ...DAY, models: [] })).models, ['model-a', 'model-b']);
   assert.deepEqual((await service.runJob({ ...DAY, models: null })).models, ['model-a', 'model-b']);
@@ -154,34 +205,56 @@ test('models: duplicates are dropped, order is kept, an empty list means the ena
 
 test('a job keeps the agent configuration that it was created with', async (t) => {
   const service = await startTestService(t, {
-    configuration: { ...configuration, agent_config: { stock_symbols: ['AAPL'], initial_cash: 500 } },
+    configuration: {
+      ...configuration,
+      agent_config: { stock_symbols: ['AAPL'], initial_cash: 500 },
+    },
     prices: PRICES,
     agent: scriptedAgent({}),
   });
   const { body } = await service.post('/simulate/trigger', DAY);
   writeFileSync(service.settings.configurationPath, JSON.stringify(twoModels));
   await service.waitForJob(body.job_id);
-  assert.deepEqual(ledgerOf(service.database, 'model-a'), ledger('2025-11-10 no_trade => 500 500 0'));
+  assert.deepEqual(
+    ledgerOf(service.database, 'model-a'),
+    ledger('2025-11-10 no_trade => 500 500 0'),
+  );
 });
 
 test('a range of exactly the maximum is accepted, one day more is refused', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
-  const tooLong = await service.post('/simulate/trigger', { start_date: '2025-10-31', end_date: '2025-11-30' });
+  const service = await startTestService(t, {
+    configuration,
+    prices: PRICES,
+    agent: scriptedAgent({}),
+  });
+  const tooLong = await service.post('/simulate/trigger', {
+    start_date: '2025-10-31',
+    end_date: '2025-11-30',
+  });
   assert.equal(tooLong.status, 400);
   assert.match(tooLong.body.detail, /is 31 days, the maximum is 30/);
-  const longest = await service.post('/simulate/trigger', { start_date: '2025-11-01', end_date: '2025-11-30' });
+  const longest = await service.post('/simulate/trigger', {
+    start_date: '2025-11-01',
+    end_date: '2025-11-30',
+  });
   assert.equal(longest.status, 200);
   assert.equal(longest.body.total_model_days, 40);
   await service.waitForJob(longest.body.job_id);
 });
 
 test('warnings that cannot be read are null', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
+  const service = await startTestService(t, {
+    configuration,
+    prices: PRICES,
+    agent: scriptedAgent({}),
+  });
   const { job_id } = await service.runJob(DAY);
   for (const stored of ['{not json', '{"a":1}', '[1]', '', null]) {
     service.database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(stored, job_id);
     assert.equal((await service.get(`/simulate/status/${job_id}`)).body.warnings, null);
   }
-  service.database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run('["careful"]', job_id);
+  service.database
+    .statement('UPDATE jobs SET warnings = ? WHERE job_id = ?')
+    .run('["careful"]', job_id);
   assert.deepEqual((await service.get(`/simulate/status/${job_id}`)).body.warnings, ['careful']);
 });

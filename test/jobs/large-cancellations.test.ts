@@ -10,7 +10,15 @@ import { silentLog } from '../../src/log.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
-import { type LargeJob, NONE_RUN, TOTAL, countOf, createIdleJob, createLargeJob, ended } from '../support/large-job.ts';
+import {
+  type LargeJob,
+  NONE_RUN,
+  TOTAL,
+  countOf,
+  createIdleJob,
+  createLargeJob,
+  ended,
+} from '../support/large-job.ts';
 
 test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
@@ -18,18 +26,29 @@ test('a large job is cancelled span by span, those that it has not got yet too',
   assert.equal(countOf(context, `status = 'skipped' AND error = 'Cancelled'`), TOTAL);
   const { status, progress } = storedStatus(context.database, jobId);
   assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
-  const database = { ...context.database, write: () => assert.fail('no lock is taken for a job that was cancelled') };
+  const database = {
+    ...context.database,
+    write: () => assert.fail('no lock is taken for a job that was cancelled'),
+  };
   assert.equal(await cancelJob({ ...context, database }, jobId), null);
 });
 
-for (const [completed, cancelled] of [['2025-11-11', 1_400], ['2025-11-14', 0]] as const)
+for (const [completed, cancelled] of [
+  ['2025-11-11', 1_400],
+  ['2025-11-14', 0],
+] as const)
   test(`a job completed until ${completed} counts as being cancelled once something of it is, at the latest when it ends`, async (t) => {
     const { context, jobId } = await createIdleJob(t);
     const complete = `UPDATE job_details SET status = 'completed', started_at = 't', completed_at = 't' WHERE date <= ?`;
     context.database.statement(complete).run(completed);
     const begun: number[] = [];
-    await cancelJob(context, jobId, { onBegun: () => begun.push(countOf(context, `error = 'Cancelled'`)) });
-    assert.deepEqual([begun, storedStatus(context.database, jobId).status], [[cancelled], 'cancelled']);
+    await cancelJob(context, jobId, {
+      onBegun: () => begun.push(countOf(context, `error = 'Cancelled'`)),
+    });
+    assert.deepEqual(
+      [begun, storedStatus(context.database, jobId).status],
+      [[cancelled], 'cancelled'],
+    );
   });
 
 test('of two requests that cancel a large job at the same time, one cancels it and the other learns that it was cancelled', async (t) => {
@@ -65,7 +84,10 @@ test('a cancellation that the end of the process interrupted is finished at the 
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
 });
 
-/** Cancels a job whose database file is moved away after the first span. The function returned moves the file back. */
+/**
+ * Cancels a job whose database file is moved away after the first span. The function returned moves
+ * the file back.
+ */
 async function cancelIntoFault({ context, jobs, jobId }: LargeJob): Promise<() => void> {
   const { path } = context.database;
   const cancelling = jobs.cancel(jobId);

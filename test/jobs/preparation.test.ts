@@ -18,15 +18,32 @@ import { scriptedAgent } from '../support/agents.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 
-const RESUMING = { startDate: null, endDate: '2023-10-06', models: [], replaceExisting: false, universe: null };
+const RESUMING = {
+  startDate: null,
+  endDate: '2023-10-06',
+  models: [],
+  replaceExisting: false,
+  universe: null,
+};
 
-/** A database in which models have traded from 2 to 4 October; `beforeWrite` runs before each transaction of the jobs. */
-function start(t: TestContext, { models = 2, beforeWrite = (_database: CommandDatabase) => {} } = {}) {
+/**
+ * A database in which models have traded from 2 to 4 October; `beforeWrite` runs before each
+ * transaction of the jobs.
+ */
+function start(
+  t: TestContext,
+  { models = 2, beforeWrite = (_database: CommandDatabase) => {} } = {},
+) {
   const folder = temporaryFolder(t);
   const [path, configurationPath] = [join(folder, 'jobs.db'), join(folder, 'config.json')];
   copyTemplate(path);
   fillWithTrackRecords(path, { models: modelNames(models), days: 3 });
-  writeFileSync(configurationPath, JSON.stringify({ models: modelNames(models).map((signature) => ({ signature, enabled: true })) }));
+  writeFileSync(
+    configurationPath,
+    JSON.stringify({
+      models: modelNames(models).map((signature) => ({ signature, enabled: true })),
+    }),
+  );
   const own = openDatabase(path, { isServing: true });
   t.after(() => own.close());
   const database: CommandDatabase = {
@@ -38,7 +55,15 @@ function start(t: TestContext, { models = 2, beforeWrite = (_database: CommandDa
   };
   const settings = { ...readSettings({}), configurationPath };
   const agent = scriptedAgent({});
-  const context: WorkerContext = { database, settings, clock: clockFrom('2023-10-10'), log: silentLog, environment: {}, ...agent, limits: workerLimits };
+  const context: WorkerContext = {
+    database,
+    settings,
+    clock: clockFrom('2023-10-10'),
+    log: silentLog,
+    environment: {},
+    ...agent,
+    limits: workerLimits,
+  };
   const jobs = createJobs(context);
   t.after(() => jobs.stop());
   return { jobs, context, database: own };
@@ -64,12 +89,27 @@ test('a job resumes after the days that its models have when it is created, not 
 test('rules refuse a job in its transaction, once it is known that its Idempotency-Key has not created it meanwhile', async (t) => {
   const done = { ...RESUMING, endDate: '2023-10-04' };
   const other = start(t);
-  await assert.rejects(other.jobs.submit(done, 'key'), { code: 'invalid_dates', message: /^Nothing to resume up to 2023-10-04/ });
+  await assert.rejects(other.jobs.submit(done, 'key'), {
+    code: 'invalid_dates',
+    message: /^Nothing to resume up to 2023-10-04/,
+  });
   const job = { jobId: 'meanwhile', totalModelDays: 2, message: '', warnings: [] };
   const create = (database: CommandDatabase) => {
     if (unfinishedJobId(database) !== null) return;
-    const day = { startDate: '2023-10-04', endDate: '2023-10-04', dates: ['2023-10-04'], runs: [], createdAt: '2023-10-10T00:00:00.000Z' };
-    insertJob(database, { ...day, jobId: 'meanwhile', replaceExisting: false, agentConfig: {}, warnings: [] });
+    const day = {
+      startDate: '2023-10-04',
+      endDate: '2023-10-04',
+      dates: ['2023-10-04'],
+      runs: [],
+      createdAt: '2023-10-10T00:00:00.000Z',
+    };
+    insertJob(database, {
+      ...day,
+      jobId: 'meanwhile',
+      replaceExisting: false,
+      agentConfig: {},
+      warnings: [],
+    });
     rememberSubmission(database, 'key', { request: done, job });
   };
   const { jobs } = start(t, { beforeWrite: create });
@@ -78,12 +118,29 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
 
 test('a job of up to 1,000 model-days has them from the beginning, a larger one gets them before it runs', (t) => {
   const { database } = start(t, { models: 1 });
-  for (const [runs, expected] of [[500, 1_000], [501, 0]] as const) {
-    const days = { startDate: '2023-10-05', endDate: '2023-10-06', dates: ['2023-10-05', '2023-10-06'], createdAt: '2023-10-10T00:00:00.000Z' };
+  for (const [runs, expected] of [
+    [500, 1_000],
+    [501, 0],
+  ] as const) {
+    const days = {
+      startDate: '2023-10-05',
+      endDate: '2023-10-06',
+      dates: ['2023-10-05', '2023-10-06'],
+      createdAt: '2023-10-10T00:00:00.000Z',
+    };
     const ofModels = modelNames(runs).map((model) => ({ model, startDate: '2023-10-05' }));
     database.statement(`UPDATE jobs SET status = 'failed', completed_at = created_at`).run();
-    insertJob(database, { ...days, jobId: `job-${runs}`, runs: ofModels, replaceExisting: false, agentConfig: {}, warnings: [] });
-    const found = database.statement('SELECT count(*) AS count FROM job_details WHERE job_id = ?').get(`job-${runs}`);
+    insertJob(database, {
+      ...days,
+      jobId: `job-${runs}`,
+      runs: ofModels,
+      replaceExisting: false,
+      agentConfig: {},
+      warnings: [],
+    });
+    const found = database
+      .statement('SELECT count(*) AS count FROM job_details WHERE job_id = ?')
+      .get(`job-${runs}`);
     assert.equal(found?.['count'], expected);
   }
 });
@@ -97,10 +154,27 @@ function pauses(steps: Iterator<unknown, unknown, void>): number {
 
 test('what is done for each of many models pauses: their entries, their plan, and what they hold', async (t) => {
   const { context, database } = start(t, { models: 300 });
-  assert.equal(pauses(prepareJob(context, RESUMING)), 5, 'after each hundred entries, then before and after the plan');
+  assert.equal(
+    pauses(prepareJob(context, RESUMING)),
+    5,
+    'after each hundred entries, then before and after the plan',
+  );
   assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
-  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null, leftOut: '[]' }));
+  const runs = modelNames(300).map((model) => ({
+    model,
+    startDate: '2023-10-05',
+    family: model,
+    entry: null,
+    leftOut: '[]',
+  }));
   const configuration = parseConfiguration({ models: [] }, 'test');
-  const job = { jobId: 'job', startDate: '2023-10-05', endDate: '2023-10-05', replaceExisting: false, agentConfig: configuration.agent_config, runs };
+  const job = {
+    jobId: 'job',
+    startDate: '2023-10-05',
+    endDate: '2023-10-05',
+    replaceExisting: false,
+    agentConfig: configuration.agent_config,
+    runs,
+  };
   assert.equal(pauses(entriesOf(job, { ...context, configuration })), 3);
 });

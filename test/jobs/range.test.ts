@@ -11,7 +11,11 @@ const history: Record<string, string | undefined> = {
   done: '2025-11-28',
   ancient: '2025-01-01',
 };
-const facts = { simulatedThrough: (model: string) => history[model] ?? null, today: TODAY, maxSimulationDays: 30 };
+const facts = {
+  simulatedThrough: (model: string) => history[model] ?? null,
+  today: TODAY,
+  maxSimulationDays: 30,
+};
 
 const accepted: [
   name: string,
@@ -29,7 +33,14 @@ const accepted: [
     ['2025-11-24', '2025-11-24'],
     ['2025-11-24', '2025-11-28', 5],
   ],
-  ['today is not in the future', '2025-12-01', '2025-12-01', ['new'], ['2025-12-01'], ['2025-12-01', '2025-12-01', 1]],
+  [
+    'today is not in the future',
+    '2025-12-01',
+    '2025-12-01',
+    ['new'],
+    ['2025-12-01'],
+    ['2025-12-01', '2025-12-01', 1],
+  ],
   [
     'exactly the maximum of days',
     '2025-11-01',
@@ -38,7 +49,14 @@ const accepted: [
     ['2025-11-01'],
     ['2025-11-03', '2025-11-28', 20],
   ],
-  ['weekends are left out', '2025-11-28', '2025-12-01', ['new'], ['2025-11-28'], ['2025-11-28', '2025-12-01', 2]],
+  [
+    'weekends are left out',
+    '2025-11-28',
+    '2025-12-01',
+    ['new'],
+    ['2025-11-28'],
+    ['2025-11-28', '2025-12-01', 2],
+  ],
   [
     'resume: each model on the day after its last',
     null,
@@ -47,7 +65,14 @@ const accepted: [
     ['2025-11-21', '2025-11-27'],
     ['2025-11-21', '2025-11-28', 6],
   ],
-  ['resume: a cold start is one day', null, '2025-11-28', ['new'], ['2025-11-28'], ['2025-11-28', '2025-11-28', 1]],
+  [
+    'resume: a cold start is one day',
+    null,
+    '2025-11-28',
+    ['new'],
+    ['2025-11-28'],
+    ['2025-11-28', '2025-11-28', 1],
+  ],
   [
     'resume: a cold start beside an old model',
     null,
@@ -72,15 +97,42 @@ for (const [name, startDate, endDate, models, starts, [first, last, count]] of a
       range.runs,
       models.map((model, index) => ({ model, startDate: starts[index] })),
     );
-    assert.deepEqual([range.dates[0], range.dates.at(-1), range.dates.length], [first, last, count]);
+    assert.deepEqual(
+      [range.dates[0], range.dates.at(-1), range.dates.length],
+      [first, last, count],
+    );
     assert.equal(range.startDate, [...starts].sort()[0]);
   });
 }
 
-const refused: [name: string, start: string | null, end: string, models: string[], detail: RegExp][] = [
-  ['start after end', '2025-11-28', '2025-11-27', ['new'], /start_date 2025-11-28 is after end_date 2025-11-27/],
-  ['the future', '2025-11-28', '2025-12-02', ['new'], /2025-12-02 is in the future \(today is 2025-12-01 in UTC\)/],
-  ['31 days', '2025-10-30', '2025-11-29', ['new'], /is 31 days, the maximum is 30 \(MAX_SIMULATION_DAYS\)/],
+const refused: [
+  name: string,
+  start: string | null,
+  end: string,
+  models: string[],
+  detail: RegExp,
+][] = [
+  [
+    'start after end',
+    '2025-11-28',
+    '2025-11-27',
+    ['new'],
+    /start_date 2025-11-28 is after end_date 2025-11-27/,
+  ],
+  [
+    'the future',
+    '2025-11-28',
+    '2025-12-02',
+    ['new'],
+    /2025-12-02 is in the future \(today is 2025-12-01 in UTC\)/,
+  ],
+  [
+    '31 days',
+    '2025-10-30',
+    '2025-11-29',
+    ['new'],
+    /is 31 days, the maximum is 30 \(MAX_SIMULATION_DAYS\)/,
+  ],
   ['no weekday', '2025-11-29', '2025-11-30', ['new'], /has no weekday/],
   ['resume over too long a gap', null, '2025-11-28', ['ancient'], /is 331 days, the maximum is 30/],
   [
@@ -90,16 +142,28 @@ const refused: [name: string, start: string | null, end: string, models: string[
     ['recent', 'done'],
     /Nothing to resume up to 2025-11-25: every model is already simulated through 2025-11-26/,
   ],
-  ['resume onto only a weekend', null, '2025-11-30', ['done'], /2025-11-29 to 2025-11-30 has no weekday/],
+  [
+    'resume onto only a weekend',
+    null,
+    '2025-11-30',
+    ['done'],
+    /2025-11-29 to 2025-11-30 has no weekday/,
+  ],
   ['resume into the future', null, '2025-12-02', ['recent'], /in the future/],
 ];
 for (const [name, startDate, endDate, models, detail] of refused) {
   test(`refused: ${name}`, () => {
-    assert.throws(() => resolveRange({ startDate, endDate, models }, facts), { code: 'invalid_dates', message: detail });
+    assert.throws(() => resolveRange({ startDate, endDate, models }, facts), {
+      code: 'invalid_dates',
+      message: detail,
+    });
   });
 }
 
 test('an assertion stops a range without a model', () => {
   const request = { startDate: '2025-11-24', endDate: '2025-11-28', models: [] };
-  assert.throws(() => resolveRange(request, facts), { name: 'AssertionError', message: /at least one model/ });
+  assert.throws(() => resolveRange(request, facts), {
+    name: 'AssertionError',
+    message: /at least one model/,
+  });
 });

@@ -50,7 +50,15 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": []}');
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
-  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, ...buyer, limits: workerLimits };
+  return {
+    database,
+    settings,
+    clock: clockFrom(TODAY),
+    log: silentLog,
+    environment: {},
+    ...buyer,
+    limits: workerLimits,
+  };
 }
 
 const statusOf = ({ database }: WorkerContext) => storedStatus(database, 'job');
@@ -58,7 +66,9 @@ const statusOf = ({ database }: WorkerContext) => storedStatus(database, 'job');
 test('a job whose database stays damaged is failed after some attempts, with the reason', async (t) => {
   const context = contextOf(t, (path) => {
     const database = openDatabase(path);
-    const page = database.statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'tool_usage'`).get()?.['rootpage'];
+    const page = database
+      .statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'tool_usage'`)
+      .get()?.['rootpage'];
     database.close();
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, (Number(page) - 1) * PAGE_BYTES);
@@ -80,7 +90,10 @@ test('a job whose database file is missing waits until it is back', async (t) =>
   renameSync(path, `${path}.away`);
   const waiting = Promise.withResolvers<void>();
   const log = { ...silentLog, error: () => waiting.resolve() };
-  const done = runThroughFaults({ ...context, log }, 'job', { signal: new AbortController().signal, retryMs: 1 });
+  const done = runThroughFaults({ ...context, log }, 'job', {
+    signal: new AbortController().signal,
+    retryMs: 1,
+  });
   await waiting.promise;
   renameSync(`${path}.away`, path);
   await done;
@@ -99,7 +112,10 @@ test('a job that waits for its database stops on request', async (t) => {
 test('an error that is not of the storage is not waited for', async (t) => {
   const context = contextOf(t);
   const broken = { ...context, log: { ...silentLog, info: () => assert.fail('a bug') } };
-  await assert.rejects(runThroughFaults(broken, 'job', { signal: new AbortController().signal }), /a bug/);
+  await assert.rejects(
+    runThroughFaults(broken, 'job', { signal: new AbortController().signal }),
+    /a bug/,
+  );
 });
 
 test('a job that ends with an error names its stale model-days too', async (t) => {
@@ -107,7 +123,9 @@ test('a job that ends with an error names its stale model-days too', async (t) =
   const stale = { total: 1, first: [{ model: 'model-a', date: '2025-11-10' }] };
   await endJob(context, 'job', { error: 'Given up', stale });
   const { status, error } = statusOf(context);
-  const warnings = readWarnings(context.database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
+  const warnings = readWarnings(
+    context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
+  );
   assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
   assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10$/);
 });
@@ -124,7 +142,8 @@ test('of many stale model-days the first 20 are named, by model and date, and th
     insertJob(database, { ...JOB, jobId: 'next', runs });
   });
   await endJob(context, 'next', { error: 'Given up' });
-  const { warnings } = database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
+  const { warnings } =
+    database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
   const stale = STALE.all(database).map(({ model, date }) => `${model} ${date}`);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
   const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
@@ -144,7 +163,8 @@ test('a job whose interrupted cancellation is finished names the stale model-day
     database.statement(`UPDATE price_data SET open = 99 WHERE date = '2025-11-10'`).run();
   });
   await runThroughFaults(context, 'cancelled', { signal });
-  const { status, warnings } = database.statement(`SELECT status, warnings FROM jobs WHERE job_id = 'cancelled'`).get() ?? {};
+  const { status, warnings } =
+    database.statement(`SELECT status, warnings FROM jobs WHERE job_id = 'cancelled'`).get() ?? {};
   assert.equal(status, 'cancelled');
   assert.match(String(warnings), /stale model-day/);
 });

@@ -19,7 +19,10 @@ import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
 const JOB = 'bench-0001';
-const MANIFEST = query('SELECT table_name AS "table", rows, sha256 FROM package_manifest ORDER BY 1', { table: text, rows: integer, sha256: text });
+const MANIFEST = query(
+  'SELECT table_name AS "table", rows, sha256 FROM package_manifest ORDER BY 1',
+  { table: text, rows: integer, sha256: text },
+);
 
 /** Requests that a package answers as the service does, with the words that may differ. */
 const requests: [path: string, exceptions?: RegExp][] = [
@@ -33,7 +36,10 @@ const requests: [path: string, exceptions?: RegExp][] = [
   [`/comparison?job_id=${JOB}&align=number&models=model-0,model-1`],
   [`/holdings?job_id=${JOB}&model=model-2`],
   // The days before and after are those of the file.
-  [`/reasoning?job_id=${JOB}&include_full_conversation=true`, /"(previous|next)_date":("[^"]*"|null),/g],
+  [
+    `/reasoning?job_id=${JOB}&include_full_conversation=true`,
+    /"(previous|next)_date":("[^"]*"|null),/g,
+  ],
   [`/decisions?job_id=${JOB}&limit=100`],
   [`/search?job_id=${JOB}&q=volume&limit=3`],
   [`/simulate/status/${JOB}`],
@@ -47,17 +53,36 @@ test('a package answers as the service does for its job, over chains that began 
   const { bytes, ...summary } = await packageJob({ path, jobId: JOB, target });
   assert.deepEqual(summary, { jobs: 1, modelDays: 43, positions: 89, bars: 3060 });
   assert.ok(bytes > 100_000);
-  const [service, view] = [await startTestService(t, { folder, settings: { deploymentMode: 'PROD', preserveDevData: null }, isForged: true }), await startTestView(t, target)];
+  const [service, view] = [
+    await startTestService(t, {
+      folder,
+      settings: { deploymentMode: 'PROD', preserveDevData: null },
+      isForged: true,
+    }),
+    await startTestView(t, target),
+  ];
   for (const [request, exceptions = /$^/g] of requests) {
-    const [ours, its] = await Promise.all([service, view].map(async ({ url }) => (await fetch(url + request)).text()));
-    const plain = (text: string | undefined) => text?.replaceAll(exceptions, '').replaceAll('"deployment_mode":"UNKNOWN"', '"deployment_mode":"PROD"');
+    const [ours, its] = await Promise.all(
+      [service, view].map(async ({ url }) => (await fetch(url + request)).text()),
+    );
+    const plain = (text: string | undefined) =>
+      text
+        ?.replaceAll(exceptions, '')
+        .replaceAll('"deployment_mode":"UNKNOWN"', '"deployment_mode":"PROD"');
     assert.equal(plain(its), plain(ours), request);
     assert.ok((ours?.length ?? 0) > 500, request);
   }
   assert.deepEqual((await view.get('/jobs')).body.jobs.length, 1);
   assert.deepEqual(
-    (await view.get('/models')).body.models.map((model: any) => [model.signature, model.completed_model_days]),
-    [['model-0', 15], ['model-1', 14], ['model-2', 14]],
+    (await view.get('/models')).body.models.map((model: any) => [
+      model.signature,
+      model.completed_model_days,
+    ]),
+    [
+      ['model-0', 15],
+      ['model-1', 14],
+      ['model-2', 14],
+    ],
   );
 });
 
@@ -67,15 +92,29 @@ async function neighbours(path: string): Promise<Books> {
   await books.day('2025-01-08', [['buy', 'ORLY', 3]], 'stranger');
   for (const job of [1, 3, 4, 5]) {
     const session = `(SELECT min(session_id) FROM trading_sessions WHERE job_id = 'job-${job}')`;
-    books.database.statement(`UPDATE trading_sessions SET session_summary = 'words of job ${job}' WHERE session_id = ${session}`).run();
-    books.database.statement(`UPDATE reasoning_logs SET content = 'words of job ${job}' WHERE session_id = ${session}`).run();
+    books.database
+      .statement(
+        `UPDATE trading_sessions SET session_summary = 'words of job ${job}' WHERE session_id = ${session}`,
+      )
+      .run();
+    books.database
+      .statement(
+        `UPDATE reasoning_logs SET content = 'words of job ${job}' WHERE session_id = ${session}`,
+      )
+      .run();
   }
-  books.database.statement(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`).run();
+  books.database
+    .statement(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`)
+    .run();
   books.setBar('AAPL', '2025-01-06', { open: 102, close: 777.125 });
   books.setBar('AAPL', '2025-01-07', { open: 104, close: 888.125 });
   books.setBar('ZZZZ', '2025-01-06', { open: 5, close: 5.4375 });
   books.setBar('MSFT', '2025-01-09', { open: 190, close: 191, source: 'yahoo' });
-  books.database.statement(`INSERT INTO price_data_coverage VALUES ('AAPL', 'csv', '2025-01-03', '2025-01-08', 't')`).run();
+  books.database
+    .statement(
+      `INSERT INTO price_data_coverage VALUES ('AAPL', 'csv', '2025-01-03', '2025-01-08', 't')`,
+    )
+    .run();
   return books;
 }
 
@@ -85,13 +124,33 @@ test('a package is one file without a log, and has nothing of other jobs and no 
   const target = join(folder, 'paper.db');
   const { database } = await neighbours(path);
   await packageJob({ path, jobId: 'job-2', target });
-  assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'jobs.db-shm', 'jobs.db-wal', 'paper.db']);
+  assert.deepEqual(readdirSync(folder).sort(), [
+    'jobs.db',
+    'jobs.db-shm',
+    'jobs.db-wal',
+    'paper.db',
+  ]);
   const bytes = readFileSync(target);
   assert.deepEqual([...bytes.subarray(18, 20)], [1, 1], 'it is written and read without a log');
-  for (const text of ['job-1', 'job-3', 'job-4', 'job-5', 'stranger', 'words of', 'key-of-a-client', 'ZZZZ', '2025-01-08T', '2025-01-07'])
+  for (const text of [
+    'job-1',
+    'job-3',
+    'job-4',
+    'job-5',
+    'stranger',
+    'words of',
+    'key-of-a-client',
+    'ZZZZ',
+    '2025-01-08T',
+    '2025-01-07',
+  ])
     assert.equal(bytes.includes(text), false, text);
   const paper = new DatabaseSync(target, { readOnly: true });
-  const rows = (sql: string) => paper.prepare(sql).all().map((row) => Object.values(row));
+  const rows = (sql: string) =>
+    paper
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row));
   assert.deepEqual(rows('SELECT symbol, date, close FROM price_data ORDER BY 1, 2'), [
     ['AAPL', '2025-01-03', 101],
     ['AAPL', '2025-01-06', 777.125],
@@ -100,12 +159,21 @@ test('a package is one file without a log, and has nothing of other jobs and no 
     ['MSFT', '2025-01-09', 191], // of a source without split jumps: that changes what splits mean
     ['ORLY', '2025-01-06', 33],
   ]);
-  assert.deepEqual(rows('SELECT symbol, end_date FROM price_data_coverage'), [['AAPL', '2025-01-06']]);
-  assert.deepEqual(rows('SELECT symbol, close FROM price_revisions'), [['AAPL', 103]], 'what it was at the time');
-  assert.deepEqual(rows('SELECT session_id, job_id, date, status, initial_cash_e4 FROM trading_sessions'), [
-    [1, null, '2025-01-03', 'opening', 100_000_000],
-    [2, 'job-2', '2025-01-06', 'active', null],
+  assert.deepEqual(rows('SELECT symbol, end_date FROM price_data_coverage'), [
+    ['AAPL', '2025-01-06'],
   ]);
+  assert.deepEqual(
+    rows('SELECT symbol, close FROM price_revisions'),
+    [['AAPL', 103]],
+    'what it was at the time',
+  );
+  assert.deepEqual(
+    rows('SELECT session_id, job_id, date, status, initial_cash_e4 FROM trading_sessions'),
+    [
+      [1, null, '2025-01-03', 'opening', 100_000_000],
+      [2, 'job-2', '2025-01-06', 'active', null],
+    ],
+  );
   assert.deepEqual(rows('SELECT symbol, lot, bought_on, quantity, cost_e4 FROM opening_lots'), [
     ['AAPL', 1, '2025-01-03', 10, 10_000_000],
     ['MSFT', 1, '2025-01-03', 5, 10_000_000],
@@ -120,9 +188,25 @@ const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
 /** Which rows of the tables a package has, beside those of its openings. */
 const packaged: [where: string, ...tables: string[]][] = [
   ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions'],
-  [OWN_SESSIONS, 'positions', 'reasoning_logs', 'served_models', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
+  [
+    OWN_SESSIONS,
+    'positions',
+    'reasoning_logs',
+    'served_models',
+    'tool_usage',
+    'session_prices',
+    'session_splits',
+    'session_dividends',
+    'session_digests',
+  ],
   [`position_id IN (SELECT position_id FROM positions WHERE ${OWN_SESSIONS})`, 'holdings'],
-  [OWN_SYMBOLS, 'stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
+  [
+    OWN_SYMBOLS,
+    'stock_splits',
+    'stock_split_coverage',
+    'stock_split_spans',
+    'stock_split_revisions',
+  ],
   [OWN_SYMBOLS, 'dividends', 'dividend_coverage', 'dividend_revisions'],
   [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data', 'price_revisions'],
   [BEFORE_END, 'market_days'],
@@ -131,9 +215,14 @@ const packaged: [where: string, ...tables: string[]][] = [
 test('of every table, a package has the rows that the model-days of its job rest on', async (t) => {
   const folder = temporaryFolder(t);
   const { database } = await richBooks(join(folder, 'jobs.db'));
-  for (const insert of COVERED) for (const symbol of ['AAPL', 'ZZZZ']) database.statement(insert).run(symbol);
+  for (const insert of COVERED)
+    for (const symbol of ['AAPL', 'ZZZZ']) database.statement(insert).run(symbol);
   const counts = new Map<string, number>();
-  const jobs = database.statement(`SELECT job_id FROM trading_sessions WHERE model = 'model-b' AND date >= '2025-01-07'`).all();
+  const jobs = database
+    .statement(
+      `SELECT job_id FROM trading_sessions WHERE model = 'model-b' AND date >= '2025-01-07'`,
+    )
+    .all();
   for (const [index, { job_id: job = null }] of jobs.entries()) {
     const target = join(folder, `${index}.db`);
     await packageJob({ path: database.path, jobId: String(job), target });
@@ -149,7 +238,11 @@ test('of every table, a package has the rows that the model-days of its job rest
   }
   const others = ['figure_settings', 'opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
-  assert.deepEqual([...counts].filter(([, count]) => count === 0), [], 'every table had rows');
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count === 0),
+    [],
+    'every table had rows',
+  );
   database.close();
 });
 
@@ -165,13 +258,23 @@ test('the manifest has the digest of every table, until a service opens the file
   const folder = temporaryFolder(t);
   const target = join(folder, 'paper.db');
   const { database } = await neighbours(join(folder, 'jobs.db'));
-  assert.deepEqual(listedTables(database).sort(), [...knownTables].sort(), 'a new table has a place in package-rows.ts');
+  assert.deepEqual(
+    listedTables(database).sort(),
+    [...knownTables].sort(),
+    'a new table has a place in package-rows.ts',
+  );
   await packageJob({ path: database.path, jobId: 'job-2', target });
   await withSnapshot(target, (snapshot) => {
     const stored = MANIFEST.all(snapshot).map((row) => ({ ...row }));
-    assert.deepEqual(stored, listedTables(snapshot).map((table) => atOnce(digestTable(snapshot, table))));
+    assert.deepEqual(
+      stored,
+      listedTables(snapshot).map((table) => atOnce(digestTable(snapshot, table))),
+    );
     const lots = '[1,"AAPL",1,"2025-01-03",10,10000000]\n[1,"MSFT",1,"2025-01-03",5,10000000]';
-    assert.deepEqual(stored.find(({ table }) => table === 'opening_lots'), { table: 'opening_lots', rows: 2, sha256: hash('sha256', lots) });
+    assert.deepEqual(
+      stored.find(({ table }) => table === 'opening_lots'),
+      { table: 'opening_lots', rows: 2, sha256: hash('sha256', lots) },
+    );
   });
   const opened = openDatabase(target);
   assert.deepEqual(MANIFEST.all(opened), [], 'from now on it changes');
@@ -189,21 +292,37 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   assert.equal((await bodyOf('/results')).count, 2);
   assert.equal((await bodyOf('/reasoning')).count, 1);
   assert.equal((await bodyOf('/decisions')).count, 2);
-  const { opening, previous_date: previous } = (await bodyOf('/reasoning?include_full_conversation=true')).sessions[0];
+  const { opening, previous_date: previous } = (
+    await bodyOf('/reasoning?include_full_conversation=true')
+  ).sessions[0];
   assert.deepEqual([opening.date, previous], ['2025-01-03', null]);
   const { counts } = await bodyOf('/audit');
-  assert.deepEqual([counts.model_days, counts.positions, counts.problems, counts.unverifiable], [1, 2, 0, 0]);
+  assert.deepEqual(
+    [counts.model_days, counts.positions, counts.problems, counts.unverifiable],
+    [1, 2, 0, 0],
+  );
   const [model] = (await bodyOf('/models')).models;
   assert.deepEqual([model.first_completed_date, model.completed_model_days], ['2025-01-06', 1]);
-  assert.equal((await view.get('/decisions?before=1')).status, 422, 'no decision has the id of an opening');
+  assert.equal(
+    (await view.get('/decisions?before=1')).status,
+    422,
+    'no decision has the id of an opening',
+  );
 
   const continued = openDatabase(target);
   assert.equal(activeSpans(continued, ['model-a']).get('model-a')?.lastDate, '2025-01-06');
   const held = latestActiveDayBefore(continued, 'model-a', '2025-01-06')?.holdings;
-  assert.deepEqual(held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`), ['AAPL 10', 'MSFT 5']);
-  continued.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`).run();
+  assert.deepEqual(
+    held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`),
+    ['AAPL 10', 'MSFT 5'],
+  );
+  continued
+    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`)
+    .run();
   continued.statement(`UPDATE trading_sessions SET status = 'active' WHERE session_id = 2`).run();
-  const changed = continued.statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2').get();
+  const changed = continued
+    .statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2')
+    .get();
   assert.deepEqual({ ...changed }, { changed: 0 }, 'it started from the latest day before it');
   continued.close();
   database.close();
@@ -214,12 +333,27 @@ test('a package of a job whose model-days are copied in several steps has all of
   const [path, target] = [join(folder, 'jobs.db'), join(folder, 'paper.db')];
   fillWithTrackRecords(path, { models: modelNames(8), days: 14, datesPerJob: 14 });
   await packageJob({ path, jobId: 'bench-0000', target });
-  const [database, paper] = [path, target].map((file) => new DatabaseSync(file, { readOnly: true }));
-  for (const table of ['trading_sessions', 'positions', 'holdings', 'reasoning_logs', 'session_prices', 'session_digests', 'tool_usage']) {
-    const numbers = [database, paper].map((file) => file?.prepare(`SELECT count(*) AS number FROM ${table}`).get()?.['number']);
+  const [database, paper] = [path, target].map(
+    (file) => new DatabaseSync(file, { readOnly: true }),
+  );
+  for (const table of [
+    'trading_sessions',
+    'positions',
+    'holdings',
+    'reasoning_logs',
+    'session_prices',
+    'session_digests',
+    'tool_usage',
+  ]) {
+    const numbers = [database, paper].map(
+      (file) => file?.prepare(`SELECT count(*) AS number FROM ${table}`).get()?.['number'],
+    );
     assert.equal(numbers[1], numbers[0], table);
   }
-  assert.equal(paper?.prepare('SELECT count(*) AS number FROM trading_sessions').get()?.['number'], 112);
+  assert.equal(
+    paper?.prepare('SELECT count(*) AS number FROM trading_sessions').get()?.['number'],
+    112,
+  );
   for (const file of [database, paper]) file?.close();
 });
 
@@ -229,13 +363,26 @@ test('a package of a package is the same', async (t) => {
   const [first, second] = [join(folder, 'first.db'), join(folder, 'second.db')];
   await packageJob({ path: database.path, jobId: 'job-2', target: first });
   await packageJob({ path: first, jobId: 'job-2', target: second });
-  assert.deepEqual(await withSnapshot(second, (snapshot) => MANIFEST.all(snapshot)), await withSnapshot(first, (snapshot) => MANIFEST.all(snapshot)));
+  assert.deepEqual(
+    await withSnapshot(second, (snapshot) => MANIFEST.all(snapshot)),
+    await withSnapshot(first, (snapshot) => MANIFEST.all(snapshot)),
+  );
   database.close();
 });
 
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
-  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; did you mean "job-\d"\?$/],
-  ['a job with a name like no other', 'stranger', '', /^Cannot back up job stranger: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],
+  [
+    'an unknown job',
+    'job-9',
+    '',
+    /^Cannot back up job job-9: there is no such job in .*jobs\.db; did you mean "job-\d"\?$/,
+  ],
+  [
+    'a job with a name like no other',
+    'stranger',
+    '',
+    /^Cannot back up job stranger: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/,
+  ],
   ...['pending', 'downloading_data', 'running'].map((status): [string, string, string, RegExp] => [
     `a job that is ${status}`,
     'job-2',
@@ -253,9 +400,13 @@ for (const [name, jobId, sql, message] of refusals) {
   test(`no package: ${name}`, async (t) => {
     const folder = temporaryFolder(t);
     const { database } = await neighbours(join(folder, 'jobs.db'));
-    for (const statement of sql.split('; ').filter((one) => one !== '')) database.statement(statement).run();
+    for (const statement of sql.split('; ').filter((one) => one !== ''))
+      database.statement(statement).run();
     const before = readdirSync(folder);
-    await assert.rejects(packageJob({ path: database.path, jobId, target: join(folder, 'paper.db') }), { code: 'cannot_start', message });
+    await assert.rejects(
+      packageJob({ path: database.path, jobId, target: join(folder, 'paper.db') }),
+      { code: 'cannot_start', message },
+    );
     assert.deepEqual(readdirSync(folder), before, 'nothing is left behind');
     database.close();
   });

@@ -10,7 +10,9 @@ import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** What replay and the audit say of a package: the same as of the database that it was made from. */
+/**
+ * What replay and the audit say of a package: the same as of the database that it was made from.
+ */
 
 test('a model-day that starts from another job finds its portfolio and its note in the package, and replays', async (t) => {
   const folder = temporaryFolder(t);
@@ -27,7 +29,14 @@ test('a model-day that starts from another job finds its portfolio and its note 
     const target = join(folder, `${session}.db`);
     await packageJob({ path: database.path, jobId: String(job), target });
     const paper = openDatabase(target);
-    assert.deepEqual({ ...paper.statement(`SELECT status, note FROM trading_sessions WHERE session_id = ?`).get(session ?? null) }, { status: 'opening', note });
+    assert.deepEqual(
+      {
+        ...paper
+          .statement(`SELECT status, note FROM trading_sessions WHERE session_id = ?`)
+          .get(session ?? null),
+      },
+      { status: 'opening', note },
+    );
     const { same, differences } = await replayOf(paper);
     assert.deepEqual([same, differences], ['1 of 1', []]);
     paper.close();
@@ -35,10 +44,16 @@ test('a model-day that starts from another job finds its portfolio and its note 
   database.close();
 });
 
-/** What made the series of a split stock free of jumps when the model ran: a bar after the end of the job, which has gone since. */
+/**
+ * What made the series of a split stock free of jumps when the model ran: a bar after the end of
+ * the job, which has gone since.
+ */
 const goneSince: [name: string, happens: (books: Books) => void][] = [
   ['it was removed', ({ remove }) => remove('price_data', 'ORLY', '2025-02-03')],
-  ['its source has a bar within the job now', ({ setBar }) => setBar('ORLY', '2025-01-02', { open: 19, close: 19, source: 'yahoo' })],
+  [
+    'its source has a bar within the job now',
+    ({ setBar }) => setBar('ORLY', '2025-01-02', { open: 19, close: 19, source: 'yahoo' }),
+  ],
 ];
 for (const [name, happens] of goneSince)
   test(`a package replays although a later bar decided which splits count, and ${name}`, async (t) => {
@@ -66,7 +81,10 @@ for (const [name, happens] of goneSince)
 async function findingsOf(database: Database, sessions: readonly unknown[]): Promise<unknown> {
   const { problems, unverifiable, stale } = await auditOf(database);
   const days = sessions.map((row) => Object.values(row as object).join(' '));
-  const own = (lines: string[]) => lines.filter((line) => days.some((day) => line.startsWith(day)) && !line.includes('(superseded)'));
+  const own = (lines: string[]) =>
+    lines.filter(
+      (line) => days.some((day) => line.startsWith(day)) && !line.includes('(superseded)'),
+    );
   return [own(problems), own(unverifiable), own(stale)];
 }
 
@@ -80,7 +98,9 @@ test('whatever was traded, replaced, split and revised: of each model-day the au
       const target = join(folder, `${(made += 1)}.db`);
       await packageJob({ path: database.path, jobId: String(jobId), target });
       const packaged = openDatabase(target);
-      const days = packaged.statement(`SELECT model, date FROM trading_sessions WHERE status = 'active'`).all();
+      const days = packaged
+        .statement(`SELECT model, date FROM trading_sessions WHERE status = 'active'`)
+        .all();
       assert.deepEqual(await findingsOf(packaged, days), await findingsOf(database, days));
       packaged.close();
     }

@@ -36,17 +36,37 @@ test('whatever would change something is refused, and neither the file nor its f
   const before = contentOf(folder);
   const view = await startTestView(t, path);
   for (const [method, request, allow] of refused) {
-    const response = await fetch(view.url + request, { method, ...(method === 'POST' && { body: 'no JSON' }) });
+    const response = await fetch(view.url + request, {
+      method,
+      ...(method === 'POST' && { body: 'no JSON' }),
+    });
     const { detail } = (await response.json()) as { detail: string };
     assert.deepEqual(
       [response.status, response.headers.get('allow'), detail],
-      [405, allow, `Cannot ${method} ${request}: this server only shows the file paper.db, and changes nothing`],
+      [
+        405,
+        allow,
+        `Cannot ${method} ${request}: this server only shows the file paper.db, and changes nothing`,
+      ],
     );
   }
   assert.equal((await view.get('/nowhere')).status, 404);
   const { paths } = (await view.get('/openapi.json')).body;
-  assert.deepEqual(Object.values(paths).flatMap((operations) => Object.keys(operations as object)).filter((name) => name !== 'get'), []);
-  for (const request of ['/results', '/performance', '/audit', '/search?q=done', '/models', '/jobs', '/prices/coverage'])
+  assert.deepEqual(
+    Object.values(paths)
+      .flatMap((operations) => Object.keys(operations as object))
+      .filter((name) => name !== 'get'),
+    [],
+  );
+  for (const request of [
+    '/results',
+    '/performance',
+    '/audit',
+    '/search?q=done',
+    '/models',
+    '/jobs',
+    '/prices/coverage',
+  ])
     assert.equal((await view.get(request)).status, 200, request);
   assert.deepEqual(contentOf(folder), before);
 });
@@ -56,9 +76,16 @@ test('its health names the file; tokens are asked for as in a service; the confi
   const view = await startTestView(t, path, { settings: { apiToken: 'secret' } });
   const { timestamp: _timestamp, ...health } = (await view.get('/health')).body;
   const state = { status: 'healthy', database: 'connected', viewing: 'paper.db' };
-  assert.deepEqual(health, { ...state, deployment_mode: 'UNKNOWN', is_dev_mode: false, preserve_dev_data: null });
+  assert.deepEqual(health, {
+    ...state,
+    deployment_mode: 'UNKNOWN',
+    is_dev_mode: false,
+    preserve_dev_data: null,
+  });
   assert.equal((await view.get('/models')).status, 401);
-  const response = await fetch(`${view.url}/models`, { headers: { authorization: 'Bearer secret' } });
+  const response = await fetch(`${view.url}/models`, {
+    headers: { authorization: 'Bearer secret' },
+  });
   const { models, configuration_error: error } = JSON.parse(await response.text());
   assert.deepEqual([models.length, models[0].signature, error], [1, 'model-a', null]);
 });
@@ -67,7 +94,10 @@ test('the mode is that of the jobs of the file: DEV where any was simulated', as
   const path = await unusedFile(temporaryFolder(t));
   const view = await startTestView(t, path);
   const other = openDatabase(path);
-  for (const [job, mode] of [['job-1', 'PROD'], ['job-2', 'DEV']] as const) {
+  for (const [job, mode] of [
+    ['job-1', 'PROD'],
+    ['job-2', 'DEV'],
+  ] as const) {
     other.statement('UPDATE jobs SET deployment_mode = ? WHERE job_id = ?').run(mode, job);
     assert.equal((await view.get('/jobs')).body.deployment_mode, mode);
   }
@@ -87,14 +117,26 @@ test('a package is shown with the risk-free rate of its author, and a database w
   assert.equal(await rateShown(t, path, 0.01), 0.01, 'it has none yet');
   const before = join(folder, 'before.db');
   await packageJob({ path, jobId: 'job-1', target: before, riskFreeRate: 0.05 });
-  assert.equal(await rateShown(t, before, 0.01), 0.05, 'that of the command that made it, where no service has served the database');
+  assert.equal(
+    await rateShown(t, before, 0.01),
+    0.05,
+    'that of the command that made it, where no service has served the database',
+  );
 
   const view = await startTestView(t, path, { settings: { riskFreeRate: 0.01 } });
   for (const riskFreeRate of [0.04, 0.02]) {
-    const service = await startTestService(t, { folder, settings: { riskFreeRate }, isForged: true });
+    const service = await startTestService(t, {
+      folder,
+      settings: { riskFreeRate },
+      isForged: true,
+    });
     const own = (await service.get('/performance')).body;
     assert.equal(own.conventions.risk_free_rate, riskFreeRate);
-    assert.deepEqual((await view.get('/performance')).body.models, own.models, 'beside the service');
+    assert.deepEqual(
+      (await view.get('/performance')).body.models,
+      own.models,
+      'beside the service',
+    );
     await service.stop();
   }
   assert.equal(await rateShown(t, path, 0.01), 0.02);
@@ -104,13 +146,22 @@ test('a package is shown with the risk-free rate of its author, and a database w
 
   mkdirSync(join(folder, 'reader'));
   copyFileSync(after, join(folder, 'reader/jobs.db'));
-  const reader = await startTestService(t, { folder: join(folder, 'reader'), settings: { riskFreeRate: 0.03 }, isForged: true });
-  assert.equal((await reader.get('/performance')).body.conventions.risk_free_rate, 0.03, 'a service has its own');
+  const reader = await startTestService(t, {
+    folder: join(folder, 'reader'),
+    settings: { riskFreeRate: 0.03 },
+    isForged: true,
+  });
+  assert.equal(
+    (await reader.get('/performance')).body.conventions.risk_free_rate,
+    0.03,
+    'a service has its own',
+  );
 });
 
 test('pages of a package say that the file cannot change; those of a file that a service may open do not', async (t) => {
   const pages = { 'index.html': brotliCompressSync('<body>').toString('base64') };
-  const bodyOf = async (path: string) => (await fetch((await startTestView(t, path, { pages })).url)).text();
+  const bodyOf = async (path: string) =>
+    (await fetch((await startTestView(t, path, { pages })).url)).text();
   const path = await unusedFile(temporaryFolder(t));
   assert.equal(await bodyOf(path), '<body data-view="paper.db">');
   const target = join(temporaryFolder(t), 'package.db');
@@ -128,7 +179,9 @@ test('what a service commits to the file appears, from its start to its end and 
   const books = await fourDays(path);
   const countOf = async () => {
     const [results, performance, found] = await Promise.all(
-      ['/results', '/performance', '/search?q=sell'].map(async (request) => (await view.get(request)).body),
+      ['/results', '/performance', '/search?q=sell'].map(
+        async (request) => (await view.get(request)).body,
+      ),
     );
     return [results.count, performance.models[0].model_days, found.count];
   };
@@ -139,7 +192,9 @@ test('what a service commits to the file appears, from its start to its end and 
   books.database.close();
   assert.deepEqual(await countOf(), [8, 5, 2], 'the service has ended');
   const other = openDatabase(path);
-  other.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-09'`).run();
+  other
+    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-09'`)
+    .run();
   other.close();
   assert.deepEqual(await countOf(), [7, 4, 1], 'another one has come and gone');
 });
@@ -150,7 +205,9 @@ test('a response that was computed before the file changed is not sent again', a
   const daysOf = async () => (await view.get('/performance')).body.models[0].model_days;
   assert.equal(await daysOf(), 4);
   const service = openDatabase(path);
-  service.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-08'`).run();
+  service
+    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-08'`)
+    .run();
   service.close();
   assert.equal(await daysOf(), 3);
 });
@@ -173,27 +230,45 @@ test('a search finds what a service would, though the file has no index of it', 
   const folder = temporaryFolder(t);
   const path = await unusedFile(folder);
   const file = openDatabase(path);
-  file.statement(`UPDATE reasoning_logs SET content = 'zebra ' || rowid WHERE role = 'assistant'`).run();
+  file
+    .statement(`UPDATE reasoning_logs SET content = 'zebra ' || rowid WHERE role = 'assistant'`)
+    .run();
   file.transaction(() => clearIndex(file));
   file.close();
   const before = contentOf(folder);
   const view = await startTestView(t, path);
-  const [first, again] = [await view.get('/search?q=zebra&limit=2'), await view.get('/search?q=zebra&limit=2')];
+  const [first, again] = [
+    await view.get('/search?q=zebra&limit=2'),
+    await view.get('/search?q=zebra&limit=2'),
+  ];
   assert.equal(first.body.count, 2);
   assert.deepEqual(again.body, first.body);
   const rest = await view.get(`/search?q=zebra&limit=100&before=${first.body.next_before}`);
-  const all = new DatabaseSync(path, { readOnly: true }).prepare(`SELECT count(*) AS count FROM reasoning_logs WHERE role = 'assistant'`).get();
+  const all = new DatabaseSync(path, { readOnly: true })
+    .prepare(`SELECT count(*) AS count FROM reasoning_logs WHERE role = 'assistant'`)
+    .get();
   assert.equal(first.body.count + rest.body.count, all?.['count']);
-  assert.deepEqual(contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm')), before);
+  assert.deepEqual(
+    contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm')),
+    before,
+  );
 });
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
   ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
-  ['a folder', (path) => (rmSync(path), mkdirSync(path)), /^Cannot read the database .*paper\.db: it is a folder$/],
-  ['what is not a database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
   [
-    'another program\'s database',
+    'a folder',
+    (path) => (rmSync(path), mkdirSync(path)),
+    /^Cannot read the database .*paper\.db: it is a folder$/,
+  ],
+  [
+    'what is not a database',
+    (path) => writeFileSync(path, 'text'.repeat(1000)),
+    /^Cannot read the database .*paper\.db: file is not a database$/,
+  ],
+  [
+    "another program's database",
     (path) => (rmSync(path), new DatabaseSync(path).exec('CREATE TABLE t (x)')),
     /^Cannot use .*paper\.db: it is a database of another program$/,
   ],

@@ -38,7 +38,10 @@ test(
     await page.keyboard.press('Escape');
     await dialog.getByLabel('Token').fill(`“${TOKEN}”`);
     await page.keyboard.press('Enter');
-    assert.match(await page.evaluate<string>('document.querySelector("dialog input").validationMessage'), /^No token contains a curly quote/);
+    assert.match(
+      await page.evaluate<string>('document.querySelector("dialog input").validationMessage'),
+      /^No token contains a curly quote/,
+    );
     await page.keyboard.press('Escape'); // the browser closes it at the second time
     await page.keyboard.press('Escape');
     await dialog.getByText('this request has none').waitFor();

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { benchmarkOver } from '../../src/browser/compare/benchmark.ts';
-import { addressOf, choiceIn, performanceRequest, requestOf } from '../../src/browser/compare/choice.ts';
-import { columnsOf, datesOf, fitsSideBySide, howToChoose, placeOf } from '../../src/browser/compare/columns.ts';
+import {
+  addressOf,
+  choiceIn,
+  performanceRequest,
+  requestOf,
+} from '../../src/browser/compare/choice.ts';
+import {
+  columnsOf,
+  datesOf,
+  fitsSideBySide,
+  howToChoose,
+  placeOf,
+} from '../../src/browser/compare/columns.ts';
 import { differenceLines } from '../../src/browser/compare/difference-lines.ts';
 import { forestScale } from '../../src/browser/compare/forest-scale.ts';
 import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
@@ -10,7 +21,12 @@ import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
 import { figureRows } from '../../src/browser/compare/side-rows.ts';
 import { reportConventions } from '../../src/performance/definitions.ts';
 import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/marks.ts';
-import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
+import {
+  comparedModel,
+  comparedPair,
+  comparisonAnswer,
+  modelWithout,
+} from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [
   ['', ''],
@@ -21,7 +37,10 @@ const queries: [search: string, again: string][] = [
   ['?days=all&align=date&confidence=0.95', ''],
   ['?confidence=0.9&days=clean&align=number', '?days=clean&align=number&confidence=0.9'],
   ['?start_date=2025-06-03&end_date=&models=&unknown=1', '?start_date=2025-06-03'],
-  ['?date=2025-06-03&against=a&benchmark=SPY&job_id=j', '?job_id=j&benchmark=SPY&against=a&date=2025-06-03'],
+  [
+    '?date=2025-06-03&against=a&benchmark=SPY&job_id=j',
+    '?job_id=j&benchmark=SPY&against=a&date=2025-06-03',
+  ],
 ];
 
 test('the address has the choice; unknown parameters and defaults are dropped', () => {
@@ -32,21 +51,35 @@ test('the address has the choice; unknown parameters and defaults are dropped', 
 });
 
 test('a request has the part of the choice that its path takes', () => {
-  const choice = choiceIn('?models=a,b%232&benchmark=SPY&days=clean&job_id=j&against=c&confidence=0.9&date=2025-06-03');
-  assert.equal(requestOf(choice, { curves: true }), '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true');
+  const choice = choiceIn(
+    '?models=a,b%232&benchmark=SPY&days=clean&job_id=j&against=c&confidence=0.9&date=2025-06-03',
+  );
+  assert.equal(
+    requestOf(choice, { curves: true }),
+    '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true',
+  );
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
   assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
   const figures = '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&common=true';
   assert.equal(performanceRequest(choice, ['a', 'b#2'], { isCommon: true }), figures);
-  assert.equal(performanceRequest(choice, [], { isCommon: false }), '?job_id=j&benchmark=SPY&days=clean');
+  assert.equal(
+    performanceRequest(choice, [], { isCommon: false }),
+    '?job_id=j&benchmark=SPY&days=clean',
+  );
 });
 
 test('two to four models are side by side, with a column per run as far as there is room', () => {
   const named = (...names: string[]) => names.map((model) => comparedModel(model, [0]));
-  assert.deepEqual([1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))), [false, true, true, false]);
+  assert.deepEqual(
+    [1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))),
+    [false, true, true, false],
+  );
   assert.match(howToChoose(6), /^Choose 2 to 4 models .*; 6 are compared now\.$/);
   assert.match(howToChoose(1), /; one is compared now\.$/);
-  assert.deepEqual(columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]), { runs: ['a', 'a#2', 'b'], notes: [] });
+  assert.deepEqual(columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]), {
+    runs: ['a', 'a#2', 'b'],
+    notes: [],
+  });
   const { runs, notes } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
   assert.deepEqual([runs, notes.length], [['a', 'b'], 2]);
   assert.match(notes[0] ?? '', /^Of the 3 runs of a only a has a column/);
@@ -56,21 +89,44 @@ test('the day is that of the address, or the last; each day has the one before a
   const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) });
   const all = datesOf([curve('2025-06-02', '2025-06-04'), curve('2025-06-03', '2025-06-04')]);
   assert.deepEqual(all, ['2025-06-02', '2025-06-03', '2025-06-04']);
-  assert.deepEqual(placeOf(all, '2025-06-02'), { date: '2025-06-02', previous: null, next: '2025-06-03' });
+  assert.deepEqual(placeOf(all, '2025-06-02'), {
+    date: '2025-06-02',
+    previous: null,
+    next: '2025-06-03',
+  });
   for (const wanted of ['', 'yesterday', '2025-06-04'])
-    assert.deepEqual(placeOf(all, wanted), { date: '2025-06-04', previous: '2025-06-03', next: null }, wanted);
+    assert.deepEqual(
+      placeOf(all, wanted),
+      { date: '2025-06-04', previous: '2025-06-03', next: null },
+      wanted,
+    );
   assert.equal(placeOf([], '2025-06-02'), null);
 });
 
 test('the curves of differences start together from zero; by number, or without figures, there is none', () => {
-  const pair = (against: string, curve: { date?: string; number?: number; difference: number | null }[]) => comparedPair('a', against, 0, { curve });
+  const pair = (
+    against: string,
+    curve: { date?: string; number?: number; difference: number | null }[],
+  ) => comparedPair('a', against, 0, { curve });
   const both = differenceLines([
-    pair('b', [{ date: '2025-06-02', difference: 0.1 }, { date: '2025-06-03', difference: null }]),
-    pair('c', [{ date: '2025-06-02', difference: -0.1 }, { date: '2025-06-03', difference: -0.2 }]),
+    pair('b', [
+      { date: '2025-06-02', difference: 0.1 },
+      { date: '2025-06-03', difference: null },
+    ]),
+    pair('c', [
+      { date: '2025-06-02', difference: -0.1 },
+      { date: '2025-06-03', difference: -0.2 },
+    ]),
     pair('none', []),
   ]);
   assert.deepEqual(both?.dates, ['2025-05-30', '2025-06-02', '2025-06-03']);
-  assert.deepEqual(both?.lines.map(({ label, values }) => [label, ...values]), [['a over b', 0, 0.1, null], ['a over c', 0, -0.1, -0.2]]);
+  assert.deepEqual(
+    both?.lines.map(({ label, values }) => [label, ...values]),
+    [
+      ['a over b', 0, 0.1, null],
+      ['a over c', 0, -0.1, -0.2],
+    ],
+  );
   assert.equal(differenceLines([pair('b', [{ number: 1, difference: 0.1 }])]), null);
   assert.equal(differenceLines([comparedPair('a', 'b', 0)]), null);
 });
@@ -78,7 +134,10 @@ test('the curves of differences start together from zero; by number, or without 
 test('every figure side by side has a definition', () => {
   const { definitions } = reportConventions(0);
   const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
-  assert.deepEqual(figureRows.filter(({ name }) => !known.has(name)).map(({ name }) => name), []);
+  assert.deepEqual(
+    figureRows.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+    [],
+  );
 });
 
 test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {
@@ -91,8 +150,13 @@ test('a pair is found from both sides: 25 % more than the other is 20 % less tha
 });
 
 test('sentences are those of neighbours in the order; with one model against all, every pair', () => {
-  const [a, b, c] = [comparedModel('a', [0.03]), comparedModel('b', [0.02]), comparedModel('c', [0.01])];
-  const namesOf = (pairs: ReturnType<typeof neighbours>) => pairs.map(({ model, against }) => model + against);
+  const [a, b, c] = [
+    comparedModel('a', [0.03]),
+    comparedModel('b', [0.02]),
+    comparedModel('c', [0.01]),
+  ];
+  const namesOf = (pairs: ReturnType<typeof neighbours>) =>
+    pairs.map(({ model, against }) => model + against);
   const all = comparisonAnswer([a, b, c], 20).pairs;
   assert.deepEqual(namesOf(neighbours([a, b, c], all)), ['ab', 'bc']);
   assert.deepEqual(namesOf(neighbours([c, b, a], all)), ['bc', 'ab']);
@@ -104,7 +168,10 @@ test('sentences are those of neighbours in the order; with one model against all
 
 const dates = ['2025-06-02', '2025-06-03', '2025-06-04', '2025-06-05'];
 
-/** A benchmark that gains one, two, three and four percent, and models with a return on some of the dates. */
+/**
+ * A benchmark that gains one, two, three and four percent, and models with a return on some of the
+ * dates.
+ */
 function performance(days: Record<string, readonly number[]>): Parameters<typeof benchmarkOver>[1] {
   const models = Object.entries(days).map(([model, own]) => ({
     model,
@@ -115,15 +182,30 @@ function performance(days: Record<string, readonly number[]>): Parameters<typeof
 }
 
 test('the benchmark is compounded over the days compared, or not drawn', () => {
-  const models = [comparedModel('a', [0.01, 0.02]), comparedModel('b', [0.01]), modelWithout('c', 'Stale')];
+  const models = [
+    comparedModel('a', [0.01, 0.02]),
+    comparedModel('b', [0.01]),
+    modelWithout('c', 'Stale'),
+  ];
   const figures = performance({ a: [0, 1, 2, 3], 'a#2': [0, 2, 3], b: [0, 1, 2, 3], c: [] });
   type Other = { isClean?: boolean; align?: 'number'; models?: typeof models };
   const over = (days: number, { isClean = false, ...more }: Other = {}) =>
     benchmarkOver({ align: 'date', days, models, ...more }, figures, { isClean });
   assert.deepEqual(over(3), { name: 'Equal-weight universe', value: 1.01 * 1.03 * 1.04 - 1 });
-  assert.deepEqual(over(2, { isClean: true }), { name: 'Equal-weight universe', value: 1.03 * 1.04 - 1 }, 'the last days');
+  assert.deepEqual(
+    over(2, { isClean: true }),
+    { name: 'Equal-weight universe', value: 1.03 * 1.04 - 1 },
+    'the last days',
+  );
   const unknown = { models: [comparedModel('unknown', [0])] };
-  const without = [over(2), over(4), over(0), over(4, { isClean: true }), over(3, { align: 'number' }), over(3, unknown)];
+  const without = [
+    over(2),
+    over(4),
+    over(0),
+    over(4, { isClean: true }),
+    over(3, { align: 'number' }),
+    over(3, unknown),
+  ];
   assert.deepEqual(
     without.map((one) => 'reason' in one),
     without.map(() => true),
@@ -131,35 +213,54 @@ test('the benchmark is compounded over the days compared, or not drawn', () => {
 });
 
 test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {
-  const models = [comparedModel('a', [0.2, 0.5]), comparedModel('b', [0.3], { interval: { low: 0.1, high: 0.9 } }), modelWithout('c', 'Stale')];
+  const models = [
+    comparedModel('a', [0.2, 0.5]),
+    comparedModel('b', [0.3], { interval: { low: 0.1, high: 0.9 } }),
+    modelWithout('c', 'Stale'),
+  ];
   const { percent, ticks } = forestScale(models, -0.1);
   for (const value of [0, -0.1, 0.5, 0.9]) {
     const at = percent(value);
     assert.ok(at > 0 && at < 100, `${value} is at ${at}`);
   }
   assert.ok(percent(0.2) < percent(0.3));
-  assert.ok(ticks.includes(0) && ticks.length >= 3 && ticks.every((tick) => percent(tick) >= 0 && percent(tick) <= 100));
+  assert.ok(
+    ticks.includes(0) &&
+      ticks.length >= 3 &&
+      ticks.every((tick) => percent(tick) >= 0 && percent(tick) <= 100),
+  );
   assert.equal(forestScale([], null).percent(0), 50);
 });
 
 test('what was left out is named with its reason, and what each run cost', () => {
-  const models = [comparedModel('a', [0.1]), modelWithout('b', 'Needs 20 days with a return; it has 3')];
+  const models = [
+    comparedModel('a', [0.1]),
+    modelWithout('b', 'Needs 20 days with a return; it has 3'),
+  ];
   assert.deepEqual(leftOutModels({ models, left_out_models: ['c'] }), [
     { model: 'b', reason: 'Needs 20 days with a return; it has 3' },
-    { model: 'c', reason: 'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway' },
+    {
+      model: 'c',
+      reason:
+        'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway',
+    },
   ]);
   const left_out = [
     { date: '2025-07-08', runs: ['a#3'] },
     { date: '2025-07-09', runs: ['b', 'a#3'] },
   ];
-  const words = '2 of 100 days are left out, because not every run has a return: a#3 (2 days), b (1 day).';
+  const words =
+    '2 of 100 days are left out, because not every run has a return: a#3 (2 days), b (1 day).';
   assert.equal(costOf({ days: 98, left_out }), words);
 });
 
 test('knowledge cutoffs are marked by date, with the models that have them; without any there is nothing', () => {
   const runs = [
     { family: 'late', knowledge_cutoff: '2025-07-01' },
-    ...['m-10', 'a', 'm-2', 'm-2', 'z'].map((family) => ({ family, knowledge_cutoff: '2024-10-01' })),
+    ...['m-10', 'a', 'm-2', 'm-2', 'z'].map((family) => ({
+      family,
+      knowledge_cutoff: '2024-10-01',
+    })),
     { family: 'unknown', knowledge_cutoff: null },
   ];
   const marks = cutoffMarks(runs);
@@ -167,7 +268,10 @@ test('knowledge cutoffs are marked by date, with the models that have them; with
     { date: '2024-10-01', names: 'a, m-2, m-10 and 1 more' },
     { date: '2025-07-01', names: 'late' },
   ]);
-  assert.match(cutoffWords(marks) ?? '', /^Knowledge cutoff: 2024-10-01 \(a, m-2, m-10 and 1 more\), 2025-07-01 \(late\)\./);
+  assert.match(
+    cutoffWords(marks) ?? '',
+    /^Knowledge cutoff: 2024-10-01 \(a, m-2, m-10 and 1 more\), 2025-07-01 \(late\)\./,
+  );
   assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
 });
 

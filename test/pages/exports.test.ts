@@ -6,7 +6,9 @@ import { csvOf, fileName } from '../../src/browser/parts/sheet.ts';
 import { withGlobals } from '../support/globals.ts';
 
 // Not imported, because the compiler checks the browser's code on its own.
-const { saveFile } = createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser/parts/download.ts')) as {
+const { saveFile } = createRequire(import.meta.url)(
+  resolve(import.meta.dirname, '../../src/browser/parts/download.ts'),
+) as {
   saveFile(name: string, content: Blob): void;
 };
 
@@ -33,8 +35,17 @@ test('a table as CSV: plain numbers, quoted text, and no text that a spreadsheet
     ['+1', 1e-7, '"quoted"\nlines'],
     ['モデル', -0, ' edge'],
   ];
-  const lines = ['Model,Return,Note', 'model-a,0.0218822,', `"'=HYPERLINK(""x"")",-1.5,"a, b"`, `'+1,1e-7,"""quoted""\nlines"`, 'モデル,0," edge"'];
-  assert.equal(csvOf({ columns: ['Model', 'Return', 'Note'], rows }), `\ufeff${lines.join('\r\n')}\r\n`);
+  const lines = [
+    'Model,Return,Note',
+    'model-a,0.0218822,',
+    `"'=HYPERLINK(""x"")",-1.5,"a, b"`,
+    `'+1,1e-7,"""quoted""\nlines"`,
+    'モデル,0," edge"',
+  ];
+  assert.equal(
+    csvOf({ columns: ['Model', 'Return', 'Note'], rows }),
+    `\ufeff${lines.join('\r\n')}\r\n`,
+  );
 });
 
 test('a file is named after its caption, in any script, without what a file system may refuse', () => {
@@ -45,5 +56,8 @@ test('a file is named after its caption, in any script, without what a file syst
     ['…', 'table'],
     ['𝒳'.repeat(200), '𝒳'.repeat(60)],
   ];
-  assert.deepEqual(names.map(([caption]) => [caption, fileName(caption)]), names);
+  assert.deepEqual(
+    names.map(([caption]) => [caption, fileName(caption)]),
+    names,
+  );
 });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decisionsRequest, feedChoiceIn, feedPath, searchRequest } from '../../src/browser/decisions/choice.ts';
+import {
+  decisionsRequest,
+  feedChoiceIn,
+  feedPath,
+  searchRequest,
+} from '../../src/browser/decisions/choice.ts';
 import { piecesOf } from '../../src/browser/decisions/marked.ts';
 import { speakerOf } from '../../src/browser/model-day/speakers.ts';
 import type { Script } from '../support/agents.ts';
@@ -14,27 +19,57 @@ import { startTestService, twoModels } from '../support/service.ts';
 
 const addresses: [search: string, path: string, requests: [decisions: string, search: string]][] = [
   ['', '', ['limit=50', 'limit=20']],
-  ['?kind=refusal&symbol=BRK-B&days=clean', '?kind=refusal&symbol=BRK-B', ['kind=refusal&symbol=BRK-B&limit=50', 'limit=20']],
-  ['?models=a%231,b&q=a+%26+b', '?models=a%231,b&q=a%20%26%20b', ['models=a%231,b&limit=50', 'models=a%231,b&q=a%20%26%20b&limit=20']],
+  [
+    '?kind=refusal&symbol=BRK-B&days=clean',
+    '?kind=refusal&symbol=BRK-B',
+    ['kind=refusal&symbol=BRK-B&limit=50', 'limit=20'],
+  ],
+  [
+    '?models=a%231,b&q=a+%26+b',
+    '?models=a%231,b&q=a%20%26%20b',
+    ['models=a%231,b&limit=50', 'models=a%231,b&q=a%20%26%20b&limit=20'],
+  ],
 ];
 for (const [search, path, [decisions, messages]] of addresses) {
   test(`the address ${search || 'without filters'} and its requests`, () => {
     const choice = feedChoiceIn(search);
     assert.equal(feedPath(choice), `/decision-feed${path}`);
-    assert.deepEqual([decisionsRequest(choice, ''), searchRequest(choice, '')], [`/decisions?${decisions}`, `/search?${messages}`]);
-    assert.equal(decisionsRequest(choice, 'failure:1:#'), `/decisions?${decisions}&before=failure%3A1%3A%23`);
+    assert.deepEqual(
+      [decisionsRequest(choice, ''), searchRequest(choice, '')],
+      [`/decisions?${decisions}`, `/search?${messages}`],
+    );
+    assert.equal(
+      decisionsRequest(choice, 'failure:1:#'),
+      `/decisions?${decisions}&before=failure%3A1%3A%23`,
+    );
   });
 }
 
 const excerpts: [excerpt: string, matches: number[][], pieces: string][] = [
   ['no match', [], 'no match'],
   ['one two', [[0, 3]], '[one] two'],
-  ['𠀀 two 🚀 three', [[2, 3], [8, 5]], '𠀀 [two] 🚀 [three]'],
-  ['苹果', [[0, 1], [1, 1]], '[苹][果]'],
+  [
+    '𠀀 two 🚀 three',
+    [
+      [2, 3],
+      [8, 5],
+    ],
+    '𠀀 [two] 🚀 [three]',
+  ],
+  [
+    '苹果',
+    [
+      [0, 1],
+      [1, 1],
+    ],
+    '[苹][果]',
+  ],
 ];
 for (const [excerpt, matches, expected] of excerpts) {
   test(`matches in ${excerpt}`, () => {
-    const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) => (isMatch ? `[${text}]` : text));
+    const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) =>
+      isMatch ? `[${text}]` : text,
+    );
     assert.equal(pieces.join(''), expected);
   });
 }
@@ -45,19 +80,44 @@ const lastDate = dates.at(-1) as string;
 const HOSTILE = '<img src=x onerror="alert(1)"> the market falls';
 /** Six purchases, of which the last costs too much, each in a message of its own. */
 const script: Script = {
-  [`model-b ${lastDate}`]: [[['say', HOSTILE], ['buy', { symbol: 'AAPL', amount: 1 }]]],
+  [`model-b ${lastDate}`]: [
+    [
+      ['say', HOSTILE],
+      ['buy', { symbol: 'AAPL', amount: 1 }],
+    ],
+  ],
   [`model-b ${dates[0]}`]: [[['fail', 'The endpoint answered 500']]],
-  '*': [1, 2, 3, 4, 5, 1_000_000].map((amount) => [['say', `I want ${amount}.`], ['buy', { symbol: 'MSFT', amount }]]),
+  '*': [1, 2, 3, 4, 5, 1_000_000].map((amount) => [
+    ['say', `I want ${amount}.`],
+    ['buy', { symbol: 'MSFT', amount }],
+  ]),
 };
 
 test('only the first system message is an instruction to the model; later ones are notes on an answer', () => {
-  const said = (['system', 'user', 'assistant', 'system', 'tool'] as const).map((role, index) => speakerOf({ role, message_index: index }));
-  assert.deepEqual(said, ['Instructions to the model', 'Message to the model', 'Model', 'Note by the service', 'Tool']);
+  const said = (['system', 'user', 'assistant', 'system', 'tool'] as const).map((role, index) =>
+    speakerOf({ role, message_index: index }),
+  );
+  assert.deepEqual(said, [
+    'Instructions to the model',
+    'Message to the model',
+    'Model',
+    'Note by the service',
+    'Tool',
+  ]);
 });
 
-test('decisions are filtered, continued and searched, and Back undoes each step', { skip: noBrowser }, async (t) => {
-  const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS, initial_cash: 1_000_000 } };
-  const service = await startTestService(t, { configuration, prices: wavyPrices(SYMBOLS, dates), pages: true });
+test('decisions are filtered, continued and searched, and Back undoes each step', {
+  skip: noBrowser,
+}, async (t) => {
+  const configuration = {
+    ...twoModels,
+    agent_config: { stock_symbols: SYMBOLS, initial_cash: 1_000_000 },
+  };
+  const service = await startTestService(t, {
+    configuration,
+    prices: wavyPrices(SYMBOLS, dates),
+    pages: true,
+  });
   const range = { start_date: dates[0] as string, end_date: lastDate };
   await runJobHere(service, script, { ...range, models: ['model-a', 'model-b'] });
   const reader = await visit(t, service.url, { viewport: { width: 360, height: 700 } });
@@ -89,7 +149,10 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await page.getByLabel('Kind').selectOption('refusal');
   assert.equal(await address(), '/decision-feed?kind=refusal');
   await settled(10);
-  assert.equal(await items.first().locator('.act').textContent(), 'Order refused: buy 1,000,000 MSFT');
+  assert.equal(
+    await items.first().locator('.act').textContent(),
+    'Order refused: buy 1,000,000 MSFT',
+  );
   assert.match((await items.first().locator('.detail').textContent()) ?? '', /^Cannot buy/);
   await page.getByLabel('Kind').selectOption('failure');
   await settled(1);
@@ -101,7 +164,11 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await settled(1);
 
   // What happens meanwhile is offered.
-  await runJobHere(service, { '*': [[['buy', { symbol: 'AAPL', amount: 7 }]]] }, { ...range, models: ['model-c'] });
+  await runJobHere(
+    service,
+    { '*': [[['buy', { symbol: 'AAPL', amount: 7 }]]] },
+    { ...range, models: ['model-c'] },
+  );
   await page.getByRole('button', { name: 'Show the latest' }).click();
   await settled(7);
 
@@ -109,9 +176,16 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   await settled(1);
   assert.equal(await address(), '/decision-feed?q=FALLS%20%22the%22%20market&symbol=aapl');
-  assert.deepEqual(await items.first().locator('mark').allTextContents(), ['the', 'market', 'falls']);
+  assert.deepEqual(await items.first().locator('mark').allTextContents(), [
+    'the',
+    'market',
+    'falls',
+  ]);
   assert.equal(await items.first().locator('.reason').textContent(), HOSTILE);
   await page.goBack();
   await settled(7);
-  assert.match((await items.first().locator('.act').textContent()) ?? '', /^Bought 1 AAPL at \d+\.\d\d$/);
+  assert.match(
+    (await items.first().locator('.act').textContent()) ?? '',
+    /^Bought 1 AAPL at \d+\.\d\d$/,
+  );
 });

@@ -1,10 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { amountOf, daysOf, dividendsOf } from '../../src/browser/model-day/day.ts';
-import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
+import {
+  chance,
+  change,
+  cost,
+  count,
+  duration,
+  longDate,
+  money,
+  pValue,
+  price,
+  profit,
+  share,
+  tone,
+} from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { restOfSummary } from '../../src/browser/model-day/summary.ts';
-import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
+import {
+  axisSplits,
+  dateLabels,
+  paddedRange,
+  withoutEmptyCents,
+} from '../../src/browser/plot/scale.ts';
 import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
@@ -80,13 +98,30 @@ test('a plot has a margin above and below, none beyond zero; a flat or empty one
 
 function record(date: string, holdings: Record<string, number>, value = 100): ResultsRecord {
   const list = Object.entries(holdings).map(([symbol, quantity]) => ({ symbol, quantity }));
-  const action = { id: 1, action_id: 1, action_type: null, symbol: null, amount: null, price: null };
-  const unused = { model: 'model', cash: 0, daily_profit: null, daily_return_pct: null, created_at: `${date}T08:00:00.000Z` };
+  const action = {
+    id: 1,
+    action_id: 1,
+    action_type: null,
+    symbol: null,
+    amount: null,
+    price: null,
+  };
+  const unused = {
+    model: 'model',
+    cash: 0,
+    daily_profit: null,
+    daily_return_pct: null,
+    created_at: `${date}T08:00:00.000Z`,
+  };
   return { ...action, ...unused, job_id: 'job', date, holdings: list, portfolio_value: value };
 }
 
 test('the last record of a day is its close', () => {
-  const days = daysOf([record('2025-09-15', { A: 1 }), record('2025-09-15', { A: 2 }), record('2025-09-16', {})]);
+  const days = daysOf([
+    record('2025-09-15', { A: 1 }),
+    record('2025-09-15', { A: 2 }),
+    record('2025-09-16', {}),
+  ]);
   assert.deepEqual(
     days.map(({ date, records, close }) => [date, records.length, close.holdings.length]),
     [
@@ -96,7 +131,10 @@ test('the last record of a day is its close', () => {
   );
 });
 
-/** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what each paid, and what the day received. */
+/**
+ * `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what each paid, and what
+ * the day received.
+ */
 const received: [name: string, dividends: string[], amounts: number[], sum: number][] = [
   ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], [123.456], 123.456],
   ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], [5, 5], 10],
@@ -111,7 +149,10 @@ for (const [name, dividends, amounts, sum] of received) {
       return { ...record('2025-09-15', {}), action_type: 'dividend' as const, amount, price, cash };
     });
     const all = [previous, ...records];
-    assert.deepEqual(records.map((one, index) => Number(amountOf(one, all[index])?.toFixed(6))), amounts);
+    assert.deepEqual(
+      records.map((one, index) => Number(amountOf(one, all[index])?.toFixed(6))),
+      amounts,
+    );
     const [before, day] = daysOf(all);
     assert.ok(before !== undefined && day !== undefined);
     assert.equal(dividendsOf(day, before.close)?.toFixed(6), sum.toFixed(6));
@@ -120,8 +161,18 @@ for (const [name, dividends, amounts, sum] of received) {
 }
 
 test('the dollars of a trade are shares times price', () => {
-  const sale = { ...record('2025-09-15', {}), action_type: 'sell' as const, amount: 10, price: 5, cash: 1_049 };
-  assert.equal(amountOf(sale, { ...record('2025-09-12', {}), cash: 1_000 }), 50, 'without the commission');
+  const sale = {
+    ...record('2025-09-15', {}),
+    action_type: 'sell' as const,
+    amount: 10,
+    price: 5,
+    cash: 1_049,
+  };
+  assert.equal(
+    amountOf(sale, { ...record('2025-09-12', {}), cash: 1_000 }),
+    50,
+    'without the commission',
+  );
   assert.equal(amountOf({ ...sale, price: null }, undefined), null);
 });
 
@@ -150,14 +201,33 @@ const summaries: [last: string | null, summary: string | null, shown: string | n
   ['I bought.', 'I bought.', null],
   ['I bought.\n', ' I bought.', null],
   ['I bought.', 'I bought.\n\nThe answer was cut off.', 'The answer was cut off.'],
-  ['', 'Reached the limit of 3 steps; the day ended there.', 'Reached the limit of 3 steps; the day ended there.'],
-  ['I look.', 'Reached the limit of 3 steps; the day ended there.', 'Reached the limit of 3 steps; the day ended there.'],
+  [
+    '',
+    'Reached the limit of 3 steps; the day ended there.',
+    'Reached the limit of 3 steps; the day ended there.',
+  ],
+  [
+    'I look.',
+    'Reached the limit of 3 steps; the day ended there.',
+    'Reached the limit of 3 steps; the day ended there.',
+  ],
   [null, 'Done.', 'Done.'],
   ['I bought.', null, null],
 ];
 test('a summary that is the last message is not shown again', () => {
   for (const [last, session_summary, shown] of summaries) {
-    const conversation = last === null ? null : ([{ role: 'user', content: 'x' }, { role: 'assistant', content: last }, { role: 'tool', content: 'y' }] as const);
-    assert.equal(restOfSummary({ session_summary, conversation }), shown, `${last} / ${session_summary}`);
+    const conversation =
+      last === null
+        ? null
+        : ([
+            { role: 'user', content: 'x' },
+            { role: 'assistant', content: last },
+            { role: 'tool', content: 'y' },
+          ] as const);
+    assert.equal(
+      restOfSummary({ session_summary, conversation }),
+      shown,
+      `${last} / ${session_summary}`,
+    );
   }
 });

@@ -1,16 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Filters, NO_FILTERS, filtersIn, hasFilters, queryOf, queryWith } from '../../src/browser/filters/filters.ts';
+import {
+  type Filters,
+  NO_FILTERS,
+  filtersIn,
+  hasFilters,
+  queryOf,
+  queryWith,
+} from '../../src/browser/filters/filters.ts';
 import { lookOf, looksOf } from '../../src/browser/parts/look.ts';
 import { byName } from '../../src/browser/parts/names.ts';
 
 const addresses: [search: string, filters: Partial<Filters>, query: string][] = [
   ['', {}, ''],
   ['?days=all&common=true&job_id=%20', { days: 'all', common: 'true' }, ''],
-  ['?days=clean&models=b,a%232,b', { models: ['b', 'a#2'], days: 'clean' }, '?models=b,a%232&days=clean'],
+  [
+    '?days=clean&models=b,a%232,b',
+    { models: ['b', 'a#2'], days: 'clean' },
+    '?models=b,a%232&days=clean',
+  ],
   [
     '?common=false&benchmark=QQQ&end_date=2025-10-31&start_date=2025-10-01&job_id=j%2F1',
-    { start_date: '2025-10-01', end_date: '2025-10-31', job_id: 'j/1', benchmark: 'QQQ', common: 'false' },
+    {
+      start_date: '2025-10-01',
+      end_date: '2025-10-31',
+      job_id: 'j/1',
+      benchmark: 'QQQ',
+      common: 'false',
+    },
     '?start_date=2025-10-01&end_date=2025-10-31&job_id=j%2F1&benchmark=QQQ&common=false',
   ],
   ['?start_date=soon&other=1', { start_date: 'soon' }, '?start_date=soon'],
@@ -28,7 +45,10 @@ test('a page uses only its own filters, and a change keeps the parameters that a
   const filters = filtersIn('?models=a&days=clean&common=false');
   assert.equal(queryOf(filters, ['days', 'start_date']), '?days=clean');
   assert.equal(hasFilters(filters, ['start_date', 'job_id']), false);
-  assert.equal(queryWith('?against=b&days=all&models=x', filters), '?models=a&days=clean&common=false&against=b');
+  assert.equal(
+    queryWith('?against=b&days=all&models=x', filters),
+    '?models=a&days=clean&common=false&against=b',
+  );
   assert.equal(queryWith('?against=b%232&models=x', NO_FILTERS), '?against=b%232');
 });
 
@@ -45,12 +65,17 @@ const looks: [name: string, colour: string, dash: string][] = [
 ];
 
 test('the colour and the dash of a name never change', () => {
-  const now = looks.map(([name]) => [name, lookOf(name).colour, lookOf(name).dash?.join() ?? 'solid']);
+  const now = looks.map(([name]) => [
+    name,
+    lookOf(name).colour,
+    lookOf(name).dash?.join() ?? 'solid',
+  ]);
   assert.deepEqual(now, looks);
   const many = Array.from({ length: 5_000 }, (_, index) => lookOf(`model-${index}`));
   const used = Map.groupBy(many, ({ colour, dash }) => `${colour} ${dash}`);
   assert.equal(used.size, 50);
-  for (const [look, { length }] of used) assert.ok(length > 50 && length < 200, `${look} is used ${length} times`);
+  for (const [look, { length }] of used)
+    assert.ok(length > 50 && length < 200, `${look} is used ${length} times`);
 });
 
 test('names on one page never look the same: those that share colour and dash have different markers', () => {
@@ -63,8 +88,24 @@ test('names on one page never look the same: those that share colour and dash ha
 });
 
 test('numbers in names sort by value', () => {
-  const sorted = ['Model-1', 'model-1', 'model-2', 'model-2#2', 'model-2#10', 'model-10', 'модель-9', 'модель-10', '模型'];
-  assert.deepEqual(sorted.toReversed().sort(byName).map((name) => name.toLowerCase()), sorted.map((name) => name.toLowerCase()));
+  const sorted = [
+    'Model-1',
+    'model-1',
+    'model-2',
+    'model-2#2',
+    'model-2#10',
+    'model-10',
+    'модель-9',
+    'модель-10',
+    '模型',
+  ];
+  assert.deepEqual(
+    sorted
+      .toReversed()
+      .sort(byName)
+      .map((name) => name.toLowerCase()),
+    sorted.map((name) => name.toLowerCase()),
+  );
   assert.notEqual(byName('model-1', 'Model-1'), 0);
   assert.notEqual(byName('model-01', 'model-1'), 0);
   assert.equal(byName('model-1', 'model-1'), 0);

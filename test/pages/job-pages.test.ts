@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from '../../src/browser/job/job-choice.ts';
+import {
+  type JobChoice,
+  jobChoiceIn,
+  jobListPath,
+  jobsRequest,
+} from '../../src/browser/job/job-choice.ts';
 import { failuresInWords, jobCost, totalInWords } from '../../src/browser/job/job-words.ts';
 import { byReason, shortList } from '../../src/browser/parts/names.ts';
 import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
@@ -12,7 +17,12 @@ import { jobStatusAnswer } from '../support/job-status.ts';
 
 const addresses: [search: string, choice: JobChoice, address: string, request: string][] = [
   ['', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
-  ['?status=failed', { status: 'failed', before: '' }, '/job-list?status=failed', '/jobs?status=failed&limit=25'],
+  [
+    '?status=failed',
+    { status: 'failed', before: '' },
+    '/job-list?status=failed',
+    '/jobs?status=failed&limit=25',
+  ],
   ['?status=done&more=1', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
   ['?status=toString', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
   [
@@ -26,14 +36,22 @@ const addresses: [search: string, choice: JobChoice, address: string, request: s
 test('the address of the job list has the status and the page, and so does the request', () => {
   for (const [search, choice, address, request] of addresses) {
     const read = jobChoiceIn(search);
-    assert.deepEqual([read, jobListPath(read), jobsRequest(read)], [choice, address, request], search);
+    assert.deepEqual(
+      [read, jobListPath(read), jobsRequest(read)],
+      [choice, address, request],
+      search,
+    );
   }
 });
 
 test('the grid of a job opens at what has not ended, at the last date, or at the first one while there are no model-days yet', () => {
   const date_range = ['2025-09-15', '2025-09-16'];
   const opened = (...statuses: ('completed' | 'running' | 'pending')[]) => {
-    const days = statuses.map((status, index) => ({ date: String(date_range[index]), model: 'a', status }));
+    const days = statuses.map((status, index) => ({
+      date: String(date_range[index]),
+      model: 'a',
+      status,
+    }));
     const { date, model } = openedAt({ date_range, details: jobStatusAnswer(days).details });
     return [date, model];
   };
@@ -44,8 +62,15 @@ test('the grid of a job opens at what has not ended, at the last date, or at the
 });
 
 test('what a job left out is listed by reason: failed, then never run, then skipped', () => {
-  const modelDay = (date: string, model: string, status: 'completed' | 'failed' | 'skipped' | 'pending', error: string | null) => ({
-    ...(jobStatusAnswer([{ date, model, status }]).details[0] as ReturnType<typeof jobStatusAnswer>['details'][number]),
+  const modelDay = (
+    date: string,
+    model: string,
+    status: 'completed' | 'failed' | 'skipped' | 'pending',
+    error: string | null,
+  ) => ({
+    ...(jobStatusAnswer([{ date, model, status }]).details[0] as ReturnType<
+      typeof jobStatusAnswer
+    >['details'][number]),
     error,
   });
   const details = [
@@ -58,18 +83,34 @@ test('what a job left out is listed by reason: failed, then never run, then skip
     modelDay('2025-09-18', 'a', 'pending', null),
   ];
   const rows = (completed_at: string | null) =>
-    leftOutOf({ details, completed_at }).map(({ kind, reason, modelDays, dates, models }) => [kind, reason, modelDays, dates.join(), models.join()]);
+    leftOutOf({ details, completed_at }).map(({ kind, reason, modelDays, dates, models }) => [
+      kind,
+      reason,
+      modelDays,
+      dates.join(),
+      models.join(),
+    ]);
   const failed = [
     ['failed', 'Refused', 2, '2025-09-17,2025-09-18', 'b,a'],
     ['failed', 'Timeout', 1, '2025-09-15', 'b'],
   ];
   const skipped = ['skipped', 'No price data', 2, '2025-09-16', 'a,b'];
   assert.deepEqual(rows(null), [...failed, skipped], 'a model-day that waits is not left out yet');
-  assert.deepEqual(rows('2025-09-19'), [...failed, ['not run', 'The job ended before it', 1, '2025-09-18', 'a'], skipped]);
+  assert.deepEqual(rows('2025-09-19'), [
+    ...failed,
+    ['not run', 'The job ended before it', 1, '2025-09-18', 'a'],
+    skipped,
+  ]);
 });
 
 test('what is left out for the same reason is one line, in the order of the first names', () => {
-  const entries = [['a', 'late'], ['b', 'new'], ['c', 'late'], ['d', 'late'], ['e', 'late']].map(([name = '', reason = '']) => ({ name, reason }));
+  const entries = [
+    ['a', 'late'],
+    ['b', 'new'],
+    ['c', 'late'],
+    ['d', 'late'],
+    ['e', 'late'],
+  ].map(([name = '', reason = '']) => ({ name, reason }));
   assert.deepEqual(byReason(entries), [
     { names: ['a', 'c', 'd', 'e'], words: 'a, c, d and 1 more, each', reason: 'late' },
     { names: ['b'], words: 'b', reason: 'new' },
@@ -79,14 +120,30 @@ test('what is left out for the same reason is one line, in the order of the firs
 
 test('shortened lists of dates and names say how many there are, and costs say if some are unknown', () => {
   assert.deepEqual(
-    [['2025-09-15'], ['2025-09-15', '2025-09-16'], ['2025-09-15', '2025-09-16', '2025-09-22']].map(datesInWords),
+    [['2025-09-15'], ['2025-09-15', '2025-09-16'], ['2025-09-15', '2025-09-16', '2025-09-22']].map(
+      datesInWords,
+    ),
     ['2025-09-15', '2025-09-15, 2025-09-16', '2025-09-15 to 2025-09-22, 3 dates'],
   );
-  assert.deepEqual([shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])], ['a, b, c', 'a, b, c and 2 more']);
-  assert.equal(shortList(Array.from({ length: 1_234 }, () => 'a'), 1), 'a and 1,233 more');
+  assert.deepEqual(
+    [shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])],
+    ['a, b, c', 'a, b, c and 2 more'],
+  );
+  assert.equal(
+    shortList(
+      Array.from({ length: 1_234 }, () => 'a'),
+      1,
+    ),
+    'a and 1,233 more',
+  );
   const costs: [known: number | null, without: number, words: string, sentence: RegExp][] = [
     [1.834, 0, '$1.83', /^\$1\.83 in all; failed model-days are included\. /],
-    [0.0123, 2, 'at least $0.0123', /^At least \$0\.0123, because 2 model-days have no known cost; failed/],
+    [
+      0.0123,
+      2,
+      'at least $0.0123',
+      /^At least \$0\.0123, because 2 model-days have no known cost; failed/,
+    ],
     [0, 0, '$0', /^\$0 in all/],
     [0, 1, 'cost unknown', /, because 1 model-day has no known cost; /],
     [null, 3, 'cost unknown', /^3 model-days have no known cost, so there is no total\. /],
@@ -100,34 +157,69 @@ test('shortened lists of dates and names say how many there are, and costs say i
 });
 
 test('a panel has a few of many reasons of failures, the most frequent first', () => {
-  const status = jobStatusAnswer(Array.from({ length: 9 }, (_, place) => ({ date: '2025-09-15', model: `m${place}`, status: 'failed' })));
-  const details = status.details.map((detail, place) => ({ ...detail, error: place < 7 ? `fault ${place}` : 'too slow' }));
+  const status = jobStatusAnswer(
+    Array.from({ length: 9 }, (_, place) => ({
+      date: '2025-09-15',
+      model: `m${place}`,
+      status: 'failed',
+    })),
+  );
+  const details = status.details.map((detail, place) => ({
+    ...detail,
+    error: place < 7 ? `fault ${place}` : 'too slow',
+  }));
   const words = failuresInWords({ details });
-  assert.deepEqual([words.length, words[0], words[1]], [6, '2 model-days failed: too slow', '1 model-day failed: fault 0']);
+  assert.deepEqual(
+    [words.length, words[0], words[1]],
+    [6, '2 model-days failed: too slow', '1 model-day failed: fault 0'],
+  );
   assert.equal(words.at(-1), '3 model-days failed for other reasons, which the job’s page lists.');
-  assert.deepEqual(failuresInWords({ details: details.slice(0, 1) }), ['1 model-day failed: fault 0']);
+  assert.deepEqual(failuresInWords({ details: details.slice(0, 1) }), [
+    '1 model-day failed: fault 0',
+  ]);
 });
 
 test('the terms of a job are in words, including those that are zero', () => {
   const status = jobStatusAnswer([{ date: '2025-09-15', model: 'a', status: 'completed' }]);
-  const costs = { commission_per_trade: 1.5, commission_bps: 1, slippage_bps: 2.5, max_cost_usd: 3, dividends: false };
-  const own = { ...status, universe: 'small', replace_existing: true, terms: { ...status.terms, ...costs } };
-  const common = [['Dates', '2025-09-15'], ['Initial cash', '$10,000.00'], ['Steps', 'at most 30 per model-day']];
+  const costs = {
+    commission_per_trade: 1.5,
+    commission_bps: 1,
+    slippage_bps: 2.5,
+    max_cost_usd: 3,
+    dividends: false,
+  };
+  const own = {
+    ...status,
+    universe: 'small',
+    replace_existing: true,
+    terms: { ...status.terms, ...costs },
+  };
+  const common = [
+    ['Dates', '2025-09-15'],
+    ['Initial cash', '$10,000.00'],
+    ['Steps', 'at most 30 per model-day'],
+  ];
   const expected = (...rows: string[][]) => [...common, ...rows].sort();
-  assert.deepEqual(termsInWords(status).sort(), expected(
-    ['Universe', 'default, 2 symbols'],
-    ['Commission', 'none'],
-    ['Slippage', 'none'],
-    ['Dividends', 'paid'],
-    ['Cost limit', 'none, unless an entry has its own'],
-    ['Existing results', 'kept: completed model-days are skipped'],
-  ));
-  assert.deepEqual(termsInWords(own).sort(), expected(
-    ['Universe', 'small, 2 symbols'],
-    ['Commission', '$1.50 and 1 basis point of its value per executed order'],
-    ['Slippage', 'orders fill 2.5 basis points worse than the open'],
-    ['Dividends', 'not paid'],
-    ['Cost limit', '$3.00 per model, unless its entry has another'],
-    ['Existing results', 'replaced'],
-  ));
+  assert.deepEqual(
+    termsInWords(status).sort(),
+    expected(
+      ['Universe', 'default, 2 symbols'],
+      ['Commission', 'none'],
+      ['Slippage', 'none'],
+      ['Dividends', 'paid'],
+      ['Cost limit', 'none, unless an entry has its own'],
+      ['Existing results', 'kept: completed model-days are skipped'],
+    ),
+  );
+  assert.deepEqual(
+    termsInWords(own).sort(),
+    expected(
+      ['Universe', 'small, 2 symbols'],
+      ['Commission', '$1.50 and 1 basis point of its value per executed order'],
+      ['Slippage', 'orders fill 2.5 basis points worse than the open'],
+      ['Dividends', 'not paid'],
+      ['Cost limit', '$3.00 per model, unless its entry has another'],
+      ['Existing results', 'replaced'],
+    ),
+  );
 });

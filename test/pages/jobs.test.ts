@@ -7,7 +7,12 @@ import { type Visit, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
-import { type TestService, type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
+import {
+  type TestService,
+  type TestServiceOptions,
+  startTestService,
+  twoModels,
+} from '../support/service.ts';
 
 const SYMBOLS = ['AAPL', 'MSFT'];
 const dates = lastWeekdays(3);
@@ -17,7 +22,12 @@ const inLongForm = { skip: noBrowser || leftToLongForm };
 
 function start(t: TestContext, options: TestServiceOptions = {}) {
   const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS } };
-  return startTestService(t, { configuration, prices: wavyPrices(SYMBOLS, dates), pages: true, ...options });
+  return startTestService(t, {
+    configuration,
+    prices: wavyPrices(SYMBOLS, dates),
+    pages: true,
+    ...options,
+  });
 }
 
 async function fillAndStart({ page }: Visit, from: string, to: string): Promise<void> {
@@ -36,7 +46,13 @@ test(
     await reader.open('/');
     await page.getByText('No results yet').waitFor();
     await failFirst(page, '**/simulate/status/*');
-    await failFirst(page, '**/performance?*', () => service.database.statement('SELECT 1 FROM jobs WHERE completed_at IS NOT NULL').get() === undefined);
+    await failFirst(
+      page,
+      '**/performance?*',
+      () =>
+        service.database.statement('SELECT 1 FROM jobs WHERE completed_at IS NOT NULL').get() ===
+        undefined,
+    );
     await fillAndStart(reader, firstDate, lastDate);
     await page.getByText('Simulation job created for 3 dates, 2 models').waitFor();
     await page.locator('.job .state', { hasText: 'Completed' }).waitFor();
@@ -47,7 +63,10 @@ test(
   },
 );
 
-/** The first response to such a request is a failure; and so are all before it, as long as `isEarly`. */
+/**
+ * The first response to such a request is a failure; and so are all before it, as long as
+ * `isEarly`.
+ */
 async function failFirst(page: Visit['page'], path: string, isEarly = () => false): Promise<void> {
   let isOver = false;
   await page.route(path, async (route) => {
@@ -57,65 +76,112 @@ async function failFirst(page: Visit['page'], path: string, isEarly = () => fals
   });
 }
 
-/** Finished jobs of one model-day each, an hour apart, before any that the test starts; every fifth has failed. */
+/**
+ * Finished jobs of one model-day each, an hour apart, before any that the test starts; every fifth
+ * has failed.
+ */
 function insertOldJobs(database: TestService['database'], count: number): void {
   for (let index = 0; index < count; index += 1) {
     const at = new Date(Date.UTC(2020, 0, 1, index)).toISOString();
-    const range = { startDate: firstDate, endDate: firstDate, dates: [firstDate], runs: [{ model: 'model-a', startDate: firstDate }] };
+    const range = {
+      startDate: firstDate,
+      endDate: firstDate,
+      dates: [firstDate],
+      runs: [{ model: 'model-a', startDate: firstDate }],
+    };
     const agentConfig = parseAgentConfiguration('{}');
     const jobId = `old-${String(index).padStart(3, '0')}`;
-    database.transaction(() => insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt: at, warnings: [] }));
+    database.transaction(() =>
+      insertJob(database, {
+        ...range,
+        jobId,
+        replaceExisting: false,
+        agentConfig,
+        createdAt: at,
+        warnings: [],
+      }),
+    );
     const status = index % 5 === 0 ? 'failed' : 'completed';
-    database.statement('UPDATE jobs SET status = ?, started_at = ?2, completed_at = ?2 WHERE job_id = ?3').run(status, at, jobId);
+    database
+      .statement('UPDATE jobs SET status = ?, started_at = ?2, completed_at = ?2 WHERE job_id = ?3')
+      .run(status, at, jobId);
   }
 }
 
-test('a hundred jobs are read page by page, with page and status in the address; a job shows its own results', inBrowser, async (t) => {
-  const service = await start(t, { agent: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }) });
-  insertOldJobs(service.database, 100);
-  const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
-  const { page, open } = await visit(t, service.url);
-  const rows = page.locator('table tbody tr');
-  const until = (search: string) => page.waitForURL(`**/job-list${search}`).then(() => loaded(page));
-  await open('/job-list');
-  assert.match(await rows.first().innerText(), new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed`));
-  assert.equal(await rows.count(), 25);
-  const seen = new Set(await rows.allInnerTexts());
-  for (let before = 76; before > 0; before -= 25) {
-    await page.getByRole('link', { name: 'Older jobs' }).click();
-    await until(`?before=old-${String(before).padStart(3, '0')}`);
-    for (const text of await rows.allInnerTexts()) seen.add(text);
-  }
-  assert.equal(await rows.count(), 1, 'the oldest of 101 is on the fifth page');
-  assert.equal(seen.size, 101);
-  assert.equal(await page.getByRole('link', { name: 'Older jobs' }).count(), 0);
-  await page.goBack();
-  await until('?before=old-026');
-  await page.getByRole('link', { name: 'Failed', exact: true }).click();
-  await until('?status=failed');
-  assert.equal(await rows.count(), 20);
-  assert.deepEqual(new Set(await page.locator('table .state').allInnerTexts()), new Set(['Failed']));
-  await page.goBack();
-  await until('?before=old-026');
-  await page.reload();
-  await loaded(page);
-  assert.match(await rows.first().innerText(), /^old-025/);
-  await page.getByRole('link', { name: 'Newest jobs' }).click();
-  await until('');
-  await rows.first().getByRole('link').click();
-  await page.waitForURL(`**/jobs/${jobId}`);
-  await page.locator('.curves').waitFor();
-  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
-  assert.deepEqual(await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts(), ['3', '2']);
-  const ranking = board.getByRole('link', { name: 'Rank these models over the days that they have in common' });
-  assert.equal(await ranking.getAttribute('href'), `/?job_id=${jobId}`);
-  const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
-  assert.match(await leftOut.locator('tbody').innerText(), new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`));
-  assert.match(await page.getByRole('region', { name: 'Terms', exact: true }).innerText(), /Initial cash\s+\$10,000\.00/);
-});
+test(
+  'a hundred jobs are read page by page, with page and status in the address; a job shows its own results',
+  inBrowser,
+  async (t) => {
+    const service = await start(t, {
+      agent: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }),
+    });
+    insertOldJobs(service.database, 100);
+    const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
+    const { page, open } = await visit(t, service.url);
+    const rows = page.locator('table tbody tr');
+    const until = (search: string) =>
+      page.waitForURL(`**/job-list${search}`).then(() => loaded(page));
+    await open('/job-list');
+    assert.match(
+      await rows.first().innerText(),
+      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed`),
+    );
+    assert.equal(await rows.count(), 25);
+    const seen = new Set(await rows.allInnerTexts());
+    for (let before = 76; before > 0; before -= 25) {
+      await page.getByRole('link', { name: 'Older jobs' }).click();
+      await until(`?before=old-${String(before).padStart(3, '0')}`);
+      for (const text of await rows.allInnerTexts()) seen.add(text);
+    }
+    assert.equal(await rows.count(), 1, 'the oldest of 101 is on the fifth page');
+    assert.equal(seen.size, 101);
+    assert.equal(await page.getByRole('link', { name: 'Older jobs' }).count(), 0);
+    await page.goBack();
+    await until('?before=old-026');
+    await page.getByRole('link', { name: 'Failed', exact: true }).click();
+    await until('?status=failed');
+    assert.equal(await rows.count(), 20);
+    assert.deepEqual(
+      new Set(await page.locator('table .state').allInnerTexts()),
+      new Set(['Failed']),
+    );
+    await page.goBack();
+    await until('?before=old-026');
+    await page.reload();
+    await loaded(page);
+    assert.match(await rows.first().innerText(), /^old-025/);
+    await page.getByRole('link', { name: 'Newest jobs' }).click();
+    await until('');
+    await rows.first().getByRole('link').click();
+    await page.waitForURL(`**/jobs/${jobId}`);
+    await page.locator('.curves').waitFor();
+    const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+    assert.deepEqual(await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts(), [
+      '3',
+      '2',
+    ]);
+    const ranking = board.getByRole('link', {
+      name: 'Rank these models over the days that they have in common',
+    });
+    assert.equal(await ranking.getAttribute('href'), `/?job_id=${jobId}`);
+    const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
+    assert.match(
+      await leftOut.locator('tbody').innerText(),
+      new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`),
+    );
+    assert.match(
+      await page.getByRole('region', { name: 'Terms', exact: true }).innerText(),
+      /Initial cash\s+\$10,000\.00/,
+    );
+  },
+);
 
 test("the form shows the server's own words and sends the choices", inLongForm, async (t) => {
-  const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS }, universes: { small: ['AAPL'] } };
+  const configuration = {
+    ...twoModels,
+    agent_config: { stock_symbols: SYMBOLS },
+    universes: { small: ['AAPL'] },
+  };
   const service = await start(t, { configuration });
   const reader = await visit(t, service.url, { provokes: [400, 422] });
   const { page } = reader;
@@ -180,47 +246,64 @@ test(
   },
 );
 
-test("a job's page follows it in place: curves and board appear while it runs, and what it left out at its end", inBrowser, async (t) => {
-  const agent = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
-  const service = await start(t, { agent });
-  const { body } = await service.post('/simulate/trigger', { start_date: firstDate, end_date: lastDate });
-  const { page, open } = await visit(t, service.url);
-  await open(`/jobs/${body.job_id}`);
-  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
-  await board.waitFor();
-  assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
-  const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
-  assert.match(await leftOut.innerText(), /Nothing so far/);
-  const table = page.getByRole('region', { name: 'Model-days', exact: true });
-  await table.locator('tbody tr').nth(1).waitFor();
-  const rows = await table.locator('tbody tr').count();
-  const row = 'getSelection().anchorNode.parentElement.closest("tr")';
-  await page.setViewportSize({ width: 420, height: 700 });
-  await table.locator('tbody tr th').first().selectText();
-  await page.evaluate(`${row}.wasHere = true, ${row}.closest('.scroll').scrollLeft = 40`);
-  await service.post(`/simulate/cancel/${body.job_id}`, {});
-  await leftOut.getByText('Cancelled').waitFor();
-  assert.ok((await table.locator('tbody tr').count()) > rows, 'rows came');
-  assert.match(await page.evaluate<string>('String(getSelection())'), /^model-[ab]$/);
-  assert.deepEqual(await page.evaluate(`[${row}.wasHere, ${row}.closest('.scroll').scrollLeft]`), [true, 40]);
-  const days = await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts();
-  assert.deepEqual(days.sort(), ['1', '2']);
-});
+test(
+  "a job's page follows it in place: curves and board appear while it runs, and what it left out at its end",
+  inBrowser,
+  async (t) => {
+    const agent = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
+    const service = await start(t, { agent });
+    const { body } = await service.post('/simulate/trigger', {
+      start_date: firstDate,
+      end_date: lastDate,
+    });
+    const { page, open } = await visit(t, service.url);
+    await open(`/jobs/${body.job_id}`);
+    const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+    await board.waitFor();
+    assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
+    const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
+    assert.match(await leftOut.innerText(), /Nothing so far/);
+    const table = page.getByRole('region', { name: 'Model-days', exact: true });
+    await table.locator('tbody tr').nth(1).waitFor();
+    const rows = await table.locator('tbody tr').count();
+    const row = 'getSelection().anchorNode.parentElement.closest("tr")';
+    await page.setViewportSize({ width: 420, height: 700 });
+    await table.locator('tbody tr th').first().selectText();
+    await page.evaluate(`${row}.wasHere = true, ${row}.closest('.scroll').scrollLeft = 40`);
+    await service.post(`/simulate/cancel/${body.job_id}`, {});
+    await leftOut.getByText('Cancelled').waitFor();
+    assert.ok((await table.locator('tbody tr').count()) > rows, 'rows came');
+    assert.match(await page.evaluate<string>('String(getSelection())'), /^model-[ab]$/);
+    assert.deepEqual(
+      await page.evaluate(`[${row}.wasHere, ${row}.closest('.scroll').scrollLeft]`),
+      [true, 40],
+    );
+    const days = await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts();
+    assert.deepEqual(days.sort(), ['1', '2']);
+  },
+);
 
-test('a running model-day is followed to its end, even without a new message, and though its results fail at first', inLongForm, async (t) => {
-  const agent = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
-  const service = await start(t, { agent });
-  const { page, open } = await visit(t, service.url, { provokes: [503] });
-  const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
-  await open(`/jobs/${body.job_id}`);
-  await page.locator('.job-grid td.running').click();
-  await page.getByText('This session is running.').waitFor();
-  await page.locator('.thread .call').waitFor();
-  await failFirst(page, '**/results?*');
-  await service.post(`/simulate/cancel/${body.job_id}`, {});
-  await page.getByText('This session failed: it has no results.').waitFor();
-  await page.getByText('Cancelled', { exact: true }).waitFor();
-});
+test(
+  'a running model-day is followed to its end, even without a new message, and though its results fail at first',
+  inLongForm,
+  async (t) => {
+    const agent = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
+    const service = await start(t, { agent });
+    const { page, open } = await visit(t, service.url, { provokes: [503] });
+    const { body } = await service.post('/simulate/trigger', {
+      end_date: lastDate,
+      models: ['model-a'],
+    });
+    await open(`/jobs/${body.job_id}`);
+    await page.locator('.job-grid td.running').click();
+    await page.getByText('This session is running.').waitFor();
+    await page.locator('.thread .call').waitFor();
+    await failFirst(page, '**/results?*');
+    await service.post(`/simulate/cancel/${body.job_id}`, {});
+    await page.getByText('This session failed: it has no results.').waitFor();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+  },
+);
 
 test('a page notices that the server has stopped, and that it is back', inLongForm, async (t) => {
   const service = await start(t);

@@ -68,7 +68,10 @@ describe('what a page keeps', () => {
     keep('zoom model').write({ min: 1, max: 2 });
     keep('hidden curves').write(['a']);
     addEntry('/models/a?days=clean');
-    assert.deepEqual(browser.entries, [{ 'zoom model': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 }, { 'hidden curves': ['a'] }]);
+    assert.deepEqual(browser.entries, [
+      { 'zoom model': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 },
+      { 'hidden curves': ['a'] },
+    ]);
     addEntry('/models/b');
     assert.deepEqual(browser.state, {});
   });

@@ -6,7 +6,12 @@ import { atOnce } from '../../src/turns.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
-import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
+import {
+  comparedModel,
+  comparedPair,
+  comparisonAnswer,
+  modelWithout,
+} from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, builtPages, startTestService } from '../support/service.ts';
@@ -33,7 +38,9 @@ const script = {
     ],
   ],
   [`model-b ${firstDate}`]: [[['buy', { symbol: 'NVDA', amount: 20 }]]],
-  [`${HOSTILE_MODEL} ${firstDate}`]: [[['buy', { symbol: HOSTILE, amount: 1, [HOSTILE]: HOSTILE }]]],
+  [`${HOSTILE_MODEL} ${firstDate}`]: [
+    [['buy', { symbol: HOSTILE, amount: 1, [HOSTILE]: HOSTILE }]],
+  ],
   [`${HOSTILE_MODEL} ${secondDate}`]: [[['fail', HOSTILE]]],
 } satisfies Parameters<typeof scriptedAgent>[0];
 
@@ -64,12 +71,18 @@ before(async (t) => {
   };
 });
 
-/** What the service may say of these models; the hostile one has a return on all days but the second. */
+/**
+ * What the service may say of these models; the hostile one has a return on all days but the
+ * second.
+ */
 const comparison = comparisonAnswer(
   [
     comparedModel('model-a', [0.03]),
     comparedModel(HOSTILE_MODEL, [0.02], { probability_best: 0.3, days_before_cutoff: 3 }),
-    comparedModel('model-b', [-0.01], { probability_best: 0.001, interval: { low: -0.9876, high: 52.3456 } }),
+    comparedModel('model-b', [-0.01], {
+      probability_best: 0.001,
+      interval: { low: -0.9876, high: 52.3456 },
+    }),
     modelWithout('stale', HOSTILE),
     modelWithout('older', 'Stale'),
   ],
@@ -91,9 +104,14 @@ const twoCompared = {
 
 const inBrowser = { skip: noBrowser };
 const inLongForm = { skip: noBrowser || leftToLongForm };
-/** The narrowest that pages must fit (WCAG 2.2, 1.4.10): a small phone, or a wider one with large text. */
+/**
+ * The narrowest that pages must fit (WCAG 2.2, 1.4.10): a small phone, or a wider one with large
+ * text.
+ */
 const PHONE = { width: 320, height: 640 };
-/** The share of the window that may move while a page loads; 0.1 is what search engines call good. */
+/**
+ * The share of the window that may move while a page loads; 0.1 is what search engines call good.
+ */
 const MAX_SHIFT = 0.05;
 
 test(
@@ -109,141 +127,207 @@ test(
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
       if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*Left out[^]*Terms/);
-      if (name === 'model') assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
-      if (name === 'hostile model') assert.match(text, /1 model-day failed and is missing from the figures\./);
+      if (name === 'model')
+        assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
+      if (name === 'hostile model')
+        assert.match(text, /1 model-day failed and is missing from the figures\./);
       if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
       assert.equal(await overflow(reader), 0, `${name} is wider than a phone`);
-      assert.ok((await layoutShift(reader)) < MAX_SHIFT, `${name} moved by ${await layoutShift(reader)}`);
+      assert.ok(
+        (await layoutShift(reader)) < MAX_SHIFT,
+        `${name} moved by ${await layoutShift(reader)}`,
+      );
       assert.equal(await reader.page.evaluate('window.pwned'), undefined, name);
-      assert.equal(await reader.page.locator('img, main script, [onerror], a[href^="javascript"]').count(), 0, name);
-      assert.equal(await reader.page.locator('[style*="url"], iframe, object, embed').count(), 0, name);
+      assert.equal(
+        await reader.page.locator('img, main script, [onerror], a[href^="javascript"]').count(),
+        0,
+        name,
+      );
+      assert.equal(
+        await reader.page.locator('[style*="url"], iframe, object, embed').count(),
+        0,
+        name,
+      );
     }
   },
 );
 
-test('a model-day shows the whole conversation as text, with the refusal folded', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open(pages['hostile model-day'] as string);
-  assert.equal(await page.locator('.thread .assistant .text').first().innerText(), HOSTILE);
-  const call = page.locator('.thread .refused');
-  assert.match(await call.locator('summary').innerText(), /^buy\(symbol: <\/pre><img .*refused: /s);
-  assert.equal(await call.locator('pre').first().isVisible(), false);
-  await call.locator('summary').click();
-  assert.match(await call.locator('pre').first().innerText(), /"symbol": "<\/pre>/);
-  assert.match(await page.locator('.brief').innerText(), /"date"/);
-});
+test(
+  'a model-day shows the whole conversation as text, with the refusal folded',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open(pages['hostile model-day'] as string);
+    assert.equal(await page.locator('.thread .assistant .text').first().innerText(), HOSTILE);
+    const call = page.locator('.thread .refused');
+    assert.match(
+      await call.locator('summary').innerText(),
+      /^buy\(symbol: <\/pre><img .*refused: /s,
+    );
+    assert.equal(await call.locator('pre').first().isVisible(), false);
+    await call.locator('summary').click();
+    assert.match(await call.locator('pre').first().innerText(), /"symbol": "<\/pre>/);
+    assert.match(await page.locator('.brief').innerText(), /"date"/);
+  },
+);
 
-test('a model-day asks only for that day, and shows its trades and the portfolio before and after', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    const { pathname, searchParams } = new URL(request.url());
-    if (request.resourceType() === 'fetch') asked.push(`${pathname} ${searchParams.get('date')}`);
-  });
-  await open(`/model-days/model-a/${secondDate}`);
-  assert.deepEqual(asked.sort(), [`/reasoning ${secondDate}`, `/results ${secondDate}`]);
-  const days = page.getByRole('navigation', { name: 'Other days of this model' }).getByRole('link');
-  assert.deepEqual(await Promise.all((await days.all()).map((day) => day.getAttribute('href'))), [
-    '/models/model-a',
-    `/model-days/model-a/${firstDate}`,
-    `/model-days/model-a/${dates[2]}`,
-  ]);
-  const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
-  assert.match(rows[1] ?? '', /^AAPL\t30\t20\t−10$/);
-  const { results } = (await service.get(`/results?model=model-a&date=${secondDate}`)).body;
-  const value = results.at(-1).portfolio_value.toLocaleString('en-US', {
-    minimumFractionDigits: 2,
-    maximumFractionDigits: 2,
-  });
-  assert.match(await page.locator('.portfolio tfoot').innerText(), new RegExp(`\t${value}\t`));
-  assert.equal(await page.locator('section table .sell').count(), 1);
-});
+test(
+  'a model-day asks only for that day, and shows its trades and the portfolio before and after',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (request.resourceType() === 'fetch') asked.push(`${pathname} ${searchParams.get('date')}`);
+    });
+    await open(`/model-days/model-a/${secondDate}`);
+    assert.deepEqual(asked.sort(), [`/reasoning ${secondDate}`, `/results ${secondDate}`]);
+    const days = page
+      .getByRole('navigation', { name: 'Other days of this model' })
+      .getByRole('link');
+    assert.deepEqual(await Promise.all((await days.all()).map((day) => day.getAttribute('href'))), [
+      '/models/model-a',
+      `/model-days/model-a/${firstDate}`,
+      `/model-days/model-a/${dates[2]}`,
+    ]);
+    const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
+    assert.match(rows[1] ?? '', /^AAPL\t30\t20\t−10$/);
+    const { results } = (await service.get(`/results?model=model-a&date=${secondDate}`)).body;
+    const value = results.at(-1).portfolio_value.toLocaleString('en-US', {
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 2,
+    });
+    assert.match(await page.locator('.portfolio tfoot').innerText(), new RegExp(`\t${value}\t`));
+    assert.equal(await page.locator('section table .sell').count(), 1);
+  },
+);
 
-test('a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/');
-  const over = page.locator('.curves .u-over');
-  const box = (await over.boundingBox()) as { x: number; y: number; width: number; height: number };
-  const dateAt = async (share: number) => {
-    await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
-    return page.locator('.curves .tip p').innerText();
-  };
-  const day = (date: string) => new RegExp(` ${Number(date.slice(8))} `);
-  assert.match(await dateAt(0.001), /^Start$/);
-  const { models } = (await service.get('/performance?common=true')).body;
-  const { start_value: start, curve } = models.find(({ model }: { model: string }) => model === 'model-a');
-  const last = start * curve.at(-1).growth;
-  assert.match(await dateAt(0.999), day(lastDate));
-  const tip = page.locator('.curves .tip');
-  assert.match(
-    await tip.innerText(),
-    new RegExp(`model-a\\s+${last.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`),
-  );
+test(
+  'a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/');
+    const over = page.locator('.curves .u-over');
+    const box = (await over.boundingBox()) as {
+      x: number;
+      y: number;
+      width: number;
+      height: number;
+    };
+    const dateAt = async (share: number) => {
+      await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+      return page.locator('.curves .tip p').innerText();
+    };
+    const day = (date: string) => new RegExp(` ${Number(date.slice(8))} `);
+    assert.match(await dateAt(0.001), /^Start$/);
+    const { models } = (await service.get('/performance?common=true')).body;
+    const { start_value: start, curve } = models.find(
+      ({ model }: { model: string }) => model === 'model-a',
+    );
+    const last = start * curve.at(-1).growth;
+    assert.match(await dateAt(0.999), day(lastDate));
+    const tip = page.locator('.curves .tip');
+    assert.match(
+      await tip.innerText(),
+      new RegExp(
+        `model-a\\s+${last.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`,
+      ),
+    );
 
-  await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 4 });
-  await page.mouse.up();
-  assert.doesNotMatch(await dateAt(0.001), /^Start$/);
-  await page.getByRole('button', { name: 'All dates' }).click();
-  assert.match(await dateAt(0.001), /^Start$/);
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    assert.doesNotMatch(await dateAt(0.001), /^Start$/);
+    await page.getByRole('button', { name: 'All dates' }).click();
+    assert.match(await dateAt(0.001), /^Start$/);
 
-  await page.getByRole('button', { name: 'model-a', exact: true }).click();
-  await dateAt(0.5);
-  assert.doesNotMatch(await tip.innerText(), /model-a/);
-  await page.getByRole('button', { name: 'Log scale' }).click();
-  assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
-  assert.match(await dateAt(0.001), /^Start$/);
-});
+    await page.getByRole('button', { name: 'model-a', exact: true }).click();
+    await dateAt(0.5);
+    assert.doesNotMatch(await tip.innerText(), /model-a/);
+    await page.getByRole('button', { name: 'Log scale' }).click();
+    assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
+    assert.match(await dateAt(0.001), /^Start$/);
+  },
+);
 
-test('the overview ranks over common days; filters are in the address, work with Back, and go along to other pages', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/');
-  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
-  const days = dates.length - 2; // one failed, and the return of the next covers it
-  const ranked = board.getByText(`Ranked over the ${days} day`);
-  await ranked.waitFor();
-  assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
-  const line = page.locator('.curves').getByRole('button', { name: 'model-b', exact: true });
-  await line.click();
-  await page.locator('.choose summary').click();
-  await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
-  await page.getByRole('button', { name: 'Show these' }).click();
-  await page.waitForURL('**/?models=model-b');
-  await board.getByText('Ranked over the ').waitFor();
-  assert.deepEqual(await board.locator('tbody th a').allInnerTexts(), ['model-b']);
-  assert.equal(await line.getAttribute('aria-pressed'), 'false', 'a hidden line stays hidden under other filters');
-  assert.equal(await page.evaluate('document.activeElement.textContent'), 'model-b', 'the focus stays on the filter');
-  assert.equal(await page.getByRole('link', { name: 'Compare', exact: true }).getAttribute('href'), '/compare?models=model-b');
-  await page.getByLabel('Benchmark').fill('AAPL');
-  await page.getByLabel('Benchmark').press('Enter');
-  await page.waitForURL('**/?models=model-b&benchmark=AAPL');
-  await page.locator('.legend', { hasText: 'AAPL (benchmark)' }).waitFor();
-  assert.equal(await board.locator('tbody th a').getAttribute('href'), '/models/model-b?benchmark=AAPL');
-  const requested: string[] = [];
-  page.on('request', (request) => requested.push(new URL(request.url()).search));
-  const [year, month, day] = secondDate.split('-') as [string, string, string];
-  await page.getByLabel('From', { exact: true }).pressSequentially(month + day + year);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`**/?models=model-b&start_date=${secondDate}&benchmark=AAPL`);
-  await board.getByText('Ranked over the ').waitFor();
-  const dated = requested.filter((search) => search.includes('start_date'));
-  assert.deepEqual(dated, [`?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`], 'only for the whole date');
-  for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {
-    await page.goBack();
-    await page.waitForURL(`**/${path}`);
-  }
-  await ranked.waitFor();
-  assert.equal(await board.locator('tbody tr').count(), 3);
-  assert.equal(await page.locator('.choose .panel').isVisible(), false, 'the list of models stays closed');
-});
+test(
+  'the overview ranks over common days; filters are in the address, work with Back, and go along to other pages',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/');
+    const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+    const days = dates.length - 2; // one failed, and the return of the next covers it
+    const ranked = board.getByText(`Ranked over the ${days} day`);
+    await ranked.waitFor();
+    assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+    const line = page.locator('.curves').getByRole('button', { name: 'model-b', exact: true });
+    await line.click();
+    await page.locator('.choose summary').click();
+    await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
+    await page.getByRole('button', { name: 'Show these' }).click();
+    await page.waitForURL('**/?models=model-b');
+    await board.getByText('Ranked over the ').waitFor();
+    assert.deepEqual(await board.locator('tbody th a').allInnerTexts(), ['model-b']);
+    assert.equal(
+      await line.getAttribute('aria-pressed'),
+      'false',
+      'a hidden line stays hidden under other filters',
+    );
+    assert.equal(
+      await page.evaluate('document.activeElement.textContent'),
+      'model-b',
+      'the focus stays on the filter',
+    );
+    assert.equal(
+      await page.getByRole('link', { name: 'Compare', exact: true }).getAttribute('href'),
+      '/compare?models=model-b',
+    );
+    await page.getByLabel('Benchmark').fill('AAPL');
+    await page.getByLabel('Benchmark').press('Enter');
+    await page.waitForURL('**/?models=model-b&benchmark=AAPL');
+    await page.locator('.legend', { hasText: 'AAPL (benchmark)' }).waitFor();
+    assert.equal(
+      await board.locator('tbody th a').getAttribute('href'),
+      '/models/model-b?benchmark=AAPL',
+    );
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(new URL(request.url()).search));
+    const [year, month, day] = secondDate.split('-') as [string, string, string];
+    await page.getByLabel('From', { exact: true }).pressSequentially(month + day + year);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/?models=model-b&start_date=${secondDate}&benchmark=AAPL`);
+    await board.getByText('Ranked over the ').waitFor();
+    const dated = requested.filter((search) => search.includes('start_date'));
+    assert.deepEqual(
+      dated,
+      [`?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`],
+      'only for the whole date',
+    );
+    for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {
+      await page.goBack();
+      await page.waitForURL(`**/${path}`);
+    }
+    await ranked.waitFor();
+    assert.equal(await board.locator('tbody tr').count(), 3);
+    assert.equal(
+      await page.locator('.choose .panel').isVisible(),
+      false,
+      'the list of models stays closed',
+    );
+  },
+);
 
 test('results are shown although models and jobs do not arrive', inLongForm, async (t) => {
   const { page } = await visit(t, service.url);
   const held: (() => Promise<void>)[] = [];
-  for (const path of ['**/models', '**/jobs?*']) await page.route(path, (route) => void held.push(() => route.continue()));
+  for (const path of ['**/models', '**/jobs?*'])
+    await page.route(path, (route) => void held.push(() => route.continue()));
   await page.goto(service.url);
   await page.getByRole('region', { name: 'Leaderboard', exact: true }).waitFor();
   assert.equal(held.length, 2);
@@ -255,7 +339,12 @@ test('a click on a curve opens that day, and so does Enter', inBrowser, async (t
   const { page, open } = await visit(t, service.url);
   await open('/?models=model-a');
   const over = page.locator('.curves .u-over');
-  const { x, y, width, height } = (await over.boundingBox()) as { x: number; y: number; width: number; height: number };
+  const { x, y, width, height } = (await over.boundingBox()) as {
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+  };
   let top = 0;
   do {
     assert.ok((top += 6) < height, 'the pointer does not reach the curve');
@@ -271,26 +360,37 @@ test('a click on a curve opens that day, and so does Enter', inBrowser, async (t
   await page.waitForURL(`**/model-days/model-a/${firstDate}`);
 });
 
-test('the leaderboard sorts by any figure in both directions, and marks models that cannot be compared', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/');
-  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
-  const names = () => board.locator('tbody th').allInnerTexts();
-  const byReturn = await names();
-  const caveat = board.locator('.caveat');
-  assert.deepEqual(await caveat.allInnerTexts(), ['1 failed day'], 'only on the model with a failed day');
-  await board.getByRole('link', { name: 'Each model’s own days' }).click();
-  await board.getByText('Each model is measured over all its own days.').waitFor();
-  assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
-  assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/);
-  await page.goBack();
-  await board.getByText('Ranked over the 10 days').waitFor();
-  await page.getByRole('button', { name: 'Return', exact: true }).click();
-  assert.deepEqual(await names(), byReturn.toReversed());
-  await page.getByRole('button', { name: 'Trades', exact: true }).click();
-  assert.equal((await names())[0], 'model-a');
-  assert.equal(await page.locator('th[aria-sort]').innerText(), 'Trades');
-});
+test(
+  'the leaderboard sorts by any figure in both directions, and marks models that cannot be compared',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/');
+    const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+    const names = () => board.locator('tbody th').allInnerTexts();
+    const byReturn = await names();
+    const caveat = board.locator('.caveat');
+    assert.deepEqual(
+      await caveat.allInnerTexts(),
+      ['1 failed day'],
+      'only on the model with a failed day',
+    );
+    await board.getByRole('link', { name: 'Each model’s own days' }).click();
+    await board.getByText('Each model is measured over all its own days.').waitFor();
+    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
+    assert.match(
+      (await caveat.getAttribute('title')) ?? '',
+      /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/,
+    );
+    await page.goBack();
+    await board.getByText('Ranked over the 10 days').waitFor();
+    await page.getByRole('button', { name: 'Return', exact: true }).click();
+    assert.deepEqual(await names(), byReturn.toReversed());
+    await page.getByRole('button', { name: 'Trades', exact: true }).click();
+    assert.equal((await names())[0], 'model-a');
+    assert.equal(await page.locator('th[aria-sort]').innerText(), 'Trades');
+  },
+);
 
 test(
   'the keyboard is enough to skip to the content, read a plot, open a model-day from the grid, and go back',
@@ -304,7 +404,11 @@ test(
     assert.equal(await focused(), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate('document.activeElement.id'), 'main');
-    for (let presses = 0; !(await page.evaluate('document.activeElement.matches(".canvas")')); presses += 1) {
+    for (
+      let presses = 0;
+      !(await page.evaluate('document.activeElement.matches(".canvas")'));
+      presses += 1
+    ) {
       assert.ok(presses < 40, 'the tab key does not reach the plot');
       await page.keyboard.press('Tab');
     }
@@ -327,76 +431,92 @@ test(
   },
 );
 
-test('every link leads to a URL that can be reloaded, and the back button works', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/');
-  await page.getByRole('link', { name: 'model-a', exact: true }).click();
-  await page.getByRole('region', { name: 'Portfolio value', exact: true }).waitFor();
-  assert.equal(new URL(page.url()).pathname, '/models/model-a');
-  await page.getByRole('link', { name: secondDate }).first().click();
-  await page.locator('.portfolio').waitFor();
-  await page.getByRole('link', { name: /^Next day/ }).click();
-  await page.waitForURL(`**/model-days/model-a/${dates[2]}`);
-  for (const path of [`/model-days/model-a/${secondDate}`, '/models/model-a', '/']) {
-    await page.goBack();
-    await page.waitForURL(`**${path}`);
-  }
-  await page.locator('.curves').waitFor();
-  await page.reload();
-  await page.locator('.curves').waitFor();
-});
+test(
+  'every link leads to a URL that can be reloaded, and the back button works',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/');
+    await page.getByRole('link', { name: 'model-a', exact: true }).click();
+    await page.getByRole('region', { name: 'Portfolio value', exact: true }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/models/model-a');
+    await page.getByRole('link', { name: secondDate }).first().click();
+    await page.locator('.portfolio').waitFor();
+    await page.getByRole('link', { name: /^Next day/ }).click();
+    await page.waitForURL(`**/model-days/model-a/${dates[2]}`);
+    for (const path of [`/model-days/model-a/${secondDate}`, '/models/model-a', '/']) {
+      await page.goBack();
+      await page.waitForURL(`**${path}`);
+    }
+    await page.locator('.curves').waitFor();
+    await page.reload();
+    await page.locator('.curves').waitFor();
+  },
+);
 
-test('Back finds a page as it was left: scrolled, sorted, zoomed, with hidden lines and open folds', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url, { viewport: { width: 800, height: 300 } });
-  const kept = () => page.evaluate<object>('({ ...history.state, scroll: undefined })');
-  const back = async () => {
-    await page.goBack();
+test(
+  'Back finds a page as it was left: scrolled, sorted, zoomed, with hidden lines and open folds',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url, { viewport: { width: 800, height: 300 } });
+    const kept = () => page.evaluate<object>('({ ...history.state, scroll: undefined })');
+    const back = async () => {
+      await page.goBack();
+      await loaded(page);
+    };
+    await open('/?common=false');
+    await page.getByRole('button', { name: 'Log scale' }).click();
+    await page.locator('.curves').getByRole('button', { name: 'model-b', exact: true }).click();
+    await page.locator('.curves .canvas').press('+');
+    await until('the zoom to be kept', async () => JSON.stringify(await kept()).includes('"min"'));
+    await page.getByRole('button', { name: 'Trades', exact: true }).click();
+    const left = await kept();
+    await page.getByRole('link', { name: 'model-a', exact: true }).first().scrollIntoViewIfNeeded();
+    const scrolled = await page.evaluate<number>('scrollY');
+    assert.ok(scrolled > 0);
+    await page.getByRole('link', { name: 'model-a', exact: true }).first().click();
     await loaded(page);
-  };
-  await open('/?common=false');
-  await page.getByRole('button', { name: 'Log scale' }).click();
-  await page.locator('.curves').getByRole('button', { name: 'model-b', exact: true }).click();
-  await page.locator('.curves .canvas').press('+');
-  await until('the zoom to be kept', async () => JSON.stringify(await kept()).includes('"min"'));
-  await page.getByRole('button', { name: 'Trades', exact: true }).click();
-  const left = await kept();
-  await page.getByRole('link', { name: 'model-a', exact: true }).first().scrollIntoViewIfNeeded();
-  const scrolled = await page.evaluate<number>('scrollY');
-  assert.ok(scrolled > 0);
-  await page.getByRole('link', { name: 'model-a', exact: true }).first().click();
-  await loaded(page);
-  assert.equal(await page.evaluate('scrollY'), 0, 'a link leads to the top');
-  await back();
-  await until('the page to be scrolled', async () => (await page.evaluate('scrollY')) === scrolled);
-  assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
-  assert.equal(await page.locator('.curves [aria-pressed=false]').first().innerText(), 'model-b');
-  assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Trades');
-  assert.deepEqual(await kept(), left, 'the zoom is the same');
+    assert.equal(await page.evaluate('scrollY'), 0, 'a link leads to the top');
+    await back();
+    await until(
+      'the page to be scrolled',
+      async () => (await page.evaluate('scrollY')) === scrolled,
+    );
+    assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
+    assert.equal(await page.locator('.curves [aria-pressed=false]').first().innerText(), 'model-b');
+    assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Trades');
+    assert.deepEqual(await kept(), left, 'the zoom is the same');
 
-  await open(`/model-days/model-a/${secondDate}`);
-  const call = page.locator('.thread details', { hasText: 'refused' });
-  await call.locator('summary').click();
-  await page.getByRole('link', { name: 'Previous day' }).first().click();
-  await loaded(page);
-  await back();
-  await call.locator('pre').first().waitFor();
-  await page.reload();
-  await call.locator('pre').first().waitFor();
-});
+    await open(`/model-days/model-a/${secondDate}`);
+    const call = page.locator('.thread details', { hasText: 'refused' });
+    await call.locator('summary').click();
+    await page.getByRole('link', { name: 'Previous day' }).first().click();
+    await loaded(page);
+    await back();
+    await call.locator('pre').first().waitFor();
+    await page.reload();
+    await call.locator('pre').first().waitFor();
+  },
+);
 
-test('the theme is the system’s or the one the switch was set to, which is remembered', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url, { colorScheme: 'dark' });
-  const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
-  await open('/');
-  const dark = await ground();
-  await page.locator('[data-action=theme]').click();
-  const light = await ground();
-  assert.notEqual(light, dark);
-  await page.reload();
-  assert.equal(await ground(), light);
-  await page.locator('[data-action=theme]').click();
-  assert.equal(await ground(), dark);
-});
+test(
+  'the theme is the system’s or the one the switch was set to, which is remembered',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url, { colorScheme: 'dark' });
+    const ground = () =>
+      page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+    await open('/');
+    const dark = await ground();
+    await page.locator('[data-action=theme]').click();
+    const light = await ground();
+    assert.notEqual(light, dark);
+    await page.reload();
+    assert.equal(await ground(), light);
+    await page.locator('[data-action=theme]').click();
+    assert.equal(await ground(), dark);
+  },
+);
 
 test('times are in the reader’s time zone, and in UTC on hover', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { timezoneId: 'Asia/Tokyo' });
@@ -427,13 +547,18 @@ test('the API page lists every operation and tries one', inLongForm, async (t) =
   assert.equal(await page.locator('.operation').count(), operations.length);
   await page.locator('#getJobs > summary').click();
   const form = page.locator('#getJobs form');
-  assert.equal(await form.locator('select[name=status] option', { hasText: 'downloading_data' }).count(), 1);
+  assert.equal(
+    await form.locator('select[name=status] option', { hasText: 'downloading_data' }).count(),
+    1,
+  );
   assert.equal(await form.locator('input[name=limit]').getAttribute('type'), 'number');
   const reasoning = page.locator('#getReasoning');
   await reasoning.locator('summary').first().click();
   assert.equal(await reasoning.locator('select[name=include_full_conversation] option').count(), 3);
   await reasoning.locator('details summary', { hasText: 'application/json' }).click();
-  const role = reasoning.locator('tr', { has: page.getByText('sessions[].conversation[].role', { exact: true }) });
+  const role = reasoning.locator('tr', {
+    has: page.getByText('sessions[].conversation[].role', { exact: true }),
+  });
   assert.match(await role.innerText(), /"system" \| "user"/);
   const results = page.locator('#getResults');
   await results.locator('summary').first().click();
@@ -446,30 +571,59 @@ test('the API page lists every operation and tries one', inLongForm, async (t) =
   );
 });
 
-test('a view says which file it shows, starts no job and asks for nothing that it refuses', inLongForm, async (t) => {
-  const view = await startTestView(t, service.settings.databasePath, { pages: await builtPages() });
-  const { page, open } = await visit(t, view.url);
-  for (const [name, path] of Object.entries(pages)) {
-    await open(path);
-    await page.getByText('Viewing jobs.db. Nothing here changes it.').waitFor();
-    assert.equal(await page.getByRole('button', { name: /^(start job|cancel)/i }).count(), 0, name);
-  }
-  await open('/');
-  await page.getByRole('region', { name: 'Development mode' }).getByText('Nothing here is a real result.').waitFor();
-  await page.getByRole('row', { name: /model-a/ }).first().waitFor();
-  assert.equal(await page.getByText('Start a job').count(), 0);
-  await open('/api');
-  assert.equal(await page.getByText('POST', { exact: true }).count(), 0);
-});
+test(
+  'a view says which file it shows, starts no job and asks for nothing that it refuses',
+  inLongForm,
+  async (t) => {
+    const view = await startTestView(t, service.settings.databasePath, {
+      pages: await builtPages(),
+    });
+    const { page, open } = await visit(t, view.url);
+    for (const [name, path] of Object.entries(pages)) {
+      await open(path);
+      await page.getByText('Viewing jobs.db. Nothing here changes it.').waitFor();
+      assert.equal(
+        await page.getByRole('button', { name: /^(start job|cancel)/i }).count(),
+        0,
+        name,
+      );
+    }
+    await open('/');
+    await page
+      .getByRole('region', { name: 'Development mode' })
+      .getByText('Nothing here is a real result.')
+      .waitFor();
+    await page
+      .getByRole('row', { name: /model-a/ })
+      .first()
+      .waitFor();
+    assert.equal(await page.getByText('Start a job').count(), 0);
+    await open('/api');
+    assert.equal(await page.getByText('POST', { exact: true }).count(), 0);
+  },
+);
 
-test('the form that starts a job shows half a row at the end of a long list of models, so that one sees that there are more', inBrowser, async (t) => {
-  const models = Array.from({ length: 30 }, (_none, index) => ({ signature: `model-${index}`, enabled: true }));
-  const many = await startTestService(t, { configuration: { ...configuration, models }, pages: true });
-  const { page, open } = await visit(t, many.url);
-  await open('/');
-  const row = await page.waitForSelector('.trigger .choices .check');
-  assert.equal(await row.evaluate((own) => (own.parentElement?.clientHeight ?? 0) / own.clientHeight), 7.5);
-});
+test(
+  'the form that starts a job shows half a row at the end of a long list of models, so that one sees that there are more',
+  inBrowser,
+  async (t) => {
+    const models = Array.from({ length: 30 }, (_none, index) => ({
+      signature: `model-${index}`,
+      enabled: true,
+    }));
+    const many = await startTestService(t, {
+      configuration: { ...configuration, models },
+      pages: true,
+    });
+    const { page, open } = await visit(t, many.url);
+    await open('/');
+    const row = await page.waitForSelector('.trigger .choices .check');
+    assert.equal(
+      await row.evaluate((own) => (own.parentElement?.clientHeight ?? 0) / own.clientHeight),
+      7.5,
+    );
+  },
+);
 
 test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404, 400] });
@@ -491,109 +645,180 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
   await open('/simulate/trigger');
   await open('/no/such/page');
   assert.match(await page.title(), /Page not found/);
-  assert.match(await page.locator('main').innerText(), /This server has no page at \/no\/such\/page\./);
+  assert.match(
+    await page.locator('main').innerText(),
+    /This server has no page at \/no\/such\/page\./,
+  );
   await page.locator('main').getByRole('link', { name: 'API reference' }).click();
   await page.locator('.operation').first().waitFor();
   await open('/docs');
   assert.equal(new URL(page.url()).pathname, '/api');
 });
 
-test('the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
-  await open('/?days=clean');
-  await page.locator('main').getByRole('link', { name: /^Compare the models/ }).click();
-  await page.locator('.forest').waitFor();
-  const ways = await page.locator('main a[href^="/models/"]').evaluateAll((links) => links.map((link) => String(link)));
-  assert.deepEqual(ways.map((way) => new URL(way).search), Array.from(ways, () => '?days=clean'), 'the filters go along');
-  assert.deepEqual(await page.locator('.forest tbody th a').allInnerTexts(), ['model-a', HOSTILE_MODEL, 'model-b']);
-  for (const [mark, count] of [['.reach', 9], ['.run', 3], ['.mean', 3], ['.against', 3]] as const)
-    assert.equal(await page.locator(`.forest tbody ${mark}`).count(), count, mark);
-  assert.match(await page.locator('.forest tbody tr').nth(1).innerText(), /1 run .*3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s);
-  assert.equal(await page.locator('.sentences li').count(), 2);
-  const missing = page.getByRole('region', { name: 'Left out', exact: true });
-  assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days is left out, because not every run has a return/s);
-  await page.getByText(/^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return\./).waitFor();
-  await page.getByText('Choose 2 to 4 models in the filters').waitFor();
-});
+test(
+  'the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
+    await open('/?days=clean');
+    await page
+      .locator('main')
+      .getByRole('link', { name: /^Compare the models/ })
+      .click();
+    await page.locator('.forest').waitFor();
+    const ways = await page
+      .locator('main a[href^="/models/"]')
+      .evaluateAll((links) => links.map((link) => String(link)));
+    assert.deepEqual(
+      ways.map((way) => new URL(way).search),
+      Array.from(ways, () => '?days=clean'),
+      'the filters go along',
+    );
+    assert.deepEqual(await page.locator('.forest tbody th a').allInnerTexts(), [
+      'model-a',
+      HOSTILE_MODEL,
+      'model-b',
+    ]);
+    for (const [mark, count] of [
+      ['.reach', 9],
+      ['.run', 3],
+      ['.mean', 3],
+      ['.against', 3],
+    ] as const)
+      assert.equal(await page.locator(`.forest tbody ${mark}`).count(), count, mark);
+    assert.match(
+      await page.locator('.forest tbody tr').nth(1).innerText(),
+      /1 run .*3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
+    );
+    assert.equal(await page.locator('.sentences li').count(), 2);
+    const missing = page.getByRole('region', { name: 'Left out', exact: true });
+    assert.match(
+      await missing.innerText(),
+      /stale: <\/pre><img.*1 of 12 days is left out, because not every run has a return/s,
+    );
+    await page
+      .getByText(/^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return\./)
+      .waitFor();
+    await page.getByText('Choose 2 to 4 models in the filters').waitFor();
+  },
+);
 
-test('two models are side by side: their figures, and what both decided on a day that the reader chooses', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/compare?models=model-a,model-b');
-  const { models, common } = (await service.get('/performance?models=model-a,model-b&common=true')).body;
-  const sides = page.getByRole('region', { name: 'Side by side', exact: true });
-  assert.match(await sides.innerText(), new RegExp(`${common.days} days from ${common.start_date} to ${common.end_date} on which all`));
-  const trades = await sides.locator('tbody tr', { hasText: 'Trades' }).locator('td').allInnerTexts();
-  assert.deepEqual(trades, models.map(({ trading }: any) => String(trading.trades)));
-  const perYear = sides.locator('tbody tr', { hasText: 'Annualised return' }).locator('td').first();
-  await perYear.getByRole('button', { name: 'No figure' }).press('Enter');
-  await perYear.getByText(models[0].unavailable.annualised_return).waitFor(); // on a phone too, which has no hover
-  const titles = page.locator('.side h3');
-  const column = (name: string) => page.locator('.side', { has: page.getByRole('link', { name, exact: true }) });
-  await page.getByLabel('Date', { exact: true }).selectOption(firstDate);
-  await column('model-a').getByText('Bought 30 AAPL at').waitFor();
-  await column('model-b').getByText('Bought 20 NVDA at').waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Previous day' }).isDisabled(), true);
-  await page.getByRole('button', { name: 'Next day' }).click();
-  await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-  await column('model-a').getByText('Order refused: buy 1,000 MSFT').waitFor();
-  assert.match(await column('model-a').innerText(), /insufficient|cash/i);
-  await column('model-b').getByText('No trade').waitFor();
-  assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
-  await page.reload();
-  await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-  assert.deepEqual(await titles.allInnerTexts(), ['model-a', 'model-b']);
-  await titles.first().getByRole('link').click();
-  await page.waitForURL(`**/model-days/model-a/${secondDate}`);
-});
+test(
+  'two models are side by side: their figures, and what both decided on a day that the reader chooses',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/compare?models=model-a,model-b');
+    const { models, common } = (
+      await service.get('/performance?models=model-a,model-b&common=true')
+    ).body;
+    const sides = page.getByRole('region', { name: 'Side by side', exact: true });
+    assert.match(
+      await sides.innerText(),
+      new RegExp(
+        `${common.days} days from ${common.start_date} to ${common.end_date} on which all`,
+      ),
+    );
+    const trades = await sides
+      .locator('tbody tr', { hasText: 'Trades' })
+      .locator('td')
+      .allInnerTexts();
+    assert.deepEqual(
+      trades,
+      models.map(({ trading }: any) => String(trading.trades)),
+    );
+    const perYear = sides
+      .locator('tbody tr', { hasText: 'Annualised return' })
+      .locator('td')
+      .first();
+    await perYear.getByRole('button', { name: 'No figure' }).press('Enter');
+    await perYear.getByText(models[0].unavailable.annualised_return).waitFor(); // on a phone too, which has no hover
+    const titles = page.locator('.side h3');
+    const column = (name: string) =>
+      page.locator('.side', { has: page.getByRole('link', { name, exact: true }) });
+    await page.getByLabel('Date', { exact: true }).selectOption(firstDate);
+    await column('model-a').getByText('Bought 30 AAPL at').waitFor();
+    await column('model-b').getByText('Bought 20 NVDA at').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Previous day' }).isDisabled(), true);
+    await page.getByRole('button', { name: 'Next day' }).click();
+    await column('model-a').getByText('Sold 10 AAPL at').waitFor();
+    await column('model-a').getByText('Order refused: buy 1,000 MSFT').waitFor();
+    assert.match(await column('model-a').innerText(), /insufficient|cash/i);
+    await column('model-b').getByText('No trade').waitFor();
+    assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
+    await page.reload();
+    await column('model-a').getByText('Sold 10 AAPL at').waitFor();
+    assert.deepEqual(await titles.allInnerTexts(), ['model-a', 'model-b']);
+    await titles.first().getByRole('link').click();
+    await page.waitForURL(`**/model-days/model-a/${secondDate}`);
+  },
+);
 
-test('the choice is in the address, works with Back, and stays when the service refuses it', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url, { provokes: [422] });
-  const asked: string[] = [];
-  await page.route('**/comparison*', (route) => {
-    const { search } = new URL(route.request().url());
-    asked.push(search);
-    if (search.includes('confidence')) return route.fulfill({ status: 422, json: { detail: 'confidence: expected less' } });
-    return route.fulfill({ json: comparison });
-  });
-  await open('/compare?against=model-b');
-  assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
-  await page.locator('.choose summary').click();
-  await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
-  await page.getByRole('button', { name: 'Show these' }).click();
-  await page.waitForURL('**/compare?models=model-a&against=model-b');
-  await page.getByLabel('From', { exact: true }).fill(firstDate);
-  const query = `?models=model-a&start_date=${firstDate}&against=model-b`;
-  await page.waitForURL(`**/compare${query}`);
-  await page.locator('.forest').waitFor();
-  assert.equal(await page.locator('.choose summary').innerText(), 'model-a');
-  await page.getByLabel('Confidence').selectOption('0.99');
-  await page.getByText('confidence: expected less').waitFor();
-  assert.equal(await page.getByLabel('Confidence').inputValue(), '0.99');
-  await page.goBack();
-  await page.locator('.forest').waitFor();
-  assert.equal(new URL(page.url()).search, query);
-  const first = '?models=model-a&against=model-b';
-  assert.deepEqual(
-    asked,
-    ['?against=model-b', ...[first, query, `${query}&confidence=0.99`, query].map((chosen) => `${chosen}&curves=true`)],
-  );
-});
+test(
+  'the choice is in the address, works with Back, and stays when the service refuses it',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url, { provokes: [422] });
+    const asked: string[] = [];
+    await page.route('**/comparison*', (route) => {
+      const { search } = new URL(route.request().url());
+      asked.push(search);
+      if (search.includes('confidence'))
+        return route.fulfill({ status: 422, json: { detail: 'confidence: expected less' } });
+      return route.fulfill({ json: comparison });
+    });
+    await open('/compare?against=model-b');
+    assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
+    await page.locator('.choose summary').click();
+    await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
+    await page.getByRole('button', { name: 'Show these' }).click();
+    await page.waitForURL('**/compare?models=model-a&against=model-b');
+    await page.getByLabel('From', { exact: true }).fill(firstDate);
+    const query = `?models=model-a&start_date=${firstDate}&against=model-b`;
+    await page.waitForURL(`**/compare${query}`);
+    await page.locator('.forest').waitFor();
+    assert.equal(await page.locator('.choose summary').innerText(), 'model-a');
+    await page.getByLabel('Confidence').selectOption('0.99');
+    await page.getByText('confidence: expected less').waitFor();
+    assert.equal(await page.getByLabel('Confidence').inputValue(), '0.99');
+    await page.goBack();
+    await page.locator('.forest').waitFor();
+    assert.equal(new URL(page.url()).search, query);
+    const first = '?models=model-a&against=model-b';
+    assert.deepEqual(asked, [
+      '?against=model-b',
+      ...[first, query, `${query}&confidence=0.99`, query].map((chosen) => `${chosen}&curves=true`),
+    ]);
+  },
+);
 
-test('the matrix of pairs is read with the arrow keys, and shows a pair from both sides', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  const pairs = [comparedPair('model-a', 'model-b', 0.25, { shown: true, p_value_holm: 0.0004, sentence: HOSTILE })];
-  const models = comparison.models.filter(({ model }) => model.startsWith('model-'));
-  await page.route('**/comparison*', (route) => route.fulfill({ json: { ...comparison, models, pairs } }));
-  await open('/compare');
-  await page.getByRole('button', { name: 'Matrix of pairs' }).click();
-  const cells = page.locator('.matrix tbody td:not(.same) > span:first-child');
-  assert.deepEqual(await cells.allInnerTexts(), ['✓ +25.00 %', '✓ −20.00 %']);
-  await page.locator('.matrix td[tabindex="0"]').focus();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('Enter');
-  assert.equal(await page.locator('.pairs [role=status]').innerText(), HOSTILE);
-});
+test(
+  'the matrix of pairs is read with the arrow keys, and shows a pair from both sides',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    const pairs = [
+      comparedPair('model-a', 'model-b', 0.25, {
+        shown: true,
+        p_value_holm: 0.0004,
+        sentence: HOSTILE,
+      }),
+    ];
+    const models = comparison.models.filter(({ model }) => model.startsWith('model-'));
+    await page.route('**/comparison*', (route) =>
+      route.fulfill({ json: { ...comparison, models, pairs } }),
+    );
+    await open('/compare');
+    await page.getByRole('button', { name: 'Matrix of pairs' }).click();
+    const cells = page.locator('.matrix tbody td:not(.same) > span:first-child');
+    assert.deepEqual(await cells.allInnerTexts(), ['✓ +25.00 %', '✓ −20.00 %']);
+    await page.locator('.matrix td[tabindex="0"]').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator('.pairs [role=status]').innerText(), HOSTILE);
+  },
+);
 
 test('curves mark a knowledge cutoff with a line, and say it in words', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
@@ -612,92 +837,151 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
   });
   assert.notEqual(await drawn('/models/model-a'), before[1]);
   assert.notEqual(await drawn('/'), before[0]);
-  await page.getByText(`Knowledge cutoff: ${dates[2]} (model-a). A model may remember days on or before it.`).waitFor();
+  await page
+    .getByText(
+      `Knowledge cutoff: ${dates[2]} (model-a). A model may remember days on or before it.`,
+    )
+    .waitFor();
 });
 
-test('the page shows what the service computes: every model, its benchmark, and a sentence for each pair', inLongForm, async (t) => {
-  const month = lastWeekdays(21);
-  const models = [
-    { signature: 'calm', enabled: true, repeats: 2 },
-    { signature: 'bold', enabled: true },
-    { signature: 'held', enabled: true, basemodel: 'baseline/buy-and-hold' },
-  ];
-  const own = await startTestService(t, {
-    configuration: { models, agent_config: { stock_symbols: SYMBOLS } },
-    prices: wavyPrices(SYMBOLS, month),
-    pages: true,
-  });
-  await own.runJob({ start_date: month[0], end_date: month.at(-1) });
-  const { body } = await own.get('/comparison');
-  const { page, open } = await visit(t, own.url);
-  await open('/compare');
-  const names = await page.locator('.forest tbody th a').allInnerTexts();
-  assert.deepEqual(names, body.models.map(({ model }: { model: string }) => model));
-  assert.deepEqual(names.toSorted(), ['bold', 'calm', 'held']);
-  assert.equal(await page.locator('.forest tbody .run').count(), 4);
-  assert.equal(await page.locator('.forest tbody .against').count(), 3);
-  assert.equal(await page.locator('.sentences li').count(), 2);
-  const { pairs } = (await own.get('/comparison?curves=true')).body;
-  const table = page.getByRole('region', { name: 'Difference day by day', exact: true }).locator('table', { hasText: 'Correlation' });
-  const shown = await table.locator('tbody tr td:nth-child(3)').allInnerTexts();
-  assert.deepEqual(shown, pairs.map(({ correlation }: any) => correlation.toFixed(2).replace('-', '−')));
-  assert.equal(await page.locator('.side').count(), 4, 'a column per run');
-  await page.locator('.canvas').first().focus();
-  for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
-  await page.waitForURL(`**/compare?date=${month[0]}`);
-  await open('/compare?models=bold&against=held&confidence=0.9');
-  assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
-    (await own.get('/comparison?models=bold&against=held&confidence=0.9')).body.pairs[0].sentence,
-  ]);
-});
+test(
+  'the page shows what the service computes: every model, its benchmark, and a sentence for each pair',
+  inLongForm,
+  async (t) => {
+    const month = lastWeekdays(21);
+    const models = [
+      { signature: 'calm', enabled: true, repeats: 2 },
+      { signature: 'bold', enabled: true },
+      { signature: 'held', enabled: true, basemodel: 'baseline/buy-and-hold' },
+    ];
+    const own = await startTestService(t, {
+      configuration: { models, agent_config: { stock_symbols: SYMBOLS } },
+      prices: wavyPrices(SYMBOLS, month),
+      pages: true,
+    });
+    await own.runJob({ start_date: month[0], end_date: month.at(-1) });
+    const { body } = await own.get('/comparison');
+    const { page, open } = await visit(t, own.url);
+    await open('/compare');
+    const names = await page.locator('.forest tbody th a').allInnerTexts();
+    assert.deepEqual(
+      names,
+      body.models.map(({ model }: { model: string }) => model),
+    );
+    assert.deepEqual(names.toSorted(), ['bold', 'calm', 'held']);
+    assert.equal(await page.locator('.forest tbody .run').count(), 4);
+    assert.equal(await page.locator('.forest tbody .against').count(), 3);
+    assert.equal(await page.locator('.sentences li').count(), 2);
+    const { pairs } = (await own.get('/comparison?curves=true')).body;
+    const table = page
+      .getByRole('region', { name: 'Difference day by day', exact: true })
+      .locator('table', { hasText: 'Correlation' });
+    const shown = await table.locator('tbody tr td:nth-child(3)').allInnerTexts();
+    assert.deepEqual(
+      shown,
+      pairs.map(({ correlation }: any) => correlation.toFixed(2).replace('-', '−')),
+    );
+    assert.equal(await page.locator('.side').count(), 4, 'a column per run');
+    await page.locator('.canvas').first().focus();
+    for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.waitForURL(`**/compare?date=${month[0]}`);
+    await open('/compare?models=bold&against=held&confidence=0.9');
+    assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
+      (await own.get('/comparison?models=bold&against=held&confidence=0.9')).body.pairs[0].sentence,
+    ]);
+  },
+);
 
-test('a model’s page shows what the service reports of its days, asks for nothing else, and follows its filters', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url().slice(service.url.length)));
-  // The figures do not wait for the holdings, which are the longest response.
-  await page.route('**/holdings*', async (route) => {
-    await page.getByRole('region', { name: 'Figures', exact: true }).waitFor();
-    await route.continue();
-  });
-  await open('/models/model-a');
-  const { details, curve, round_trips: trips } = (await service.get('/performance?model=model-a&details=true')).body.models[0];
-  const held = (await service.get('/holdings?model=model-a')).body;
-  const region = (name: string) => page.getByRole('region', { name, exact: true });
-  const names = (name: string) => region(name).locator('tbody th').allInnerTexts();
-  const percents = new Map(details.months.map((one: any) => [one.month, change(one.return).replace(' %', '')]));
-  const months = [...Array(12).keys()].map((place) => String(place + 1).padStart(2, '0'));
-  const shown = await region('Returns by month, in percent').locator('tbody td:not(.total)').allInnerTexts();
-  assert.deepEqual(shown, details.years.flatMap(({ year }: any) => months.map((month) => percents.get(`${year}-${month}`) ?? '')));
-  assert.equal(await region('Deepest drawdowns').locator('tbody tr').count(), details.drawdowns.length);
-  const bars = region('Distribution of daily returns').locator('.bar');
-  assert.equal(await bars.count(), details.histogram.counts.length);
-  await region('Sharpe ratio over 20 days').getByText(`Needs 20 days with a return, has ${curve.length}.`).waitFor();
-  assert.deepEqual(await names('Profit by symbol'), details.symbols.map(({ symbol }: { symbol: string }) => symbol));
-  assert.deepEqual(await names('Holdings over time'), held.symbols.map(({ symbol }: { symbol: string }) => symbol));
-  assert.equal(await page.locator('.strip').count(), held.symbols.length);
-  assert.match(await region('Figures').innerText(), new RegExp(`Expectancy\\s+${profit(trips.expectancy).replace('+', '\\+')}`));
-  await region('Weights over time').locator('.canvas').focus();
-  await page.keyboard.press('End');
-  const spoken = region('Weights over time').locator('[role=status]');
-  assert.match(await spoken.innerText(), new RegExp(`Cash ${share(held.days.at(-1).cash_weight)}`), 'each layer has its own weight');
-  const drawn = () => page.evaluate<string[]>('[...document.querySelectorAll(".canvas canvas")].map((canvas) => canvas.toDataURL())');
-  const whole = await drawn();
-  const zoomed = async (key: string, areWhole: boolean) => {
-    await page.keyboard.press(key);
-    await until(`all plots to follow ${key}`, async () => (await drawn()).every((picture, place) => (picture === whole[place]) === areWhole));
-  };
-  await zoomed('+', false);
-  await zoomed('Escape', true);
-  assert.deepEqual(asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(), [
-    '/holdings?model=model-a',
-    '/performance?model=model-a&details=true',
-    '/performance?model=model-a&table=actions&format=csv',
-  ]);
-  await page.getByLabel('From', { exact: true }).fill(secondDate);
-  await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
-  await page.locator('main:not([aria-busy]) h1').waitFor();
-  assert.deepEqual(await names('Model-days'), dates.slice(1).toReversed());
-  await page.goBack();
-  await page.getByRole('rowheader', { name: firstDate }).waitFor();
-});
+test(
+  'a model’s page shows what the service reports of its days, asks for nothing else, and follows its filters',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url().slice(service.url.length)));
+    // The figures do not wait for the holdings, which are the longest response.
+    await page.route('**/holdings*', async (route) => {
+      await page.getByRole('region', { name: 'Figures', exact: true }).waitFor();
+      await route.continue();
+    });
+    await open('/models/model-a');
+    const {
+      details,
+      curve,
+      round_trips: trips,
+    } = (await service.get('/performance?model=model-a&details=true')).body.models[0];
+    const held = (await service.get('/holdings?model=model-a')).body;
+    const region = (name: string) => page.getByRole('region', { name, exact: true });
+    const names = (name: string) => region(name).locator('tbody th').allInnerTexts();
+    const percents = new Map(
+      details.months.map((one: any) => [one.month, change(one.return).replace(' %', '')]),
+    );
+    const months = [...Array(12).keys()].map((place) => String(place + 1).padStart(2, '0'));
+    const shown = await region('Returns by month, in percent')
+      .locator('tbody td:not(.total)')
+      .allInnerTexts();
+    assert.deepEqual(
+      shown,
+      details.years.flatMap(({ year }: any) =>
+        months.map((month) => percents.get(`${year}-${month}`) ?? ''),
+      ),
+    );
+    assert.equal(
+      await region('Deepest drawdowns').locator('tbody tr').count(),
+      details.drawdowns.length,
+    );
+    const bars = region('Distribution of daily returns').locator('.bar');
+    assert.equal(await bars.count(), details.histogram.counts.length);
+    await region('Sharpe ratio over 20 days')
+      .getByText(`Needs 20 days with a return, has ${curve.length}.`)
+      .waitFor();
+    assert.deepEqual(
+      await names('Profit by symbol'),
+      details.symbols.map(({ symbol }: { symbol: string }) => symbol),
+    );
+    assert.deepEqual(
+      await names('Holdings over time'),
+      held.symbols.map(({ symbol }: { symbol: string }) => symbol),
+    );
+    assert.equal(await page.locator('.strip').count(), held.symbols.length);
+    assert.match(
+      await region('Figures').innerText(),
+      new RegExp(`Expectancy\\s+${profit(trips.expectancy).replace('+', '\\+')}`),
+    );
+    await region('Weights over time').locator('.canvas').focus();
+    await page.keyboard.press('End');
+    const spoken = region('Weights over time').locator('[role=status]');
+    assert.match(
+      await spoken.innerText(),
+      new RegExp(`Cash ${share(held.days.at(-1).cash_weight)}`),
+      'each layer has its own weight',
+    );
+    const drawn = () =>
+      page.evaluate<string[]>(
+        '[...document.querySelectorAll(".canvas canvas")].map((canvas) => canvas.toDataURL())',
+      );
+    const whole = await drawn();
+    const zoomed = async (key: string, areWhole: boolean) => {
+      await page.keyboard.press(key);
+      await until(`all plots to follow ${key}`, async () =>
+        (await drawn()).every((picture, place) => (picture === whole[place]) === areWhole),
+      );
+    };
+    await zoomed('+', false);
+    await zoomed('Escape', true);
+    assert.deepEqual(
+      asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(),
+      [
+        '/holdings?model=model-a',
+        '/performance?model=model-a&details=true',
+        '/performance?model=model-a&table=actions&format=csv',
+      ],
+    );
+    await page.getByLabel('From', { exact: true }).fill(secondDate);
+    await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
+    await page.locator('main:not([aria-busy]) h1').waitFor();
+    assert.deepEqual(await names('Model-days'), dates.slice(1).toReversed());
+    await page.goBack();
+    await page.getByRole('rowheader', { name: firstDate }).waitFor();
+  },
+);

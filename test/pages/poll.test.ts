@@ -6,14 +6,21 @@ import type { EventLoop } from '../../src/event-loop.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 
-/** As much of a document as polling needs: whether it is hidden, its events, and what its body says. */
+/**
+ * As much of a document as polling needs: whether it is hidden, its events, and what its body says.
+ */
 const body = { dataset: {} as Record<string, string> };
 const page = Object.assign(new EventTarget(), { hidden: false, body });
 
 // Not imported, because the compiler checks the browser's code on its own.
-const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
+const load = (name: string) =>
+  createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
 const { poll, pollSoon } = load('service/poll.ts') as {
-  poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after: EventLoop['after']): Promise<void>;
+  poll(
+    work: () => Promise<'moving' | 'still'>,
+    signal: AbortSignal,
+    after: EventLoop['after'],
+  ): Promise<void>;
   pollSoon(): void;
 };
 
@@ -25,7 +32,9 @@ interface JobNow {
 }
 
 const { recompute } = load('job/recompute.ts') as {
-  recompute(refresh: (status: JobNow) => Promise<void>): (status: JobNow, signal: AbortSignal) => Promise<boolean>;
+  recompute(
+    refresh: (status: JobNow) => Promise<void>,
+  ): (status: JobNow, signal: AbortSignal) => Promise<boolean>;
 };
 
 const { secondsToGo } = load('job/pace.ts') as {
@@ -49,13 +58,24 @@ describe('polling', () => {
   test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async () => {
     const loop = createTestLoop();
     const leaving = new AbortController();
-    const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
+    const answers: ('moving' | 'still' | 'fails')[] = [
+      'moving',
+      'moving',
+      'still',
+      'still',
+      'fails',
+      'moving',
+    ];
     let asked = 0;
-    const polling = poll(async () => {
-      const answer = answers[asked++] ?? 'still';
-      if (answer === 'fails') throw new Error('no answer');
-      return answer;
-    }, leaving.signal, loop.after);
+    const polling = poll(
+      async () => {
+        const answer = answers[asked++] ?? 'still';
+        if (answer === 'fails') throw new Error('no answer');
+        return answer;
+      },
+      leaving.signal,
+      loop.after,
+    );
     const after = async (ms: number) => {
       await loop.pass(ms);
       return asked;
@@ -128,7 +148,12 @@ describe('polling', () => {
     let asked = 0;
     const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal, loop.after);
     await settled();
-    for (const [ms, expected] of [[19_999, 1], [1, 2], [19_999, 2], [1, 3]] as const) {
+    for (const [ms, expected] of [
+      [19_999, 1],
+      [1, 2],
+      [19_999, 2],
+      [1, 3],
+    ] as const) {
       await loop.pass(ms);
       assert.equal(asked, expected);
     }
@@ -178,7 +203,11 @@ test('figures that could not be requested are requested again, the last ones of 
 
 test('the time to go is known for a job of more model-days than a function takes arguments', () => {
   const at = (second: number) => new Date(second * 1000).toISOString();
-  const ended = Array<object>(300_000).fill({ started_at: at(0), completed_at: at(30), status: 'completed' });
+  const ended = Array<object>(300_000).fill({
+    started_at: at(0),
+    completed_at: at(30),
+    status: 'completed',
+  });
   const details = [...ended, { started_at: null, completed_at: null, status: 'pending' }];
   assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), 30 / 300_000);
 });

@@ -8,8 +8,19 @@ import { daysBesideBenchmark } from '../../src/browser/plot/values.ts';
 import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/service/responses.ts';
 
-const nothing = { common: null, clean_after: null, without_clean_days: [], without_completed_days: [] };
-const common = { start_date: '2025-10-01', end_date: '2025-10-07', days: 4, left_out: [], left_out_days: [] };
+const nothing = {
+  common: null,
+  clean_after: null,
+  without_clean_days: [],
+  without_completed_days: [],
+};
+const common = {
+  start_date: '2025-10-01',
+  end_date: '2025-10-07',
+  days: 4,
+  left_out: [],
+  left_out_days: [],
+};
 const [one, three] = [[{}], [{}, {}, {}]];
 
 test('a ranking names its days, and the days and models that it leaves out, with the reasons', () => {
@@ -32,7 +43,10 @@ test('a ranking names its days, and the days and models that it leaves out, with
     '2 days do not count, because at least one model has no return for them, or a return that also covers an earlier day it missed.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
-  assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old', 'broken']);
+  assert.deepEqual(
+    ranked.models.map(({ model }) => model),
+    ['late', 'old', 'broken'],
+  );
   assert.deepEqual(ranked.days, [
     { date: '2025-10-02', reason: 'not shared by b' },
     { date: '2025-10-03', reason: 'not shared by a, b and 5 more models' },
@@ -40,19 +54,35 @@ test('a ranking names its days, and the days and models that it leaves out, with
 });
 
 test('families and their runs are in the order of their names, numbers by value', () => {
-  const family = (name: string, ...runs: string[]) => ({ family: name, runs: runs.map((model) => ({ model })) });
-  const ordered = familiesInOrder([family('gpt-10', 'gpt-10', 'gpt-10#10', 'gpt-10#2'), family('gpt-9', 'gpt-9#3', 'gpt-9')]);
-  assert.deepEqual(ordered, [family('gpt-9', 'gpt-9', 'gpt-9#3'), family('gpt-10', 'gpt-10', 'gpt-10#2', 'gpt-10#10')]);
+  const family = (name: string, ...runs: string[]) => ({
+    family: name,
+    runs: runs.map((model) => ({ model })),
+  });
+  const ordered = familiesInOrder([
+    family('gpt-10', 'gpt-10', 'gpt-10#10', 'gpt-10#2'),
+    family('gpt-9', 'gpt-9#3', 'gpt-9'),
+  ]);
+  assert.deepEqual(ordered, [
+    family('gpt-9', 'gpt-9', 'gpt-9#3'),
+    family('gpt-10', 'gpt-10', 'gpt-10#2', 'gpt-10#10'),
+  ]);
 });
 
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
   const { words, models, days } = rankingOf({ ...nothing, models: three });
-  assert.match(words.join(), /^Each model is measured over all its own days\. .*little about which model is better\.$/);
+  assert.match(
+    words.join(),
+    /^Each model is measured over all its own days\. .*little about which model is better\.$/,
+  );
   assert.deepEqual([models, days], [[], []]);
   const single = rankingOf({ ...nothing, models: one, common: { ...common, days: 1 } });
-  assert.deepEqual(single.words, ['Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return from the same close.']);
+  assert.deepEqual(single.words, [
+    'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return from the same close.',
+  ]);
   const none = { ...common, start_date: null, end_date: null, days: 0 };
-  assert.deepEqual(rankingOf({ ...nothing, models: [], common: none }).words, ['The models have no day in common.']);
+  assert.deepEqual(rankingOf({ ...nothing, models: [], common: none }).words, [
+    'The models have no day in common.',
+  ]);
 });
 
 const calm = {
@@ -67,22 +97,53 @@ const calm = {
 
 const marks: [report: Partial<ModelReport>, words: string[]][] = [
   [{}, []],
-  [{ incomparable: [{ kind: 'period', reason: 'Its period' }] }, ['other period: 2025-10-01 to 2025-10-31']],
-  [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
-  [{ incomparable: [{ kind: 'costs', reason: '' }, { kind: 'missing_days', reason: '' }] }, ['other trading costs', 'missing days']],
-  [{ failed_model_days: 2 }, ['2 failed days']],
-  [{ days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' }, ['9 days up to its knowledge cutoff']],
   [
-    { incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 3, failed_model_days: 1, days_before_cutoff: 1 },
+    { incomparable: [{ kind: 'period', reason: 'Its period' }] },
+    ['other period: 2025-10-01 to 2025-10-31'],
+  ],
+  [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
+  [
+    {
+      incomparable: [
+        { kind: 'costs', reason: '' },
+        { kind: 'missing_days', reason: '' },
+      ],
+    },
+    ['other trading costs', 'missing days'],
+  ],
+  [{ failed_model_days: 2 }, ['2 failed days']],
+  [
+    { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },
+    ['9 days up to its knowledge cutoff'],
+  ],
+  [
+    {
+      incomparable: [{ kind: 'stale', reason: '' }],
+      stale_model_days: 3,
+      failed_model_days: 1,
+      days_before_cutoff: 1,
+    },
     ['3 stale days', '1 failed day', '1 day up to its knowledge cutoff'],
   ],
 ];
 
 test('a row names stale, missing and failed days, another period, other costs, and days that its model may remember', () => {
-  for (const [report, words] of marks) assert.deepEqual(marksOf({ ...calm, ...report }).map((mark) => mark.words), words);
-  const [failed, early] = marksOf({ ...calm, failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' });
+  for (const [report, words] of marks)
+    assert.deepEqual(
+      marksOf({ ...calm, ...report }).map((mark) => mark.words),
+      words,
+    );
+  const [failed, early] = marksOf({
+    ...calm,
+    failed_model_days: 1,
+    days_before_cutoff: 2,
+    knowledge_cutoff: '2025-10-13',
+  });
   assert.equal(failed?.reason, '1 model-day failed and was not completed since');
-  assert.equal(early?.reason, '2 model-days are not after its knowledge cutoff, 2025-10-13: it may remember those prices');
+  assert.equal(
+    early?.reason,
+    '2 model-days are not after its knowledge cutoff, 2025-10-13: it may remember those prices',
+  );
 });
 
 function performanceOf(
@@ -93,68 +154,158 @@ function performanceOf(
   const models = Object.entries(growths).map(([model, points]) => {
     const start = starts[model] ?? NaN;
     const curve = points.map(([date, growth]) => ({ date, growth, value: start * growth }));
-    return { model, start_value: start, initial_cash: cash[model] === undefined ? start : cash[model], curve };
+    return {
+      model,
+      start_value: start,
+      initial_cash: cash[model] === undefined ? start : cash[model],
+      curve,
+    };
   });
-  const benchmark = { name: 'QQQ', curve: [{ date: '2025-10-07', value: 1.1 }, { date: '2025-10-08', value: 1.2 }] };
+  const benchmark = {
+    name: 'QQQ',
+    curve: [
+      { date: '2025-10-07', value: 1.1 },
+      { date: '2025-10-08', value: 1.2 },
+    ],
+  };
   return { models, benchmark };
 }
 
 test('all curves start together before the first day, at the initial cash of most models', () => {
   const growths = {
     'run-10': [['2025-10-07', 1.5]],
-    'run-9': [['2025-10-07', 2], ['2025-10-08', 3]],
+    'run-9': [
+      ['2025-10-07', 2],
+      ['2025-10-08', 3],
+    ],
     late: [['2025-10-08', 0.5]],
   } satisfies Record<string, [string, number][]>;
   const same = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths));
   assert.equal(same.title, 'Portfolio value');
   assert.deepEqual(same.dates, ['2025-10-06', '2025-10-07', '2025-10-08']);
-  assert.deepEqual(same.lines.map((line) => [line.label, line.values]), [
-    ['late', [null, 100, 50]],
-    ['run-9', [100, 200, 300]],
-    ['run-10', [100, 150, null]],
-    ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
-  ]);
-  for (const { label, look, dash } of same.lines.slice(0, 3)) assert.deepEqual({ colour: look, dash }, lookOf(label), label);
+  assert.deepEqual(
+    same.lines.map((line) => [line.label, line.values]),
+    [
+      ['late', [null, 100, 50]],
+      ['run-9', [100, 200, 300]],
+      ['run-10', [100, 150, null]],
+      ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
+    ],
+  );
+  for (const { label, look, dash } of same.lines.slice(0, 3))
+    assert.deepEqual({ colour: look, dash }, lookOf(label), label);
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
-  assert.equal(other.title, 'Growth of 100 dollars', 'one of them had another value before these days');
-  assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));
+  assert.equal(
+    other.title,
+    'Growth of 100 dollars',
+    'one of them had another value before these days',
+  );
+  assert.deepEqual(
+    other.lines.map((line) => line.values),
+    same.lines.map((line) => line.values),
+  );
   const usual = curvesFromStart(performanceOf({ 'run-10': 250, 'run-9': 100, late: 250 }, growths));
   assert.equal(usual.title, 'Growth of 250 dollars', 'most of them started from it');
-  const part = curvesFromStart(performanceOf({ 'run-10': 104.2, 'run-9': 99.1, late: 101.5 }, growths, { 'run-10': 100, 'run-9': 100, late: 100 }));
-  assert.equal(part.title, 'Growth of 100 dollars', 'over a part of their days, curves start from the initial cash, not from a later value');
-  const old = curvesFromStart(performanceOf({ late: 104.2 }, { late: growths.late }, { late: null }));
-  assert.equal(old.lines[0]?.values[0], 104.2, 'where no initial cash is known, the value before the first day');
+  const part = curvesFromStart(
+    performanceOf({ 'run-10': 104.2, 'run-9': 99.1, late: 101.5 }, growths, {
+      'run-10': 100,
+      'run-9': 100,
+      late: 100,
+    }),
+  );
+  assert.equal(
+    part.title,
+    'Growth of 100 dollars',
+    'over a part of their days, curves start from the initial cash, not from a later value',
+  );
+  const old = curvesFromStart(
+    performanceOf({ late: 104.2 }, { late: growths.late }, { late: null }),
+  );
+  assert.equal(
+    old.lines[0]?.values[0],
+    104.2,
+    'where no initial cash is known, the value before the first day',
+  );
   const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
   for (const day of performance.models[1]?.curve ?? []) day.value += 1;
-  assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');
+  assert.equal(
+    curvesFromStart(performance).title,
+    'Growth of 100 dollars',
+    'a day that does not count came between',
+  );
 });
 
 test('the leaderboard shows the value at the end of the curve if some days do not count', () => {
-  const [{ curve = [] } = {}] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models;
-  assert.equal(valueAtEnd({ curve, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
+  const [{ curve = [] } = {}] = performanceOf(
+    { one: 100 },
+    {
+      one: [
+        ['2025-10-07', 1.1],
+        ['2025-10-08', 1.21],
+      ],
+    },
+  ).models;
+  assert.equal(
+    valueAtEnd({ curve, end_value: 121.004 }, 100),
+    121.004,
+    'the exact value where every day counts',
+  );
   const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
-  assert.equal(valueAtEnd({ curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
+  assert.equal(
+    valueAtEnd({ curve: later, end_value: 126 }, 100),
+    121,
+    'a day that does not count came between',
+  );
 });
 
 test('a model beside the benchmark is drawn by its growth if some days do not count, as the benchmark is', () => {
-  const [{ curve = [] } = {}] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models;
+  const [{ curve = [] } = {}] = performanceOf(
+    { one: 100 },
+    {
+      one: [
+        ['2025-10-07', 1.1],
+        ['2025-10-08', 1.21],
+      ],
+    },
+  ).models;
   assert.deepEqual(daysBesideBenchmark(curve, 100), { title: 'Portfolio value', days: curve });
   const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
   const { title, days } = daysBesideBenchmark(later, 100);
-  assert.deepEqual([title, days.map(({ value }) => value)], ['Growth of 100 dollars', [110.00000000000001, 121]]);
+  assert.deepEqual(
+    [title, days.map(({ value }) => value)],
+    ['Growth of 100 dollars', [110.00000000000001, 121]],
+  );
 });
 
 const notes: [benchmark: Parameters<typeof benchmarkWords>[0], words: string][] = [
   [{ name: 'QQQ', days: 3, incomplete: null, days_with_unknown_dividends: 0 }, ''],
   [
-    { name: 'QQQ', days: 3, incomplete: 'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates', days_with_unknown_dividends: 0 },
+    {
+      name: 'QQQ',
+      days: 3,
+      incomplete: 'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates',
+      days_with_unknown_dividends: 0,
+    },
     'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates.',
   ],
   [
-    { name: 'universe', days: 3, incomplete: 'The universe has a return on 3 of 4 dates', days_with_unknown_dividends: 2 },
+    {
+      name: 'universe',
+      days: 3,
+      incomplete: 'The universe has a return on 3 of 4 dates',
+      days_with_unknown_dividends: 2,
+    },
     'The universe has a return on 3 of 4 dates. Dividends of the universe are unknown on 2 of 3 dates.',
   ],
-  [{ name: 'universe', days: 0, incomplete: 'The universe has no price', days_with_unknown_dividends: 0 }, 'The universe has no price.'],
+  [
+    {
+      name: 'universe',
+      days: 0,
+      incomplete: 'The universe has no price',
+      days_with_unknown_dividends: 0,
+    },
+    'The universe has no price.',
+  ],
 ];
 test('a note under the curves says where the prices of the benchmark end, and where its dividends are unknown', () => {
   for (const [benchmark, words] of notes) assert.equal(benchmarkWords(benchmark), words);

@@ -7,9 +7,17 @@ import { type Visit, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { isLong, leftToLongForm } from '../support/long.ts';
 import { type TestService, startTestService, temporaryFolder } from '../support/service.ts';
-import { type TrackRecords, fillWithTrackRecords, modelNames, recordDates } from '../support/track-records.ts';
+import {
+  type TrackRecords,
+  fillWithTrackRecords,
+  modelNames,
+  recordDates,
+} from '../support/track-records.ts';
 
-/** Every page over databases of every size: for eyes, keyboards, screen readers, small screens, files and paper. */
+/**
+ * Every page over databases of every size: for eyes, keyboards, screen readers, small screens,
+ * files and paper.
+ */
 
 const inBrowser = { skip: noBrowser };
 const inLongForm = { skip: noBrowser || leftToLongForm };
@@ -18,8 +26,8 @@ const MAX_ELEMENTS = 40_000;
 const TOKEN = 'correct-horse-battery';
 
 /** As long as a signature may be, in four scripts; the first has no place for a line break. */
-const LONG_NAMES = ['claude_gpt_gemini_', 'نموذج التداول ', 'व्यापार मॉडल ', '交易模型'].map((part) =>
-  part.repeat(200).slice(0, 199).trim().padEnd(200, '1'),
+const LONG_NAMES = ['claude_gpt_gemini_', 'نموذج التداول ', 'व्यापार मॉडल ', '交易模型'].map(
+  (part) => part.repeat(200).slice(0, 199).trim().padEnd(200, '1'),
 );
 
 interface Form {
@@ -29,11 +37,17 @@ interface Form {
 }
 
 const allForms = [360, 1440].flatMap((width) =>
-  (['light', 'dark'] as const).flatMap((colorScheme) => [false, true].map((isUnfolded): Form => ({ width, colorScheme, isUnfolded }))),
+  (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [false, true].map((isUnfolded): Form => ({ width, colorScheme, isUnfolded })),
+  ),
 );
 
 /** A service on such a database, or on an empty one. */
-async function serviceOn(t: TestContext, records: TrackRecords | null, settings = {}): Promise<TestService> {
+async function serviceOn(
+  t: TestContext,
+  records: TrackRecords | null,
+  settings = {},
+): Promise<TestService> {
   const options = { pages: true, settings: { preserveDevData: true, ...settings } };
   if (records === null) return startTestService(t, options);
   const folder = temporaryFolder(t);
@@ -47,18 +61,29 @@ function pagesOf(records: TrackRecords | null): string[] {
   if (records === null) return always;
   const [one, other] = records.models.map((model) => encodeURIComponent(model)) as [string, string];
   const [first] = recordDates(records.days) as [string];
-  const own = [`/compare?models=${one},${other}`, `/models/${one}`, `/model-days/${one}/${first}`, '/jobs/bench-0000'];
+  const own = [
+    `/compare?models=${one},${other}`,
+    `/models/${one}`,
+    `/model-days/${one}/${first}`,
+    '/jobs/bench-0000',
+  ];
   return [...always, ...own];
 }
 
 async function unfold({ page }: Visit): Promise<void> {
   // What is made as a fold opens may have folds of its own.
   for (let depth = 0; depth < 3; depth += 1)
-    await page.evaluate("document.querySelectorAll('details:not([open])').forEach((fold) => (fold.open = true))");
-  for (const closed of await page.locator('.pairs > button[aria-pressed=false]').all()) await closed.click();
+    await page.evaluate(
+      "document.querySelectorAll('details:not([open])').forEach((fold) => (fold.open = true))",
+    );
+  for (const closed of await page.locator('.pairs > button[aria-pressed=false]').all())
+    await closed.click();
 }
 
-/** Tables whose first column leaves no room for the figures, or is not there once the reader has scrolled to the last. */
+/**
+ * Tables whose first column leaves no room for the figures, or is not there once the reader has
+ * scrolled to the last.
+ */
 const BAD_TABLES = `[...document.querySelectorAll('.scroll')].flatMap((scroller) => {
   const head = scroller.querySelector('tbody tr > :first-child');
   if (head === null || !head.checkVisibility() || scroller.clientWidth === 0) return [];
@@ -83,7 +108,8 @@ async function faultsOf(reader: Visit, path: string, form: Form): Promise<string
   await reader.page.emulateMedia({ colorScheme: form.colorScheme });
   await reader.open(path);
   if (form.isUnfolded) await unfold(reader);
-  const [broken] = /undefined|NaN|\[object|Invalid Date/.exec(await reader.page.locator('main').innerText()) ?? [];
+  const [broken] =
+    /undefined|NaN|\[object|Invalid Date/.exec(await reader.page.locator('main').innerText()) ?? [];
   const tooWide = await overflow(reader);
   const elements = await reader.page.evaluate<number>("document.querySelectorAll('*').length");
   const faults = [
@@ -94,10 +120,16 @@ async function faultsOf(reader: Visit, path: string, form: Form): Promise<string
     tooWide > 0 && `it is ${tooWide} pixels wider than its window`,
     elements > MAX_ELEMENTS && `it has ${elements} elements`,
   ].filter((fault) => fault !== false);
-  return faults.map((fault) => `${path.slice(0, 60)} ${form.width} ${form.colorScheme} ${form.isUnfolded ? 'unfolded' : ''}: ${fault}`);
+  return faults.map(
+    (fault) =>
+      `${path.slice(0, 60)} ${form.width} ${form.colorScheme} ${form.isUnfolded ? 'unfolded' : ''}: ${fault}`,
+  );
 }
 
-/** What paper would show cut off, or should not show: in CSS pixels, the page is as wide as A4 or Letter inside its margins. */
+/**
+ * What paper would show cut off, or should not show: in CSS pixels, the page is as wide as A4 or
+ * Letter inside its margins.
+ */
 const BAD_ON_PAPER = `(() => {
   const shown = [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility() && !element.closest('.unseen, .canvas'));
   const nameOf = (element) => element.localName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
@@ -118,22 +150,32 @@ const BAD_ON_PAPER = `(() => {
 })()`;
 const PAPER_WIDTHS = { A4: 703, Letter: 725 };
 
-/** What is wrong with a page on paper; as the browser prints: it says so, then lays the page out. */
-async function faultsOnPaper(reader: Visit, path: string, format: keyof typeof PAPER_WIDTHS): Promise<string[]> {
+/**
+ * What is wrong with a page on paper; as the browser prints: it says so, then lays the page out.
+ */
+async function faultsOnPaper(
+  reader: Visit,
+  path: string,
+  format: keyof typeof PAPER_WIDTHS,
+): Promise<string[]> {
   const { page } = reader;
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ colorScheme: 'dark' });
   await reader.open(path);
   await unfold(reader);
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-  const widths = await page.evaluate<number[]>("[...document.querySelectorAll('.canvas canvas')].map((plot) => plot.clientWidth)");
+  const widths = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('.canvas canvas')].map((plot) => plot.clientWidth)",
+  );
   await page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
   await page.emulateMedia({ media: 'print' });
   const faults = await page.evaluate<string[]>(BAD_ON_PAPER);
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
   await page.emulateMedia({ media: 'screen' });
-  if (widths.some((width) => width > PAPER_WIDTHS[format])) faults.push(`plots are ${widths} pixels wide`);
-  if (await page.evaluate("document.documentElement.matches('[data-paper], [data-theme]')")) faults.push('it stays as printed');
+  if (widths.some((width) => width > PAPER_WIDTHS[format]))
+    faults.push(`plots are ${widths} pixels wide`);
+  if (await page.evaluate("document.documentElement.matches('[data-paper], [data-theme]')"))
+    faults.push('it stays as printed');
   return faults.map((fault) => `${path.slice(0, 60)} on ${format}: ${fault}`);
 }
 
@@ -144,42 +186,68 @@ before(async (t) => {
   if (!noBrowser) service = await serviceOn(t as TestContext, few);
 });
 
-test('pages with names of 200 characters have no obstacles, show their figures, and fit on paper', inBrowser, async (t) => {
-  const reader = await visit(t, service.url, { provokes: [404] });
-  const pages = pagesOf(few);
-  const shortForms = ['/', `/models/${encodeURIComponent(LONG_NAMES[1] as string)}`, '/compare', pages.at(-2) as string];
-  const picked = shortForms.map((path, index) => [path, allForms[[3, 4, 0, 7][index] as number] as Form] as const);
-  const visits = isLong ? allForms.flatMap((form) => pages.map((path) => [path, form] as const)) : picked;
-  const faults: string[] = [];
-  for (const [path, form] of visits) faults.push(...(await faultsOf(reader, path, form)));
-  for (const path of isLong ? pages : ['/']) faults.push(...(await faultsOnPaper(reader, path, 'A4')));
-  assert.deepEqual(faults, []);
-});
+test(
+  'pages with names of 200 characters have no obstacles, show their figures, and fit on paper',
+  inBrowser,
+  async (t) => {
+    const reader = await visit(t, service.url, { provokes: [404] });
+    const pages = pagesOf(few);
+    const shortForms = [
+      '/',
+      `/models/${encodeURIComponent(LONG_NAMES[1] as string)}`,
+      '/compare',
+      pages.at(-2) as string,
+    ];
+    const picked = shortForms.map(
+      (path, index) => [path, allForms[[3, 4, 0, 7][index] as number] as Form] as const,
+    );
+    const visits = isLong
+      ? allForms.flatMap((form) => pages.map((path) => [path, form] as const))
+      : picked;
+    const faults: string[] = [];
+    for (const [path, form] of visits) faults.push(...(await faultsOf(reader, path, form)));
+    for (const path of isLong ? pages : ['/'])
+      faults.push(...(await faultsOnPaper(reader, path, 'A4')));
+    assert.deepEqual(faults, []);
+  },
+);
 
 /** What a button saves: its name and its content. */
-async function saved({ page }: Visit, section: string, format: 'CSV' | 'PNG'): Promise<{ name: string; content: Buffer }> {
+async function saved(
+  { page }: Visit,
+  section: string,
+  format: 'CSV' | 'PNG',
+): Promise<{ name: string; content: Buffer }> {
   const button = page.locator(section).getByText(format, { exact: true });
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }
 
-test('a table is saved as CSV with all rows as shown, a plot as a picture of what it shows', inBrowser, async (t) => {
-  const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
-  const answer = reader.page.waitForResponse(/\/performance/);
-  await reader.open('/');
-  const board = await saved(reader, 'section:has(h2:text-is("Leaderboard"))', 'CSV');
-  assert.equal(board.name, 'leaderboard-of-the-models.csv');
-  const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
-  const { models } = (await (await answer).json()) as { models: { model: string; total_return: number }[] };
-  const expected = models.toSorted((one, other) => other.total_return - one.total_return);
-  assert.match(head, /^Model,Value,Return,/);
-  const named = rows.map((row) => row.split(',')).map(([model, _value, gain]) => [model, gain]);
-  assert.deepEqual(named, expected.map(({ model, total_return }) => [model, `${total_return}`]));
+test(
+  'a table is saved as CSV with all rows as shown, a plot as a picture of what it shows',
+  inBrowser,
+  async (t) => {
+    const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
+    const answer = reader.page.waitForResponse(/\/performance/);
+    await reader.open('/');
+    const board = await saved(reader, 'section:has(h2:text-is("Leaderboard"))', 'CSV');
+    assert.equal(board.name, 'leaderboard-of-the-models.csv');
+    const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
+    const { models } = (await (await answer).json()) as {
+      models: { model: string; total_return: number }[];
+    };
+    const expected = models.toSorted((one, other) => other.total_return - one.total_return);
+    assert.match(head, /^Model,Value,Return,/);
+    const named = rows.map((row) => row.split(',')).map(([model, _value, gain]) => [model, gain]);
+    assert.deepEqual(
+      named,
+      expected.map(({ model, total_return }) => [model, `${total_return}`]),
+    );
 
-  const plot = await saved(reader, '.curves', 'PNG');
-  assert.match(plot.name, /^\S+-of-4-models-by-date\.png$/);
-  const url = `data:image/png;base64,${plot.content.toString('base64')}`;
-  const colours = await reader.page.evaluate<Record<string, number>>(`(async () => {
+    const plot = await saved(reader, '.curves', 'PNG');
+    assert.match(plot.name, /^\S+-of-4-models-by-date\.png$/);
+    const url = `data:image/png;base64,${plot.content.toString('base64')}`;
+    const colours = await reader.page.evaluate<Record<string, number>>(`(async () => {
     const image = Object.assign(new Image(), { src: '${url}' });
     await image.decode();
     const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
@@ -190,67 +258,106 @@ test('a table is saved as CSV with all rows as shown, a plot as a picture of wha
     for (let at = 0; at < data.length; at += 4) counts[data.slice(at, at + 4)] = (counts[data.slice(at, at + 4)] ?? 0) + 1;
     return counts;
   })()`);
-  const looks = await reader.page.evaluate<string[]>(`[...document.querySelectorAll('.legend .swatch')].map((swatch) => {
+    const looks = await reader.page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('.legend .swatch')].map((swatch) => {
     const [red, green, blue] = getComputedStyle(swatch).color.match(/\\d+/g);
     return red + ',' + green + ',' + blue + ',255';
   })`);
-  assert.ok(looks.length === 5 && looks.every((look) => (colours[look] ?? 0) > 20), `${JSON.stringify(looks)} are in the picture`);
-  assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
-});
+    assert.ok(
+      looks.length === 5 && looks.every((look) => (colours[look] ?? 0) > 20),
+      `${JSON.stringify(looks)} are in the picture`,
+    );
+    assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
+  },
+);
 
-test("a model's page: a phone shows the months that have a return, and paper says of how many rows a table is", inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url, { viewport: { width: 360, height: 900 } });
-  await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);
-  const months = page.locator('.months');
-  const headings = months.locator('thead th:visible');
-  assert.deepEqual(await headings.allInnerTexts(), ['Year', 'Oct', 'Nov', 'Total']);
-  assert.deepEqual(await months.locator('.scroll').evaluate((scroller) => scroller.scrollWidth - scroller.clientWidth), 0);
-  const rows = page.locator('.on-paper:not([hidden])');
-  assert.equal(await rows.filter({ visible: true }).count(), 0);
-  await page.emulateMedia({ media: 'print' });
-  const rest = await page.locator('.exports > .ghost:not([hidden])').allTextContents();
-  assert.ok(rest.length > 1, `${rest}`);
-  const shown = await rows.filter({ visible: true }).allInnerTexts();
-  assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
-});
+test(
+  "a model's page: a phone shows the months that have a return, and paper says of how many rows a table is",
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url, { viewport: { width: 360, height: 900 } });
+    await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);
+    const months = page.locator('.months');
+    const headings = months.locator('thead th:visible');
+    assert.deepEqual(await headings.allInnerTexts(), ['Year', 'Oct', 'Nov', 'Total']);
+    assert.deepEqual(
+      await months
+        .locator('.scroll')
+        .evaluate((scroller) => scroller.scrollWidth - scroller.clientWidth),
+      0,
+    );
+    const rows = page.locator('.on-paper:not([hidden])');
+    assert.equal(await rows.filter({ visible: true }).count(), 0);
+    await page.emulateMedia({ media: 'print' });
+    const rest = await page.locator('.exports > .ghost:not([hidden])').allTextContents();
+    assert.ok(rest.length > 1, `${rest}`);
+    const shown = await rows.filter({ visible: true }).allInnerTexts();
+    assert.deepEqual(
+      shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]),
+      rest.map((text) => /\d+$/.exec(text)?.[0]),
+    );
+  },
+);
 
-test('a job of 250 models: warnings, grid, tables and what ran show a part at a time, a long legend scrolls and is whole in a picture', inBrowser, async (t) => {
-  const service = await serviceOn(t, { models: modelNames(250), days: 2 });
-  const warnings = Array.from({ length: 1_234 }, (_, place) => `Model 'm-${place}' is not in the server configuration`);
-  service.database.statement('UPDATE jobs SET warnings = ?').run(JSON.stringify(warnings));
-  const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
-  const { page } = reader;
-  await reader.open('/jobs/bench-0000');
-  assert.equal(await page.locator('.notes .notice:visible').count(), 10);
-  await page.getByText('1,224 more warnings').click();
-  assert.equal(await page.locator('.notes .notice:visible').count(), 1_234);
-  const grid = page.locator('.job-grid');
-  const rows = async () => {
-    const names = await grid.locator('tbody th').allInnerTexts();
-    return [names.length, names[0], await grid.getByRole('status').innerText()];
-  };
-  assert.deepEqual(await rows(), [100, 'model-0', 'Models, page 1 of 3']);
-  await grid.getByRole('button', { name: 'Previous models' }).click();
-  for (let pages = 1; pages <= 3; pages += 1) await grid.getByRole('button', { name: 'Next models' }).click();
-  assert.deepEqual(await rows(), [50, 'model-200', 'Models, page 3 of 3']);
-  assert.equal(await grid.locator('td:is(.completed, .failed)').count(), 100, 'each page has the states of its model-days');
-  for (const name of ['Leaderboard', 'Cost']) {
-    const table = page.locator(`section:has(h2:text-is("${name}"))`);
-    assert.equal(await table.locator('tbody tr').count(), 200, name);
-    await table.getByText('Show all 250').click();
-    assert.equal(await table.locator('tbody tr').count(), 250, name);
-  }
-  const ran = page.locator('h3:text-is("What ran") ~ details');
-  assert.deepEqual([await ran.count(), await ran.last().locator('> summary').innerText()], [21, '230 more']);
-  assert.equal(await ran.last().locator('> details').count(), 230);
-  const legend = page.locator('.curves .legends');
-  const [shown = 0, whole = 0] = await legend.evaluate((list) => [list.clientHeight, list.scrollHeight]);
-  assert.ok(shown <= 270 && whole > 500, `${shown} of ${whole}`);
-  const { content } = await saved(reader, '.curves', 'PNG');
-  const plot = await page.locator('.curves .canvas').evaluate(({ clientHeight }) => clientHeight);
-  assert.ok(content.readUInt32BE(20) > whole + plot, 'the picture has the whole legend and the plot');
-  assert.equal(await legend.evaluate((list) => list.clientHeight), shown);
-});
+test(
+  'a job of 250 models: warnings, grid, tables and what ran show a part at a time, a long legend scrolls and is whole in a picture',
+  inBrowser,
+  async (t) => {
+    const service = await serviceOn(t, { models: modelNames(250), days: 2 });
+    const warnings = Array.from(
+      { length: 1_234 },
+      (_, place) => `Model 'm-${place}' is not in the server configuration`,
+    );
+    service.database.statement('UPDATE jobs SET warnings = ?').run(JSON.stringify(warnings));
+    const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
+    const { page } = reader;
+    await reader.open('/jobs/bench-0000');
+    assert.equal(await page.locator('.notes .notice:visible').count(), 10);
+    await page.getByText('1,224 more warnings').click();
+    assert.equal(await page.locator('.notes .notice:visible').count(), 1_234);
+    const grid = page.locator('.job-grid');
+    const rows = async () => {
+      const names = await grid.locator('tbody th').allInnerTexts();
+      return [names.length, names[0], await grid.getByRole('status').innerText()];
+    };
+    assert.deepEqual(await rows(), [100, 'model-0', 'Models, page 1 of 3']);
+    await grid.getByRole('button', { name: 'Previous models' }).click();
+    for (let pages = 1; pages <= 3; pages += 1)
+      await grid.getByRole('button', { name: 'Next models' }).click();
+    assert.deepEqual(await rows(), [50, 'model-200', 'Models, page 3 of 3']);
+    assert.equal(
+      await grid.locator('td:is(.completed, .failed)').count(),
+      100,
+      'each page has the states of its model-days',
+    );
+    for (const name of ['Leaderboard', 'Cost']) {
+      const table = page.locator(`section:has(h2:text-is("${name}"))`);
+      assert.equal(await table.locator('tbody tr').count(), 200, name);
+      await table.getByText('Show all 250').click();
+      assert.equal(await table.locator('tbody tr').count(), 250, name);
+    }
+    const ran = page.locator('h3:text-is("What ran") ~ details');
+    assert.deepEqual(
+      [await ran.count(), await ran.last().locator('> summary').innerText()],
+      [21, '230 more'],
+    );
+    assert.equal(await ran.last().locator('> details').count(), 230);
+    const legend = page.locator('.curves .legends');
+    const [shown = 0, whole = 0] = await legend.evaluate((list) => [
+      list.clientHeight,
+      list.scrollHeight,
+    ]);
+    assert.ok(shown <= 270 && whole > 500, `${shown} of ${whole}`);
+    const { content } = await saved(reader, '.curves', 'PNG');
+    const plot = await page.locator('.curves .canvas').evaluate(({ clientHeight }) => clientHeight);
+    assert.ok(
+      content.readUInt32BE(20) > whole + plot,
+      'the picture has the whole legend and the plot',
+    );
+    assert.equal(await legend.evaluate((list) => list.clientHeight), shown);
+  },
+);
 
 const sizes: [name: string, records: TrackRecords | null][] = [
   ['6 models × 60 days', { models: modelNames(6), days: 60, failures: 0.02 }],
@@ -264,8 +371,10 @@ for (const [name, records] of sizes)
     const service = await serviceOn(t, records);
     const reader = await visit(t, service.url, { provokes: [404] });
     const faults: string[] = [];
-    for (const form of allForms) for (const path of pagesOf(records)) faults.push(...(await faultsOf(reader, path, form)));
-    for (const path of pagesOf(records)) faults.push(...(await faultsOnPaper(reader, path, 'Letter')));
+    for (const form of allForms)
+      for (const path of pagesOf(records)) faults.push(...(await faultsOf(reader, path, form)));
+    for (const path of pagesOf(records))
+      faults.push(...(await faultsOnPaper(reader, path, 'Letter')));
     assert.deepEqual(faults, []);
   });
 

@@ -2,10 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
-import { type PriceTime, benchmarkCurve, benchmarkReturns, equalWeightLevels, levelAt } from '../../src/performance/benchmark.ts';
+import {
+  type PriceTime,
+  benchmarkCurve,
+  benchmarkReturns,
+  equalWeightLevels,
+  levelAt,
+} from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
-import { type BenchmarkBar, type Levels, symbolLevels } from '../../src/performance/symbol-levels.ts';
+import {
+  type BenchmarkBar,
+  type Levels,
+  symbolLevels,
+} from '../../src/performance/symbol-levels.ts';
 import { atOnce } from '../../src/turns.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
@@ -53,7 +63,10 @@ const times: [time: string, level: number | null, why: string][] = [
 for (const [time, level, why] of times) {
   test(`the benchmark at ${time}: ${why}`, () => {
     const [day, at] = time.split(' ');
-    const found = levelAt(symbolLevels(WEEK), { date: `2025-11-${day}`, at: at as PriceTime['at'] });
+    const found = levelAt(symbolLevels(WEEK), {
+      date: `2025-11-${day}`,
+      at: at as PriceTime['at'],
+    });
     assert.equal(found, level);
   });
 }
@@ -74,20 +87,51 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
 });
 
 test('the price of the first bar already reflects splits before it or on its day', () => {
-  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), { splits: [split('01', 2, 1), split('03', 2, 1)] })), [110, 121]);
+  assert.deepEqual(
+    closesOf(symbolLevels(WEEK.slice(0, 2), { splits: [split('01', 2, 1), split('03', 2, 1)] })),
+    [110, 121],
+  );
 });
 
 test('a split on a day without a bar counts from the next bar on', () => {
-  assert.deepEqual(closesOf(symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] })), [10, 10]);
+  assert.deepEqual(
+    closesOf(symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] })),
+    [10, 10],
+  );
 });
 
 const dividend = (day: string, cash: number) => ({ exDate: `2025-11-${day}`, cash });
 /** `QQQ` at 100 on every day: bars by day, what happened, and closes as multiples of the first. */
-const reinvested: [name: string, days: string, events: Parameters<typeof symbolLevels>[1], growth: number[]][] = [
-  ['a dividend is reinvested at the close of the ex-date', '03 04 05', { dividends: [dividend('04', 2)] }, [1, 1.02, 1.02]],
-  ['dividends compound', '03 04 05', { dividends: [dividend('04', 2), dividend('05', 2)] }, [1, 1.02, 1.02 * 1.02]],
-  ['the price of the first bar is without its dividend', '03 04', { dividends: [dividend('01', 2), dividend('03', 2)] }, [1, 1]],
-  ['an ex-date without a bar waits for the next bar', '03 06', { dividends: [dividend('04', 2), dividend('05', 3)] }, [1, 1.05]],
+const reinvested: [
+  name: string,
+  days: string,
+  events: Parameters<typeof symbolLevels>[1],
+  growth: number[],
+][] = [
+  [
+    'a dividend is reinvested at the close of the ex-date',
+    '03 04 05',
+    { dividends: [dividend('04', 2)] },
+    [1, 1.02, 1.02],
+  ],
+  [
+    'dividends compound',
+    '03 04 05',
+    { dividends: [dividend('04', 2), dividend('05', 2)] },
+    [1, 1.02, 1.02 * 1.02],
+  ],
+  [
+    'the price of the first bar is without its dividend',
+    '03 04',
+    { dividends: [dividend('01', 2), dividend('03', 2)] },
+    [1, 1],
+  ],
+  [
+    'an ex-date without a bar waits for the next bar',
+    '03 06',
+    { dividends: [dividend('04', 2), dividend('05', 3)] },
+    [1, 1.05],
+  ],
   [
     'on one day the dividend comes before the split, and pays on the old shares',
     '03 04',
@@ -103,21 +147,37 @@ const reinvested: [name: string, days: string, events: Parameters<typeof symbolL
 ];
 for (const [name, days, events, growth] of reinvested) {
   test(`levels with dividends: ${name}`, () => {
-    const table = bars(days.split(' ').map((day) => `${day} 100 100`).join('\n'));
+    const table = bars(
+      days
+        .split(' ')
+        .map((day) => `${day} 100 100`)
+        .join('\n'),
+    );
     const closes = closesOf(symbolLevels(table, events));
-    assert.deepEqual(closes.map((close) => rounded(close / 100)), growth.map(rounded));
+    assert.deepEqual(
+      closes.map((close) => rounded(close / 100)),
+      growth.map(rounded),
+    );
   });
 }
 
 test('who starts at the open of the ex-date gets no dividend; who held at the close before gets it', () => {
-  const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), { dividends: [dividend('04', 5.775)] });
+  const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), {
+    dividends: [dividend('04', 5.775)],
+  });
   const curve = [
     { date: '2025-11-04', startDate: null, paysDividends: true },
     { date: '2025-11-04', startDate: '2025-11-03', paysDividends: true },
     { date: '2025-11-04', startDate: '2025-11-03', paysDividends: false },
   ];
-  const returns = benchmarkReturns({ withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) }, curve);
-  assert.deepEqual(returns.map((one) => rounded(one ?? NaN)), [0.1, 0.1025, 0.05]); // 115.5 + 5.775 over 110 is 1.1025
+  const returns = benchmarkReturns(
+    { withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) },
+    curve,
+  );
+  assert.deepEqual(
+    returns.map((one) => rounded(one ?? NaN)),
+    [0.1, 0.1025, 0.05],
+  ); // 115.5 + 5.775 over 110 is 1.1025
 });
 
 test('on days that pay no dividends, the curve of the benchmark follows its prices only', () => {
@@ -125,8 +185,14 @@ test('on days that pay no dividends, the curve of the benchmark follows its pric
   const events = { dividends: [dividend('04', 2), dividend('05', 11), dividend('06', 11)] };
   const levels = { withDividends: symbolLevels(table, events), ofPrices: symbolLevels(table) };
   const curve = benchmarkCurve(levels, daysOf('- 03 +', '03 04 +', '04 05 -', '05 06 +'));
-  assert.deepEqual(curve.map(({ dailyReturn }) => rounded(dailyReturn)), [0, 0.02, 0.1, 0.1]);
-  assert.deepEqual(curve.map(({ value }) => rounded(value)), [1, 1.02, 1.122, 1.2342]);
+  assert.deepEqual(
+    curve.map(({ dailyReturn }) => rounded(dailyReturn)),
+    [0, 0.02, 0.1, 0.1],
+  );
+  assert.deepEqual(
+    curve.map(({ value }) => rounded(value)),
+    [1, 1.02, 1.122, 1.2342],
+  );
 });
 
 test('equal weight: each member reinvests its own dividends; a portfolio bought at the open gets none of them', () => {
@@ -134,7 +200,11 @@ test('equal weight: each member reinvests its own dividends; a portfolio bought 
   const other = symbolLevels(bars('03 50 50\n04 50 50'));
   const levels = equalWeight([payer, other]);
   assert.deepEqual(closesOf(levels).map(rounded), [1, 1.01]);
-  assert.equal(rounded(levels[1]?.open ?? NaN), 1.01, 'so the return from the open to the close is 0');
+  assert.equal(
+    rounded(levels[1]?.open ?? NaN),
+    1.01,
+    'so the return from the open to the close is 0',
+  );
 });
 
 test('days of a curve are compared from the same close to the same close, across gaps; a first day from its open', () => {
@@ -150,26 +220,96 @@ test('days of a curve are compared from the same close to the same close, across
   );
 });
 
-/** Each as `START DATE +`: the day of the month from whose close a model-day starts, or `-` for its own open; without `+` it pays no dividends. */
+/**
+ * Each as `START DATE +`: the day of the month from whose close a model-day starts, or `-` for its
+ * own open; without `+` it pays no dividends.
+ */
 function daysOf(...days: string[]) {
   return days.map((day) => {
     const [start = '', date = '', pays] = day.split(' ');
-    return { date: `2025-11-${date}`, startDate: start === '-' ? null : `2025-11-${start}`, paysDividends: pays === '+' };
+    return {
+      date: `2025-11-${date}`,
+      startDate: start === '-' ? null : `2025-11-${start}`,
+      paysDividends: pays === '+',
+    };
   });
 }
 
 /** WEEK closes at 110 on the 3rd, 121 on the 5th and 132 on the 6th. */
-const curves: [name: string, days: string[], points: [date: string, value: number, dailyReturn: number][]][] = [
-  ['from the open of the first day', ['- 03', '03 05', '05 06'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
-  ['from the close before the first day', ['03 05', '05 06'], [['05', 1.1, 0.1], ['06', 1.2, 0.090909091]]],
-  ['of a filtered day in the middle, nothing counts', ['- 03', '05 06'], [['03', 1.1, 0.1], ['06', 1.2, 0.090909091]]],
-  ['a day that one model missed counts where another has it', ['- 03', '03 05', '03 06', '05 06'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
-  ['a day that all models missed is part of the next', ['- 03', '03 06'], [['03', 1.1, 0.1], ['06', 1.32, 0.2]]],
-  ['of several starts, the earliest counts', ['- 03', '05 06', '03 06'], [['03', 1.1, 0.1], ['06', 1.32, 0.2]]],
-  ['a model that begins later is measured from its open where no other has the day', ['- 03', '- 06'], [['03', 1.1, 0.1], ['06', 1.21, 0.1]]],
+const curves: [
+  name: string,
+  days: string[],
+  points: [date: string, value: number, dailyReturn: number][],
+][] = [
+  [
+    'from the open of the first day',
+    ['- 03', '03 05', '05 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['05', 1.21, 0.1],
+      ['06', 1.32, 0.090909091],
+    ],
+  ],
+  [
+    'from the close before the first day',
+    ['03 05', '05 06'],
+    [
+      ['05', 1.1, 0.1],
+      ['06', 1.2, 0.090909091],
+    ],
+  ],
+  [
+    'of a filtered day in the middle, nothing counts',
+    ['- 03', '05 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['06', 1.2, 0.090909091],
+    ],
+  ],
+  [
+    'a day that one model missed counts where another has it',
+    ['- 03', '03 05', '03 06', '05 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['05', 1.21, 0.1],
+      ['06', 1.32, 0.090909091],
+    ],
+  ],
+  [
+    'a day that all models missed is part of the next',
+    ['- 03', '03 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['06', 1.32, 0.2],
+    ],
+  ],
+  [
+    'of several starts, the earliest counts',
+    ['- 03', '05 06', '03 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['06', 1.32, 0.2],
+    ],
+  ],
+  [
+    'a model that begins later is measured from its open where no other has the day',
+    ['- 03', '- 06'],
+    [
+      ['03', 1.1, 0.1],
+      ['06', 1.21, 0.1],
+    ],
+  ],
   ['it ends two weeks after its last bar', ['- 03', '03 24', '24 25'], [['03', 1.1, 0.1]]],
   ['without a level at any start there is no curve', ['- 01', '01 03'], []],
-  ['days are taken in order of their dates', ['05 06', '- 03', '03 05'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
+  [
+    'days are taken in order of their dates',
+    ['05 06', '- 03', '03 05'],
+    [
+      ['03', 1.1, 0.1],
+      ['05', 1.21, 0.1],
+      ['06', 1.32, 0.090909091],
+    ],
+  ],
 ];
 for (const [name, days, points] of curves) {
   test(`the benchmark's own curve: ${name}`, () => {
@@ -198,7 +338,8 @@ test('equal weight: the first day starts at the opens, and a member that joins l
 test('equal weight: a member without a bar returns 0 for two weeks, then leaves; when it is back it counts from its second day', () => {
   const every = symbolLevels(bars('03 10 10\n04 10 10\n17 10 10\n18 10 20\n19 20 20\n20 20 40'));
   const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'));
-  // On the 18th it has had no bar for two weeks and still counts: +100 % and 0 %. On the 19th it does not: a new start.
+  // On the 18th it has had no bar for two weeks and still counts: +100 % and 0 %. On the 19th it
+  // does not: a new start.
   assert.deepEqual(closesOf(equalWeight([every, rare])).map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
 });
 
@@ -234,12 +375,14 @@ test('equal weight agrees with a walk through the days, one member after another
       DATES.forEach((date, day) => {
         const returns = members.flatMap(({ prices }) => {
           const last = prices.slice(0, day).findLastIndex((price) => price !== null);
-          const daysSince = (Date.parse(date) - Date.parse(DATES[last] ?? '1970-01-01')) / 86_400_000;
+          const daysSince =
+            (Date.parse(date) - Date.parse(DATES[last] ?? '1970-01-01')) / 86_400_000;
           if (last === -1 || daysSince > 14) return [];
           const previous = prices[last] as number;
           return [((prices[day] ?? previous) - previous) / previous];
         });
-        if (returns.length > 0) index += (index * returns.reduce((sum, one) => sum + one, 0)) / returns.length;
+        if (returns.length > 0)
+          index += (index * returns.reduce((sum, one) => sum + one, 0)) / returns.length;
         const level = levelAt(levels, { date, at: 'close' });
         if (level === null) return;
         first ??= level / index;
@@ -256,7 +399,10 @@ test('alpha, beta and the rest agree with the normal equations', () => {
   const anyPairs = fc.array(fc.tuple(anyReturn, anyReturn), { minLength: 20, maxLength: 80 });
   fc.assert(
     fc.property(anyPairs, fc.constantFrom(0, 0.0002), (pairs, daily) => {
-      fc.pre(new Set(pairs.map(([own]) => own)).size > 1 && new Set(pairs.map(([, other]) => other)).size > 1);
+      fc.pre(
+        new Set(pairs.map(([own]) => own)).size > 1 &&
+          new Set(pairs.map(([, other]) => other)).size > 1,
+      );
       fc.pre(new Set(pairs.map(([own, other]) => own - other)).size > 1);
       const series = (side: 0 | 1) =>
         seriesOf(
@@ -281,7 +427,10 @@ test('alpha, beta and the rest agree with the normal equations', () => {
       };
       for (const [name, expected] of Object.entries(naive)) {
         const actual = figures[name as keyof typeof figures] as number;
-        assert.ok(Math.abs(actual - expected) < 1e-6 * (1 + Math.abs(expected)), `${name}: ${actual}, ${expected}`);
+        assert.ok(
+          Math.abs(actual - expected) < 1e-6 * (1 + Math.abs(expected)),
+          `${name}: ${actual}, ${expected}`,
+        );
       }
     }),
   );

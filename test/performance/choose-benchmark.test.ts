@@ -6,7 +6,12 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { dividendsBetween } from '../../src/database/dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { benchmarkCurve, benchmarkReturns, levelAt, startOf } from '../../src/performance/benchmark.ts';
+import {
+  benchmarkCurve,
+  benchmarkReturns,
+  levelAt,
+  startOf,
+} from '../../src/performance/benchmark.ts';
 import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
 import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
 import { atOnce } from '../../src/turns.ts';
@@ -25,7 +30,12 @@ function databaseWith(prices: string): Database {
   return database;
 }
 
-const day = (model: string, date: string, startDate: string | null, paysDividends = true): ChosenDay => ({
+const day = (
+  model: string,
+  date: string,
+  startDate: string | null,
+  paysDividends = true,
+): ChosenDay => ({
   sessionId: 1,
   jobId: 'job-1',
   model,
@@ -35,7 +45,8 @@ const day = (model: string, date: string, startDate: string | null, paysDividend
   paysDividends,
 });
 
-const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) => atOnce(benchmarkSteps(...given));
+const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) =>
+  atOnce(benchmarkSteps(...given));
 
 const starts: [name: string, days: ChosenDay[], start: string | null][] = [
   ['no model-day', [], null],
@@ -44,13 +55,21 @@ const starts: [name: string, days: ChosenDay[], start: string | null][] = [
     [day('a', '2025-11-10', null), day('a', '2025-11-11', '2025-11-10')],
     '2025-11-10 open',
   ],
-  ['any other day starts at the close before it', [day('a', '2025-11-11', '2025-11-10')], '2025-11-10 close'],
+  [
+    'any other day starts at the close before it',
+    [day('a', '2025-11-11', '2025-11-10')],
+    '2025-11-10 close',
+  ],
   [
     'an open is before the close of its day',
     [day('a', '2025-11-11', '2025-11-10'), day('b', '2025-11-10', null)],
     '2025-11-10 open',
   ],
-  ['whichever comes first', [day('b', '2025-11-10', null), day('c', '2025-11-11', '2025-11-10')], '2025-11-10 open'],
+  [
+    'whichever comes first',
+    [day('b', '2025-11-10', null), day('c', '2025-11-11', '2025-11-10')],
+    '2025-11-10 open',
+  ],
   [
     'the earliest of all models counts',
     [day('a', '2025-11-10', null), day('b', '2025-11-10', '2025-11-07')],
@@ -65,14 +84,46 @@ for (const [name, days, expected] of starts) {
   });
 }
 
-/** When the models start, later days first, and the default benchmark of bars on the 6th, 10th and 11th of November. */
-const defaults: [name: string, days: [date: string, startDate: string | null][], expected: string][] = [
-  ['its prices reach the first start', [['2025-11-11', '2025-11-10'], ['2025-11-10', '2025-11-07']], 'QQQ'],
-  ['its prices end before the last day', [['2026-03-02', '2025-11-11'], ['2025-11-11', '2025-11-10']], 'QQQ'],
+/**
+ * When the models start, later days first, and the default benchmark of bars on the 6th, 10th and
+ * 11th of November.
+ */
+const defaults: [
+  name: string,
+  days: [date: string, startDate: string | null][],
+  expected: string,
+][] = [
+  [
+    'its prices reach the first start',
+    [
+      ['2025-11-11', '2025-11-10'],
+      ['2025-11-10', '2025-11-07'],
+    ],
+    'QQQ',
+  ],
+  [
+    'its prices end before the last day',
+    [
+      ['2026-03-02', '2025-11-11'],
+      ['2025-11-11', '2025-11-10'],
+    ],
+    'QQQ',
+  ],
   ['its last price is two weeks before the first start', [['2025-11-26', '2025-11-25']], 'QQQ'],
-  ['it has no price in the two weeks before the first start', [['2025-11-27', '2025-11-26']], 'universe'],
+  [
+    'it has no price in the two weeks before the first start',
+    [['2025-11-27', '2025-11-26']],
+    'universe',
+  ],
   ['its prices begin at the close of the first date', [['2025-11-06', '2025-11-05']], 'universe'],
-  ['a later date with an earlier start', [['2025-11-11', '2025-11-04'], ['2025-11-10', '2025-11-07']], 'QQQ'],
+  [
+    'a later date with an earlier start',
+    [
+      ['2025-11-11', '2025-11-04'],
+      ['2025-11-10', '2025-11-07'],
+    ],
+    'QQQ',
+  ],
 ];
 for (const [name, days, expected] of defaults) {
   test(`the default benchmark: ${name}`, () => {
@@ -90,12 +141,16 @@ test('a bar of the year 0000, which another program stored, is ignored', () => {
 test('a start on a day without a bar uses the last bar before it, and recorded splits are not losses', () => {
   const database = databaseWith(PRICES);
   database
-    .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
+    .statement(
+      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
+    )
     .run();
   const { levels, name } = benchmarkOf(database, undefined, [day('a', '2025-11-11', '2025-11-07')]);
   assert.equal(name, 'QQQ');
   assert.deepEqual(
-    ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) => levelAt(levels.withDividends, { date, at: 'close' })),
+    ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) =>
+      levelAt(levels.withDividends, { date, at: 'close' }),
+    ),
     [500, 550, 550],
   );
 });
@@ -104,14 +159,24 @@ test('prices of an adjusted source are not split again', () => {
   const database = openDatabase(':memory:');
   storePrices(database, PRICES, 'yahoo');
   database
-    .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
+    .statement(
+      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
+    )
     .run();
   const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]);
   assert.equal(levelAt(levels.ofPrices, { date: '2025-11-11', at: 'close' }), 110);
 });
 
-/** Dividends of QQQ: 11 dollars on 2025-11-11, where 1 share becomes 5 on the same day. The close of the 11th, by source. */
-const paid: [source: 'csv' | 'yahoo' | 'stooq', basis: string, paysDividends: boolean, close: number][] = [
+/**
+ * Dividends of QQQ: 11 dollars on 2025-11-11, where 1 share becomes 5 on the same day. The close of
+ * the 11th, by source.
+ */
+const paid: [
+  source: 'csv' | 'yahoo' | 'stooq',
+  basis: string,
+  paysDividends: boolean,
+  close: number,
+][] = [
   ['csv', 'as_paid', true, 561], // 5 shares at 110 and 11 dollars
   ['csv', 'split_adjusted', true, 605], // 11 dollars on each of 5
   ['yahoo', 'as_paid', true, 112.2], // 110 and a fifth of 11 dollars
@@ -123,11 +188,19 @@ for (const [source, basis, paysDividends, close] of paid) {
   test(`a benchmark reinvests dividends: a ${source} series, ${basis}, ${paysDividends ? '' : 'not '}paid to the model`, () => {
     const database = openDatabase(':memory:');
     storePrices(database, PRICES, source);
-    database.statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`).run();
     database
-      .statement(`INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', '2025-11-11', 11000000, ?)`)
+      .statement(
+        `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
+      )
+      .run();
+    database
+      .statement(
+        `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', '2025-11-11', 11000000, ?)`,
+      )
       .run(basis);
-    const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10', paysDividends)]);
+    const { levels } = benchmarkOf(database, 'QQQ', [
+      day('a', '2025-11-11', '2025-11-10', paysDividends),
+    ]);
     for (const own of [levels.withDividends, levels.ofPrices])
       assert.equal(levelAt(own, { date: '2025-11-11', at: 'close' })?.toFixed(9), close.toFixed(9));
   });
@@ -135,31 +208,55 @@ for (const [source, basis, paysDividends, close] of paid) {
 
 test('where some model-days are paid dividends and others are not, each is compared with its own benchmark', () => {
   const database = databaseWith(PRICES);
-  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`).run();
-  const days = [true, false].map((paysDividends) => day('a', '2025-11-10', '2025-11-07', paysDividends));
+  database
+    .statement(
+      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`,
+    )
+    .run();
+  const days = [true, false].map((paysDividends) =>
+    day('a', '2025-11-10', '2025-11-07', paysDividends),
+  );
   for (const order of [days, days.toReversed()]) {
     const { levels } = benchmarkOf(database, 'QQQ', order);
-    assert.deepEqual(benchmarkReturns(levels, days).map((one) => one?.toFixed(9)), ['0.122000000', '0.100000000']);
+    assert.deepEqual(
+      benchmarkReturns(levels, days).map((one) => one?.toFixed(9)),
+      ['0.122000000', '0.100000000'],
+    );
   }
 });
 
 test('the curve of a benchmark has its dividends on the dates on which a model-day is paid some', () => {
   const database = databaseWith(PRICES);
-  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`).run();
+  database
+    .statement(
+      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`,
+    )
+    .run();
   const valueWith = (...paysDividends: boolean[]) => {
-    const days = [...paysDividends.map((pays) => day('a', '2025-11-10', '2025-11-07', pays)), day('b', '2025-11-11', '2025-11-10')];
+    const days = [
+      ...paysDividends.map((pays) => day('a', '2025-11-10', '2025-11-07', pays)),
+      day('b', '2025-11-11', '2025-11-10'),
+    ];
     return reportBenchmark(benchmarkOf(database, 'QQQ', days), days, 0).curve[0]?.value;
   };
-  assert.deepEqual([valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)], [1.1, 1.122, 1.122, 1.122]);
+  assert.deepEqual(
+    [valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)],
+    [1.1, 1.122, 1.122, 1.122],
+  );
 });
 
 test('the bars of a symbol are looked through once for all of its dividends, not for each of them', () => {
   const database = openDatabase(':memory:');
   const texts: string[] = [];
-  const watched: Database = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
+  const watched: Database = {
+    ...database,
+    statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)),
+  };
   dividendsBetween(watched, ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
   const plan = database.statement(`EXPLAIN QUERY PLAN ${texts[0]}`).all('[]', '', '');
-  const steps = new Map(plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]));
+  const steps = new Map(
+    plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]),
+  );
   const isInSeries = (id: unknown): boolean => {
     const { parent, detail = '' } = steps.get(id as number) ?? {};
     return parent !== undefined && (detail === 'MATERIALIZE series' || isInSeries(parent));
@@ -168,13 +265,21 @@ test('the bars of a symbol are looked through once for all of its dividends, not
   assert.deepEqual([looks.length, looks.filter(([id]) => !isInSeries(id))], [2, []]);
 });
 
-/** A completed job with this universe that ran one day of model a, as the session of that number. */
+/**
+ * A completed job with this universe that ran one day of model a, as the session of that number.
+ */
 function runJob(
   database: Database,
-  { sessionId, date, createdAt, symbols }: { sessionId: number; date: string; createdAt: string; symbols: string[] },
+  {
+    sessionId,
+    date,
+    createdAt,
+    symbols,
+  }: { sessionId: number; date: string; createdAt: string; symbols: string[] },
 ): void {
   const job = `job-${sessionId}`;
-  const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
+  const run = (sql: string, ...values: (string | number)[]) =>
+    database.statement(sql).run(...values);
   run(
     `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
      VALUES (?, 'completed', ?, ?, '[]', 0, ?, ?, 't')`,
@@ -237,21 +342,29 @@ const anySeries: fc.Arbitrary<Series> = fc.record({
   prices: fc.array(fc.option(fc.tuple(anyPrice, anyPrice), { freq: 4 }), everyDate),
   ends: fc.tuple(fc.nat(DATES.length), fc.nat(DATES.length)),
   gap: fc.record({ at: fc.nat(DATES.length), length: fc.nat(20) }),
-  dividends: fc.array(fc.option(fc.integer({ min: 1, max: 20_000_000 }), { freq: 1, nil: null }), everyDate),
+  dividends: fc.array(
+    fc.option(fc.integer({ min: 1, max: 20_000_000 }), { freq: 1, nil: null }),
+    everyDate,
+  ),
 });
 
 function storeSeries(database: Database, series: readonly Series[]): void {
   database.statement('DELETE FROM price_data').run();
   database.statement('DELETE FROM dividends').run();
-  const insert = database.statement('INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES (?, ?, ?)');
+  const insert = database.statement(
+    'INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES (?, ?, ?)',
+  );
   for (const [index, { dividends }] of series.entries())
     for (const [place, cash] of dividends.entries())
-      if (cash !== null && place % 7 === index) insert.run(SYMBOLS[index] ?? '', DATES[place] ?? '', cash);
+      if (cash !== null && place % 7 === index)
+        insert.run(SYMBOLS[index] ?? '', DATES[place] ?? '', cash);
   const bars = series.flatMap(({ prices, ends, gap }, index) =>
     prices.flatMap((price, place) => {
       const isIn = place >= Math.min(...ends) && place <= Math.max(...ends);
       const isInGap = place >= gap.at && place < gap.at + gap.length;
-      return price === null || !isIn || isInGap ? [] : [`${SYMBOLS[index]} ${DATES[place]} ${price.join(' ')}`];
+      return price === null || !isIn || isInGap
+        ? []
+        : [`${SYMBOLS[index]} ${DATES[place]} ${price.join(' ')}`];
     }),
   );
   storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
@@ -262,7 +375,10 @@ const anyRun = fc.constantFrom<Run>('not', 'paying', 'paying', 'without');
 type Run = 'not' | 'paying' | 'without';
 const anyRuns = fc.array(fc.tuple(anyRun, anyRun, anyRun), everyDate);
 
-/** By model and date, each day with the one that it started from; those of model c all start at their own open. */
+/**
+ * By model and date, each day with the one that it started from; those of model c all start at
+ * their own open.
+ */
 function daysOf(runs: readonly [Run, Run, Run][]): ChosenDay[] {
   return ['a', 'b', 'c'].flatMap((model, index) => {
     const ran = DATES.flatMap((date, place) => {
@@ -270,7 +386,9 @@ function daysOf(runs: readonly [Run, Run, Run][]): ChosenDay[] {
       return run === undefined || run === 'not' ? [] : [{ date, paysDividends: run === 'paying' }];
     });
     const startOf = (place: number) => (model === 'c' ? null : (ran[place - 1]?.date ?? null));
-    return ran.map(({ date, paysDividends }, place) => day(model, date, startOf(place), paysDividends));
+    return ran.map(({ date, paysDividends }, place) =>
+      day(model, date, startOf(place), paysDividends),
+    );
   });
 }
 
@@ -294,7 +412,10 @@ function assertSame(
   assert.deepEqual([...one.keys()], [...other.keys()]);
   for (const [key, figure] of one) {
     const difference = Math.abs((figure ?? 0) - (other.get(key) ?? 0));
-    assert.ok((figure === null) === (other.get(key) === null) && difference < 1e-12, `${key}: ${figure}, ${other.get(key)}`);
+    assert.ok(
+      (figure === null) === (other.get(key) === null) && difference < 1e-12,
+      `${key}: ${figure}, ${other.get(key)}`,
+    );
   }
 }
 
@@ -308,32 +429,49 @@ test('a later end_date changes no earlier figure of a benchmark, and no return d
   const anyWindow = fc.tuple(fc.nat(DATES.length - 1), fc.nat(DATES.length - 1));
   const four = fc.tuple(anySeries, anySeries, anySeries, anySeries);
   fc.assert(
-    fc.property(four, anyRuns, anyWindow, fc.constantFrom('A', 'universe'), (series, runs, window, name) => {
-      storeSeries(database, series);
-      fc.pre(priceSpan(database, 'A') !== null);
-      const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map((place) => DATES[place]);
-      const all = daysOf(runs);
-      const whole = figuresOf(database, name, all);
-      const ended = figuresOf(
-        database,
-        name,
-        all.filter(({ date }) => date <= last),
-      );
-      assertSame(upTo(whole.returns, last), ended.returns);
-      assertSame(upTo(whole.values, last), ended.values);
-      assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
-      const begun = figuresOf(
-        database,
-        name,
-        all.filter(({ date }) => date >= first),
-      );
-      const fromFirst = [...whole.returns].filter(([key]) => (key.split(' ').at(-1) as string) >= first);
-      assertSame(new Map(fromFirst), begun.returns);
-      // Whatever days count, the curve beside one model has the returns that its days are compared with.
-      const single = figuresOf(database, name, all.filter(({ model, date }) => model === 'a' && (date < first || date > last)));
-      const known = [...single.returns].flatMap(([key, figure]) => (figure == null ? [] : [[key.replace('a ', ''), figure] as const]));
-      assertSame(new Map(known), single.dailyReturns);
-    }),
+    fc.property(
+      four,
+      anyRuns,
+      anyWindow,
+      fc.constantFrom('A', 'universe'),
+      (series, runs, window, name) => {
+        storeSeries(database, series);
+        fc.pre(priceSpan(database, 'A') !== null);
+        const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map(
+          (place) => DATES[place],
+        );
+        const all = daysOf(runs);
+        const whole = figuresOf(database, name, all);
+        const ended = figuresOf(
+          database,
+          name,
+          all.filter(({ date }) => date <= last),
+        );
+        assertSame(upTo(whole.returns, last), ended.returns);
+        assertSame(upTo(whole.values, last), ended.values);
+        assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
+        const begun = figuresOf(
+          database,
+          name,
+          all.filter(({ date }) => date >= first),
+        );
+        const fromFirst = [...whole.returns].filter(
+          ([key]) => (key.split(' ').at(-1) as string) >= first,
+        );
+        assertSame(new Map(fromFirst), begun.returns);
+        // Whatever days count, the curve beside one model has the returns that its days are
+        // compared with.
+        const single = figuresOf(
+          database,
+          name,
+          all.filter(({ model, date }) => model === 'a' && (date < first || date > last)),
+        );
+        const known = [...single.returns].flatMap(([key, figure]) =>
+          figure == null ? [] : [[key.replace('a ', ''), figure] as const],
+        );
+        assertSame(new Map(known), single.dailyReturns);
+      },
+    ),
     { numRuns: 100 },
   );
 });

@@ -5,7 +5,10 @@ import { commonDatesOf } from '../../src/performance/common-dates.ts';
 import { atOnce } from '../../src/turns.ts';
 
 const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;
-/** A model with returns on these days of a month, each from the day before, or from the given one: `[6, 3]`. */
+/**
+ * A model with returns on these days of a month, each from the day before, or from the given one:
+ * `[6, 3]`.
+ */
 const model = (name: string, ...days: (number | [date: number, start: number])[]) => ({
   model: name,
   days: days.map((own) => {
@@ -17,19 +20,30 @@ const model = (name: string, ...days: (number | [date: number, start: number])[]
 function sharedBy(models: readonly ReturnType<typeof model>[]) {
   const returns = models.flatMap(({ days }, place) => days.map((own) => ({ ...own, place })));
   const byDate = [...Map.groupBy(returns, ({ date }) => date)].map(([date, ofDate]) => {
-    const byStart = [...Map.groupBy(ofDate, ({ startDate }) => startDate)].map(([start, own]) => [start, own.map(({ place }) => place)] as const);
+    const byStart = [...Map.groupBy(ofDate, ({ startDate }) => startDate)].map(
+      ([start, own]) => [start, own.map(({ place }) => place)] as const,
+    );
     return [date, new Map(byStart)] as const;
   });
   return { models: models.map(({ model: name }) => name), byDate: new Map(byDate) };
 }
 
-const commonOf = (models: readonly ReturnType<typeof model>[]) => atOnce(commonDatesOf(sharedBy(models)));
+const commonOf = (models: readonly ReturnType<typeof model>[]) =>
+  atOnce(commonDatesOf(sharedBy(models)));
 
 test('days on which a ranked model has no return are left out by name; one with few days costs the others none', () => {
-  const models = [model('a', 1, 2, 3, 6, 7), model('b', 1, 3, 6, 7), model('c', 1, 3, 7, 8), model('late', 7)];
+  const models = [
+    model('a', 1, 2, 3, 6, 7),
+    model('b', 1, 3, 6, 7),
+    model('c', 1, 3, 7, 8),
+    model('late', 7),
+  ];
   const { dates, leftOut, leftOutDays } = commonOf(models);
   assert.deepEqual([...dates], [1, 3, 7].map(day));
-  assert.deepEqual(leftOut.map(({ model }) => model), ['late']);
+  assert.deepEqual(
+    leftOut.map(({ model }) => model),
+    ['late'],
+  );
   assert.deepEqual(leftOutDays, [
     { date: day(2), missing: 2, models: ['b', 'c'] },
     { date: day(6), missing: 1, models: ['c'] },

@@ -22,7 +22,10 @@ const configurations = new Map(
   ]),
 );
 
-/** `MODEL FROM TO JOB [CASH]`: a model-day on every weekday, by days of June 2025; `JOB-LATER` from the second day on. */
+/**
+ * `MODEL FROM TO JOB [CASH]`: a model-day on every weekday, by days of June 2025; `JOB-LATER` from
+ * the second day on.
+ */
 function compare(table: string): string[] {
   const rows = rowsOf(table);
   const parts = rows.map(([model = '', from, to, jobs = '']) => {
@@ -32,36 +35,58 @@ function compare(table: string): string[] {
   const periods = [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]): ModelPeriod => {
     const dates = own.flatMap((part) => part.dates);
     const jobIds = new Set(own.flatMap((part) => part.jobs));
-    return { model, start: dates[0] as string, end: dates.at(-1) as string, days: dates.length, jobIds };
+    return {
+      model,
+      start: dates[0] as string,
+      end: dates.at(-1) as string,
+      days: dates.length,
+      jobIds,
+    };
   });
-  const initialCash = new Map(rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]));
+  const initialCash = new Map(
+    rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]),
+  );
   const found = compareModels(periods, { configurations, initialCash });
-  return [...found].flatMap(([model, list]) => list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`));
+  return [...found].flatMap(([model, list]) =>
+    list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`),
+  );
 }
 
 const cases: [name: string, table: string, expected: string[]][] = [
   ['no models', '', []],
   ['one model is comparable', 'a 02 06 plain', []],
-  ['models with the same terms are comparable, whichever jobs ran them', 'a 02 06 plain\nb 02 06 again\nc 02 06 plain-again', []],
+  [
+    'models with the same terms are comparable, whichever jobs ran them',
+    'a 02 06 plain\nb 02 06 again\nc 02 06 plain-again',
+    [],
+  ],
   [
     'another period is compared with that of most models, even if theirs is shorter',
     'long 02 13 plain\na 09 13 plain\nb 09 13 plain',
-    ['long period: Its period, 2025-06-02 to 2025-06-13 (10 model-days), is not that of a and 1 more, 2025-06-09 to 2025-06-13 (5 model-days)'],
+    [
+      'long period: Its period, 2025-06-02 to 2025-06-13 (10 model-days), is not that of a and 1 more, 2025-06-09 to 2025-06-13 (5 model-days)',
+    ],
   ],
   [
     'of two periods as common the longer is the measure',
     'short 12 13 plain\nlong 02 13 plain',
-    ['short period: Its period, 2025-06-12 to 2025-06-13 (2 model-days), is not that of long, 2025-06-02 to 2025-06-13 (10 model-days)'],
+    [
+      'short period: Its period, 2025-06-12 to 2025-06-13 (2 model-days), is not that of long, 2025-06-02 to 2025-06-13 (10 model-days)',
+    ],
   ],
   [
     'a period that ends earlier is another period, not one with missing days',
     'a 02 13 plain\nb 02 13 plain\nstopped 02 06 plain',
-    ['stopped period: Its period, 2025-06-02 to 2025-06-06 (5 model-days), is not that of a and 1 more, 2025-06-02 to 2025-06-13 (10 model-days)'],
+    [
+      'stopped period: Its period, 2025-06-02 to 2025-06-06 (5 model-days), is not that of a and 1 more, 2025-06-02 to 2025-06-13 (10 model-days)',
+    ],
   ],
   [
     'other costs',
     'a 02 06 plain\nb 02 06 again\nc 02 06 costly',
-    ['c costs: Its trading costs are not those of a and 1 more: 1 dollar per trade, slippage of 5 basis points against none'],
+    [
+      'c costs: Its trading costs are not those of a and 1 more: 1 dollar per trade, slippage of 5 basis points against none',
+    ],
   ],
   [
     'costs that changed from job to job',
@@ -115,7 +140,10 @@ test('what makes models incomparable: a missing day inside the same period', () 
 test('what makes models incomparable: stale days', () => {
   assert.deepEqual(staleness(0, 5), []);
   assert.deepEqual(staleness(1, 5), [
-    { kind: 'stale', reason: '1 of its 5 model-days is stale: what they started from has changed since' },
+    {
+      kind: 'stale',
+      reason: '1 of its 5 model-days is stale: what they started from has changed since',
+    },
   ]);
 });
 
@@ -132,6 +160,14 @@ test('the symbols of a configuration are read once, however many models traded t
   };
   const period = { start: '2025-06-02', end: '2025-06-04', days: 3, jobIds: new Set(['job']) };
   const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model }));
-  assert.deepEqual([...compareModels(periods, { configurations: new Map([['job', counted]]), initialCash: new Map() })], []);
+  assert.deepEqual(
+    [
+      ...compareModels(periods, {
+        configurations: new Map([['job', counted]]),
+        initialCash: new Map(),
+      }),
+    ],
+    [],
+  );
   assert.equal(reads, 1);
 });

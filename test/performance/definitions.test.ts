@@ -7,7 +7,13 @@ import { definitions, reportConventions } from '../../src/performance/definition
 
 test('every figure that can be null for a reason has a definition', () => {
   const model = performanceResponse.entries.models.item.entries;
-  const groups = [model, model.relative.entries, model.trading.entries, model.round_trips.entries, model.usage.entries];
+  const groups = [
+    model,
+    model.relative.entries,
+    model.trading.entries,
+    model.round_trips.entries,
+    model.usage.entries,
+  ];
   const figures = groups.flatMap((group) =>
     Object.entries(group).flatMap(([name, schema]) => (isFigure(schema) ? [name] : [])),
   );

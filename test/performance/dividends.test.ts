@@ -11,7 +11,13 @@ import { runs } from '../support/long.ts';
 
 /** The figures of model-a beside a benchmark, as GET /performance has them. */
 function reportOf(database: Database, wanted = 'AAPL') {
-  const request = { database, filters: { model: 'model-a' }, at: lastChange(database), wanted, riskFree: 0 };
+  const request = {
+    database,
+    filters: { model: 'model-a' },
+    at: lastChange(database),
+    wanted,
+    riskFree: 0,
+  };
   const basis = atOnce(prepareReports(request));
   const [period] = basis.periods;
   assert.ok(period !== undefined);
@@ -25,7 +31,10 @@ const DATES = weekdays('2024-01-02', '2024-12-31');
 const HOLIDAY = 60;
 const OPEN_DATES = DATES.filter((_, day) => day !== HOLIDAY);
 
-/** Dividends in dollars per share and splits, by day of the year. AAPL also pays on the day of its split. */
+/**
+ * Dividends in dollars per share and splits, by day of the year. AAPL also pays on the day of its
+ * split.
+ */
 interface Share {
   symbol: string;
   start: number;
@@ -52,12 +61,18 @@ interface Day {
   date: CalendarDate;
   open: number;
   close: number;
-  /** What one dollar has become whose dividends bought further shares: at the open of the ex-date, and at its close. */
+  /**
+   * What one dollar has become whose dividends bought further shares: at the open of the ex-date,
+   * and at its close.
+   */
   atOpen: number;
   atClose: number;
 }
 
-/** Raw prices that open each ex-date lower by the dividend, and the growth by which they would be adjusted. */
+/**
+ * Raw prices that open each ex-date lower by the dividend, and the growth by which they would be
+ * adjusted.
+ */
 function yearOf({ symbol, start, dividends, split }: Share): Day[] {
   const days: Day[] = [];
   const toTicks = (dollars: number) => Math.round(dollars * 10_000) / 10_000;
@@ -68,7 +83,10 @@ function yearOf({ symbol, start, dividends, split }: Share): Day[] {
     const ratio = split?.day === day ? split.numerator / split.denominator : 1;
     const last = days.at(-1);
     const open = toTicks(last === undefined ? start : (last.close - due) / ratio);
-    const close = last === undefined ? open : toTicks(open * (1.0005 + 0.01 * Math.sin(day * (0.7 + symbol.charCodeAt(0) / 100))));
+    const close =
+      last === undefined
+        ? open
+        : toTicks(open * (1.0005 + 0.01 * Math.sin(day * (0.7 + symbol.charCodeAt(0) / 100))));
     const atOpen = last === undefined ? 1 : (last.atOpen * ratio * close) / (last.close - due);
     const atClose = last === undefined ? 1 : (last.atClose * (ratio * close + due)) / last.close;
     days.push({ date, open, close, atOpen, atClose });
@@ -79,20 +97,38 @@ function yearOf({ symbol, start, dividends, split }: Share): Day[] {
 
 function recordEvents(books: Books): void {
   for (const { symbol, dividends, split } of SHARES) {
-    for (const [day, cash] of Object.entries(dividends)) books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
-    if (split !== null) books.setSplit(symbol, DATES[split.day] as CalendarDate, split.numerator, split.denominator);
+    for (const [day, cash] of Object.entries(dividends))
+      books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
+    if (split !== null)
+      books.setSplit(symbol, DATES[split.day] as CalendarDate, split.numerator, split.denominator);
   }
 }
 
 /** Days on which the ledger changes; in the long form all of them. */
-const EVENT_DAYS = new Set(SHARES.flatMap(({ dividends, split }) => [...Object.keys(dividends).map(Number), split?.day ?? 0]));
+const EVENT_DAYS = new Set(
+  SHARES.flatMap(({ dividends, split }) => [
+    ...Object.keys(dividends).map(Number),
+    split?.day ?? 0,
+  ]),
+);
 const SESSIONS = OPEN_DATES.filter((date) => {
   const day = DATES.indexOf(date);
-  return runs(0, 1) === 1 || day % 50 === 0 || EVENT_DAYS.has(day) || EVENT_DAYS.has(day - 1) || date === OPEN_DATES.at(-1);
+  return (
+    runs(0, 1) === 1 ||
+    day % 50 === 0 ||
+    EVENT_DAYS.has(day) ||
+    EVENT_DAYS.has(day - 1) ||
+    date === OPEN_DATES.at(-1)
+  );
 });
 
-/** Buys equal amounts on the first day, and on each ex-date further shares for what was received. */
-async function buyAndReinvest(books: Books, years: ReadonlyMap<string, readonly Day[]>): Promise<{ cash: number; bought: Map<string, number> }> {
+/**
+ * Buys equal amounts on the first day, and on each ex-date further shares for what was received.
+ */
+async function buyAndReinvest(
+  books: Books,
+  years: ReadonlyMap<string, readonly Day[]>,
+): Promise<{ cash: number; bought: Map<string, number> }> {
   const held = new Map<string, number>();
   const bought = new Map<string, number>();
   let cash = 10_000;
@@ -100,7 +136,7 @@ async function buyAndReinvest(books: Books, years: ReadonlyMap<string, readonly 
     const orders: Order[] = [];
     for (const { symbol, dividends, split } of SHARES) {
       const day = DATES.indexOf(date);
-      const { open } = years.get(symbol)?.find((one) => one.date === date) as Day;
+      const { open = NaN } = years.get(symbol)?.find((one) => one.date === date) ?? {};
       const before = held.get(symbol) ?? 0;
       const due = (dividends[day] ?? 0) + (day === HOLIDAY + 1 ? (dividends[HOLIDAY] ?? 0) : 0);
       const ratio = split?.day === day ? split.numerator / split.denominator : 1;
@@ -121,51 +157,76 @@ test('a year on adjusted closes equals raw prices, splits and dividends, up to w
   const years = new Map(SHARES.map((share) => [share.symbol, yearOf(share)]));
   const lastOf = (symbol: string) => years.get(symbol)?.at(-1) as Day;
   const raw = createBooks();
-  for (const [symbol, days] of years) for (const { date, ...bar } of days) raw.setBar(symbol, date, bar);
+  for (const [symbol, days] of years)
+    for (const { date, ...bar } of days) raw.setBar(symbol, date, bar);
   recordEvents(raw);
   const { cash, bought } = await buyAndReinvest(raw, years);
   const { report, benchmark } = reportOf(raw.database);
 
-  // The total return of adjusted closes, as providers compute them: earlier prices times 1 - dividend / previous close.
-  const worth = [...bought].map(([symbol, shares]) => shares * (years.get(symbol)?.[0]?.open ?? NaN) * lastOf(symbol).atOpen);
+  // The total return of adjusted closes, as providers compute them: earlier prices times 1 -
+  // dividend / previous close.
+  const worth = [...bought].map(
+    ([symbol, shares]) => shares * (years.get(symbol)?.[0]?.open ?? NaN) * lastOf(symbol).atOpen,
+  );
   const expected = (cash + worth.reduce((sum, one) => sum + one, 0)) / 10_000 - 1;
-  assert.ok(Math.abs((report.total_return ?? NaN) - expected) < 5e-4, `${report.total_return} and ${expected}`);
+  assert.ok(
+    Math.abs((report.total_return ?? NaN) - expected) < 5e-4,
+    `${report.total_return} and ${expected}`,
+  );
   assert.ok(report.dividends > 200, `dividends of ${report.dividends} dollars make a difference`);
   const { realised_profit: realised, unrealised_profit: unrealised } = report.trading;
   assert.equal(units(realised) + units(unrealised) + units(report.dividends), units(report.profit));
   // The benchmark reinvests at the close of the ex-date.
   assert.ok(Math.abs((benchmark.total_return ?? NaN) - (lastOf('AAPL').atClose - 1)) < 1e-9);
 
-  // The same year on a series whose closes contain the dividends: nothing is paid on it, and nothing is unknown.
+  // The same year on a series whose closes contain the dividends: nothing is paid on it, and
+  // nothing is unknown.
   const adjusted = createBooks();
   for (const [symbol, days] of years)
     for (const { date, open, close, atOpen } of days) {
       const factor = (lastOf(symbol).close * atOpen) / lastOf(symbol).atOpen / close;
-      const bar = { open: Math.round(open * factor * 10_000) / 10_000, close: Math.round(close * factor * 10_000) / 10_000 };
+      const bar = {
+        open: Math.round(open * factor * 10_000) / 10_000,
+        close: Math.round(close * factor * 10_000) / 10_000,
+      };
       adjusted.setBar(symbol, date, { ...bar, source: 'stooq' });
     }
   recordEvents(adjusted);
   const [first, last] = [OPEN_DATES[0] as CalendarDate, OPEN_DATES.at(-1) as CalendarDate];
   const shares = SHARES.map(({ symbol }): Order => {
-    const { open } = adjusted.database.statement('SELECT open FROM price_data WHERE symbol = ? AND date = ?').get(symbol, first) ?? {};
+    const { open } =
+      adjusted.database
+        .statement('SELECT open FROM price_data WHERE symbol = ? AND date = ?')
+        .get(symbol, first) ?? {};
     return ['buy', symbol, Math.floor(3_333 / Number(open))];
   });
   await adjusted.day(first, shares);
   await adjusted.day(last);
   const held = reportOf(adjusted.database).report;
-  assert.deepEqual([held.dividends, held.curve.map((day) => day.dividend_status)], [0, ['known', 'known']]);
-  assert.ok(Math.abs((held.total_return ?? NaN) - expected) < 1e-3, `${held.total_return} and ${expected}`);
+  assert.deepEqual(
+    [held.dividends, held.curve.map((day) => day.dividend_status)],
+    [0, ['known', 'known']],
+  );
+  assert.ok(
+    Math.abs((held.total_return ?? NaN) - expected) < 1e-3,
+    `${held.total_return} and ${expected}`,
+  );
 });
 
 test('without dividends all figures are those of a database without any, bit for bit', async () => {
   const years = new Map(SHARES.map((share) => [share.symbol, yearOf(share)]));
   const figuresOf = async (paysDividends: boolean, record: (books: Books) => void) => {
     const books = createBooks(':memory:', { paysDividends });
-    for (const [symbol, days] of years) for (const { date, ...bar } of days.slice(0, 125)) books.setBar(symbol, date, bar);
+    for (const [symbol, days] of years)
+      for (const { date, ...bar } of days.slice(0, 125)) books.setBar(symbol, date, bar);
     books.setSplit('AAPL', DATES[120] as CalendarDate, 4, 1);
     record(books);
-    await books.day(DATES[0] as CalendarDate, [['buy', 'AAPL', 1_000], ['buy', 'MSFT', 1_000]]);
-    for (const day of [31, 62, 93, 121]) await books.day(DATES[day] as CalendarDate, [['sell', 'AAPL', 10]]);
+    await books.day(DATES[0] as CalendarDate, [
+      ['buy', 'AAPL', 1_000],
+      ['buy', 'MSFT', 1_000],
+    ]);
+    for (const day of [31, 62, 93, 121])
+      await books.day(DATES[day] as CalendarDate, [['sell', 'AAPL', 10]]);
     return reportOf(books.database);
   };
   const nothing = await figuresOf(false, () => {});
@@ -173,13 +234,17 @@ test('without dividends all figures are those of a database without any, bit for
   assert.deepEqual(stored, nothing);
   assert.deepEqual([stored.report.model_days_without_dividends, stored.report.dividends], [5, 0]);
   const paid = await figuresOf(true, recordEventsBut150);
-  assert.ok(paid.report.dividends > 0 && (paid.benchmark.total_return ?? 0) > (nothing.benchmark.total_return ?? 0));
+  assert.ok(
+    paid.report.dividends > 0 &&
+      (paid.benchmark.total_return ?? 0) > (nothing.benchmark.total_return ?? 0),
+  );
 });
 
 /** Dividends and no splits. */
 function recordEventsBut150(books: Books): void {
   for (const { symbol, dividends } of SHARES)
-    for (const [day, cash] of Object.entries(dividends)) books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
+    for (const [day, cash] of Object.entries(dividends))
+      books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
 }
 
 /** From Thursday 2025-06-05; `DAY` is a day of June 2025. */
@@ -195,81 +260,184 @@ const HELD_OVER_WEEKEND: [date: string, orders: Order[]][] = [
   ['10', [['sell', 'AAPL', 1]]],
   ['11', [['buy', 'AAPL', 1]]],
 ];
-/** Of AAPL as a benchmark, the last day is another: it held the share over the morning on which the model buys again. */
+/**
+ * Of AAPL as a benchmark, the last day is another: it held the share over the morning on which the
+ * model buys again.
+ */
 const statuses: [name: string, known: Knowledge, expected: string[], lastOfBenchmark: string][] = [
   ['nothing is known', {}, ['known', 'unknown', 'unknown', 'known'], 'unknown'],
   ['all is covered', { spans: ['01 30'] }, ['known', 'known', 'known', 'known'], 'known'],
-  ['only the last morning is not covered', { spans: ['01 09'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
-  ['the weekend is not covered', { spans: ['05 06', '09 10'] }, ['known', 'known', 'known', 'known'], 'unknown'],
-  ['a weekday without a session is not covered', { spans: ['05 06', '10 10'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
-  ['a dividend is stored for the weekday that is not covered', { spans: ['05 06', '10 10'], dividends: ['09'] }, ['known', 'known', 'known', 'known'], 'unknown'],
-  ['a dividend is stored for another day', { spans: ['05 06'], dividends: ['09'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
-  ['the prices contain the dividends', { source: 'stooq' }, ['known', 'known', 'known', 'known'], 'known'],
-  ['the prices are synthetic', { source: 'synthetic' }, ['known', 'known', 'known', 'known'], 'known'],
-  ['the prices are adjusted for splits only', { source: 'yahoo' }, ['known', 'unknown', 'unknown', 'known'], 'unknown'],
-  ['the job pays no dividends', { paysDividends: false }, ['not_paid', 'not_paid', 'not_paid', 'not_paid'], 'not_paid'],
+  [
+    'only the last morning is not covered',
+    { spans: ['01 09'] },
+    ['known', 'known', 'unknown', 'known'],
+    'unknown',
+  ],
+  [
+    'the weekend is not covered',
+    { spans: ['05 06', '09 10'] },
+    ['known', 'known', 'known', 'known'],
+    'unknown',
+  ],
+  [
+    'a weekday without a session is not covered',
+    { spans: ['05 06', '10 10'] },
+    ['known', 'known', 'unknown', 'known'],
+    'unknown',
+  ],
+  [
+    'a dividend is stored for the weekday that is not covered',
+    { spans: ['05 06', '10 10'], dividends: ['09'] },
+    ['known', 'known', 'known', 'known'],
+    'unknown',
+  ],
+  [
+    'a dividend is stored for another day',
+    { spans: ['05 06'], dividends: ['09'] },
+    ['known', 'known', 'unknown', 'known'],
+    'unknown',
+  ],
+  [
+    'the prices contain the dividends',
+    { source: 'stooq' },
+    ['known', 'known', 'known', 'known'],
+    'known',
+  ],
+  [
+    'the prices are synthetic',
+    { source: 'synthetic' },
+    ['known', 'known', 'known', 'known'],
+    'known',
+  ],
+  [
+    'the prices are adjusted for splits only',
+    { source: 'yahoo' },
+    ['known', 'unknown', 'unknown', 'known'],
+    'unknown',
+  ],
+  [
+    'the job pays no dividends',
+    { paysDividends: false },
+    ['not_paid', 'not_paid', 'not_paid', 'not_paid'],
+    'not_paid',
+  ],
 ];
-for (const [name, { source = 'csv', paysDividends = true, spans = [], dividends = [] }, expected, lastOfBenchmark] of statuses) {
+for (const [
+  name,
+  { source = 'csv', paysDividends = true, spans = [], dividends = [] },
+  expected,
+  lastOfBenchmark,
+] of statuses) {
   test(`which model-days lie in unknown spans of dividends: ${name}`, async () => {
     const books = createBooks(':memory:', { paysDividends });
     const dateOf = (day = '') => `2025-06-${day}`;
     for (let date = dateOf('04'); date <= dateOf('12'); date = addDays(date, 1))
       books.setBar('AAPL', date, { open: 100, close: 100, source });
     for (const day of dividends) books.setDividend('AAPL', dateOf(day), 1);
-    const covered = spans.map((span) => span.split(' ')).map(([from, to]) => ({ symbol: 'AAPL', startDate: dateOf(from), endDate: dateOf(to) }));
+    const covered = spans
+      .map((span) => span.split(' '))
+      .map(([from, to]) => ({ symbol: 'AAPL', startDate: dateOf(from), endDate: dateOf(to) }));
     for (const span of covered)
       books.database
-        .statement(`INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES (?, 'csv', ?, ?)`)
+        .statement(
+          `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES (?, 'csv', ?, ?)`,
+        )
         .run(span.symbol, span.startDate, span.endDate);
     for (const [day, orders] of HELD_OVER_WEEKEND) await books.day(dateOf(day), orders);
     const { report, benchmark } = reportOf(books.database);
-    assert.deepEqual(report.curve.map((day) => day.dividend_status), expected);
-    const counts = (all: readonly string[]) => ['unknown', 'not_paid'].map((status) => all.filter((one) => one === status).length);
-    assert.deepEqual([report.model_days_with_unknown_dividends, report.model_days_without_dividends], counts(expected));
+    assert.deepEqual(
+      report.curve.map((day) => day.dividend_status),
+      expected,
+    );
+    const counts = (all: readonly string[]) =>
+      ['unknown', 'not_paid'].map((status) => all.filter((one) => one === status).length);
+    assert.deepEqual(
+      [report.model_days_with_unknown_dividends, report.model_days_without_dividends],
+      counts(expected),
+    );
     const ofBenchmark = [...expected.slice(0, -1), lastOfBenchmark];
-    assert.deepEqual(benchmark.curve.map((day) => day.dividend_status), ofBenchmark);
-    assert.deepEqual([benchmark.days_with_unknown_dividends, benchmark.days_without_dividends], counts(ofBenchmark));
+    assert.deepEqual(
+      benchmark.curve.map((day) => day.dividend_status),
+      ofBenchmark,
+    );
+    assert.deepEqual(
+      [benchmark.days_with_unknown_dividends, benchmark.days_without_dividends],
+      counts(ofBenchmark),
+    );
     assert.equal(report.dividends, paysDividends && source === 'csv' ? dividends.length : 0);
   });
 }
 
 test('a span that another program ended on a day that no month has', async () => {
   const books = createBooks();
-  for (const date of ['2025-05-29', '2025-06-03']) books.setBar('AAPL', date, { open: 100, close: 100 });
+  for (const date of ['2025-05-29', '2025-06-03'])
+    books.setBar('AAPL', date, { open: 100, close: 100 });
   const insert = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES ('AAPL', ?, ?, ?)`;
   books.database.statement(insert).run('other', '2025-05-01', '2025-05-32');
   await books.day('2025-05-29', [['buy', 'AAPL', 1]]);
   await books.day('2025-06-03');
-  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'unknown']);
+  assert.deepEqual(
+    reportOf(books.database).report.curve.map((day) => day.dividend_status),
+    ['known', 'unknown'],
+  );
   books.database.statement(insert).run('csv', '2025-06-01', '2025-06-30');
-  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'known']);
+  assert.deepEqual(
+    reportOf(books.database).report.curve.map((day) => day.dividend_status),
+    ['known', 'known'],
+  );
 });
 
 test('a symbol of several that are held is enough for a model-day to lie in an unknown span', async () => {
   const books = createBooks();
   for (const symbol of ['AAPL', 'MSFT'])
-    for (const date of ['2025-06-05', '2025-06-06']) books.setBar(symbol, date, { open: 100, close: 100 });
+    for (const date of ['2025-06-05', '2025-06-06'])
+      books.setBar(symbol, date, { open: 100, close: 100 });
   const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-06-30' }];
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
   atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
-  await books.day('2025-06-05', [['buy', 'AAPL', 1], ['buy', 'MSFT', 1]]);
+  await books.day('2025-06-05', [
+    ['buy', 'AAPL', 1],
+    ['buy', 'MSFT', 1],
+  ]);
   await books.day('2025-06-06');
-  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'unknown']);
-  atOnce(storeDividends(books.database, { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' }, stamp));
-  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'known']);
+  assert.deepEqual(
+    reportOf(books.database).report.curve.map((day) => day.dividend_status),
+    ['known', 'unknown'],
+  );
+  atOnce(
+    storeDividends(
+      books.database,
+      { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' },
+      stamp,
+    ),
+  );
+  assert.deepEqual(
+    reportOf(books.database).report.curve.map((day) => day.dividend_status),
+    ['known', 'known'],
+  );
 });
 
 test('a symbol of the universe with unknown dividends is enough, while it belongs to the universe', async () => {
   const books = createBooks();
   const dates = weekdays('2025-06-02', '2025-07-04');
   for (const date of dates) books.setBar('AAPL', date, { open: 100, close: 100 });
-  for (const date of [...dates.slice(0, 3), ...dates.slice(20)]) books.setBar('MSFT', date, { open: 100, close: 100 });
+  for (const date of [...dates.slice(0, 3), ...dates.slice(20)])
+    books.setBar('MSFT', date, { open: 100, close: 100 });
   const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-07-31' }];
   const stamp = { source: 'csv', recordedAt: '2025-08-01T00:00:00.000Z' };
   atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
   for (const date of dates) await books.day(date);
-  const { curve, days_with_unknown_dividends: unknown } = reportOf(books.database, 'universe').benchmark;
-  const dateOfUnknown = curve.flatMap((day) => (day.dividend_status === 'unknown' ? [day.date] : []));
-  assert.deepEqual(dateOfUnknown, [...dates.slice(1, 3), ...dates.slice(21)], 'on the 20th it is a new member');
+  const { curve, days_with_unknown_dividends: unknown } = reportOf(
+    books.database,
+    'universe',
+  ).benchmark;
+  const dateOfUnknown = curve.flatMap((day) =>
+    day.dividend_status === 'unknown' ? [day.date] : [],
+  );
+  assert.deepEqual(
+    dateOfUnknown,
+    [...dates.slice(1, 3), ...dates.slice(21)],
+    'on the 20th it is a new member',
+  );
   assert.equal(unknown, dateOfUnknown.length);
 });

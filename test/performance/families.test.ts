@@ -2,10 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reportFamilies } from '../../src/performance/families.ts';
 
-const run = (model: string, family: string, total_return: number | null) => ({ model, family, model_days: 3, total_return });
+const run = (model: string, family: string, total_return: number | null) => ({
+  model,
+  family,
+  model_days: 3,
+  total_return,
+});
 
 test('a family with several runs has the mean and the spread of their returns', () => {
-  const runs = [run('a', 'a', 0.031), run('b', 'b', 0.5), run('a#2', 'a', 0.012), run('a#3', 'a', null)];
+  const runs = [
+    run('a', 'a', 0.031),
+    run('b', 'b', 0.5),
+    run('a#2', 'a', 0.012),
+    run('a#3', 'a', null),
+  ];
   assert.deepEqual(reportFamilies(runs), [
     {
       family: 'a',

@@ -14,12 +14,29 @@ import { NO_USAGE, reportOf as report } from '../support/report-of.ts';
 
 const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 
-/** The tolerance of figures that come from amounts divided among shares; all others agree to about eight digits. */
-const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01, dividends: 0.0001, expectancy: 0.001 };
-const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01, average_win: 0.01, average_loss: 0.01, payoff_ratio: 0.01 };
+/**
+ * The tolerance of figures that come from amounts divided among shares; all others agree to about
+ * eight digits.
+ */
+const LEEWAY: Record<string, number> = {
+  cost: 0.01,
+  realised_profit: 0.01,
+  dividends: 0.0001,
+  expectancy: 0.001,
+};
+const RELATIVE_LEEWAY: Record<string, number> = {
+  profit_factor: 0.01,
+  average_win: 0.01,
+  average_loss: 0.01,
+  payoff_ratio: 0.01,
+};
 
 function assertClose(actual: unknown, expected: number | null, figure: string): void {
-  within({ absolute: LEEWAY[figure] ?? 1e-8, relative: RELATIVE_LEEWAY[figure] ?? 1e-7 })(actual, expected, figure);
+  within({ absolute: LEEWAY[figure] ?? 1e-8, relative: RELATIVE_LEEWAY[figure] ?? 1e-7 })(
+    actual,
+    expected,
+    figure,
+  );
 }
 
 const anyDays = fc.oneof(
@@ -45,15 +62,28 @@ test('on any ledger the figures are those of a naive implementation that shares 
       const naive = naiveFigures(records, { initialCash: life.initialCash / 10_000, yearlyRate });
       const { open_positions: positions, cost, wins, ...rest } = naive;
       const figures = { ...rest, ...wins };
-      const all = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
+      const all = {
+        ...reported,
+        ...reported.trading,
+        ...reported.round_trips,
+        ...reported.max_drawdown,
+      };
       for (const [name, expected] of Object.entries(figures))
         assertClose(all[name as keyof typeof all], expected, name);
       reported.curve.forEach(({ growth, drawdown }, index) => {
         const highest = Math.max(1, ...reported.curve.slice(0, index + 1).map((day) => day.growth));
         assertClose(drawdown, 1 - growth / highest, 'drawdown');
       });
-      assertClose(Math.max(0, ...reported.curve.map(({ drawdown }) => drawdown)), naive['depth'] as number, 'deepest drawdown');
-      const open = reported.open_positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
+      assertClose(
+        Math.max(0, ...reported.curve.map(({ drawdown }) => drawdown)),
+        naive['depth'] as number,
+        'deepest drawdown',
+      );
+      const open = reported.open_positions.map(({ symbol, quantity, since }) => [
+        symbol,
+        quantity,
+        since,
+      ]);
       assert.deepEqual(open.sort(), positions);
       assertClose(
         reported.open_positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
@@ -80,12 +110,19 @@ test('profit is realised profit, unrealised profit and dividends, through any sp
       fc.pre(ledger.length > 0);
       const reported = report(ledger);
       const last = ledger.at(-1) as LedgerDay;
-      const cost = reported.open_positions.reduce((sum, position) => sum + units(position.cost_basis), 0);
+      const cost = reported.open_positions.reduce(
+        (sum, position) => sum + units(position.cost_basis),
+        0,
+      );
       const unrealised = last.value - last.cash - cost;
-      assert.equal(units(reported.trading.realised_profit) + unrealised + units(reported.dividends), units(reported.profit));
+      assert.equal(
+        units(reported.trading.realised_profit) + unrealised + units(reported.dividends),
+        units(reported.profit),
+      );
       const received = reported.curve.reduce((sum, { dividends }) => sum + units(dividends), 0);
       assert.equal(received, units(reported.dividends));
-      if (ledger.some(({ actions }) => actions.some(({ actionType }) => actionType === 'dividend'))) withDividends += 1;
+      if (ledger.some(({ actions }) => actions.some(({ actionType }) => actionType === 'dividend')))
+        withDividends += 1;
       assert.equal(units(reported.start_value) + units(reported.profit), units(reported.end_value));
       assert.equal(units(reported.start_value), life.initialCash);
     }),
@@ -101,7 +138,12 @@ test('a total loss is -100 %, and no figure is infinite', () => {
   const days = [{ ...quiet, orders: [buyOne] }, { ...quiet, moves: [-1, 0, 0] }, quiet];
   const reported = report(liveThrough(days, { initialCash: 1_000_000 }));
   assert.deepEqual(
-    [reported.total_return, reported.max_drawdown.depth, reported.trading.exposure, reported.curve.map((day) => day.daily_return)],
+    [
+      reported.total_return,
+      reported.max_drawdown.depth,
+      reported.trading.exposure,
+      reported.curve.map((day) => day.daily_return),
+    ],
     [-1, 1, 0.3333333333, [0, -1, null]],
   );
   JSON.stringify(reported, (name, value) => {
@@ -120,7 +162,13 @@ function ledgerOf(start: number, changes: readonly number[]): LedgerDay[] {
       value += profit;
       const rest = { cash: money(value), value: money(value), profit, actions: [] };
       const initialCash = index === 0 ? money(start) : null;
-      return { sessionId: index + 1, date, startedFrom: index === 0 ? null : index, initialCash, ...rest };
+      return {
+        sessionId: index + 1,
+        date,
+        startedFrom: index === 0 ? null : index,
+        initialCash,
+        ...rest,
+      };
     });
 }
 
@@ -129,7 +177,11 @@ const repeated = (days: number, changes: readonly number[]) =>
 const measures = ['sharpe_ratio', 'sortino_ratio', 'annualised_volatility'] as const;
 
 /** Changes in 1/10000 dollar, from 1,000 dollars → which figures there are. */
-const granularities: [name: string, changes: number[], figures: Record<(typeof measures)[number], 'number' | null | 0>][] = [
+const granularities: [
+  name: string,
+  changes: number[],
+  figures: Record<(typeof measures)[number], 'number' | null | 0>,
+][] = [
   [
     'rises by 1/10000 dollar a day',
     [1],
@@ -154,7 +206,10 @@ const granularities: [name: string, changes: number[], figures: Record<(typeof m
 for (const [name, changes, figures] of granularities) {
   test(`a curve that ${name}: no figure divides by an amount below the ledger's precision`, () => {
     const reported = report(ledgerOf(10_000_000, repeated(252, changes)));
-    const kinds = measures.map((measure) => [measure, reported[measure] === null || reported[measure] === 0 ? reported[measure] : 'number']);
+    const kinds = measures.map((measure) => [
+      measure,
+      reported[measure] === null || reported[measure] === 0 ? reported[measure] : 'number',
+    ]);
     assert.deepEqual(Object.fromEntries(kinds), figures);
   });
 }
@@ -167,15 +222,23 @@ test("there is no beta or information ratio against a benchmark whose moves are 
       return { date, open: level, close: level };
     });
   const { relative } = report(ledger, { benchmark: same(levels(1e-8)) });
-  assert.deepEqual([relative.beta, relative.correlation, relative.information_ratio], [null, null, null]);
+  assert.deepEqual(
+    [relative.beta, relative.correlation, relative.information_ratio],
+    [null, null, null],
+  );
   assert.equal(relative.unavailable.beta, 'The benchmark does not move');
-  assert.equal(relative.unavailable.information_ratio, 'The differences to the benchmark do not vary');
+  assert.equal(
+    relative.unavailable.information_ratio,
+    'The differences to the benchmark do not vary',
+  );
   const moved = report(ledger, { benchmark: same(levels(0.01)) }).relative;
   assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);
 });
 
 test('after a total loss the reason counts the days with a return', () => {
-  const reported = report(ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]));
+  const reported = report(
+    ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]),
+  );
   assert.equal(reported.model_days, 60);
   assert.equal(
     reported.unavailable.sharpe_ratio,
@@ -184,31 +247,61 @@ test('after a total loss the reason counts the days with a return', () => {
 });
 
 test('an open position is worth its shares at the last close; without a price its value is null, with the reason', () => {
-  const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 2_000_000 });
+  const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], {
+    initialCash: 2_000_000,
+  });
   const priced = report(ledger, { markOf: () => money(1_100_000) });
   assert.deepEqual(priced.open_positions, [
-    { symbol: 'AAPL', quantity: 1, since: '2025-01-06', cost_basis: 100, value: 110, unrealised_profit: 10 },
+    {
+      symbol: 'AAPL',
+      quantity: 1,
+      since: '2025-01-06',
+      cost_basis: 100,
+      value: 110,
+      unrealised_profit: 10,
+    },
   ]);
   assert.equal(priced.trading.unrealised_profit, 10);
   const unpriced = report(ledger);
-  assert.deepEqual([unpriced.open_positions[0]?.value, unpriced.trading.unrealised_profit], [null, null]);
+  assert.deepEqual(
+    [unpriced.open_positions[0]?.value, unpriced.trading.unrealised_profit],
+    [null, null],
+  );
   assert.equal(unpriced.trading.unavailable.unrealised_profit, 'No price of AAPL is stored');
 });
 
 test('a model-day that is paid no dividends is compared with the prices of the benchmark, and told apart', () => {
   const ledger = liveThrough([quiet, quiet, quiet], { initialCash: 1_000_000 });
-  const rising = (step: number) => ledger.map(({ date }, index) => ({ date, open: 1, close: (1 + step) ** index }));
+  const rising = (step: number) =>
+    ledger.map(({ date }, index) => ({ date, open: 1, close: (1 + step) ** index }));
   const benchmark = { withDividends: rising(0.1), ofPrices: rising(0.05) };
-  const reported = report(ledger, { benchmark, unpaidDates: new Set(['2025-01-07']), unknownDates: new Set(['2025-01-08']) });
-  assert.equal(reported.relative.benchmark_return, 0.155, '5 % on the second day, 10 % on the third');
-  assert.deepEqual(reported.curve.map((day) => day.dividend_status), ['known', 'not_paid', 'unknown']);
-  assert.deepEqual([reported.model_days_without_dividends, reported.model_days_with_unknown_dividends], [1, 1]);
+  const reported = report(ledger, {
+    benchmark,
+    unpaidDates: new Set(['2025-01-07']),
+    unknownDates: new Set(['2025-01-08']),
+  });
+  assert.equal(
+    reported.relative.benchmark_return,
+    0.155,
+    '5 % on the second day, 10 % on the third',
+  );
+  assert.deepEqual(
+    reported.curve.map((day) => day.dividend_status),
+    ['known', 'not_paid', 'unknown'],
+  );
+  assert.deepEqual(
+    [reported.model_days_without_dividends, reported.model_days_with_unknown_dividends],
+    [1, 1],
+  );
 });
 
 test('stale days are flagged in the curve and counted', () => {
   const ledger = liveThrough([quiet, quiet], { initialCash: 1_000_000 });
   const reported = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });
-  assert.deepEqual([reported.stale_model_days, reported.curve.map(({ stale }) => stale)], [1, [false, true]]);
+  assert.deepEqual(
+    [reported.stale_model_days, reported.curve.map(({ stale }) => stale)],
+    [1, [false, true]],
+  );
 });
 
 const costs: [
@@ -219,7 +312,13 @@ const costs: [
   reason: string,
 ][] = [
   ['known', { costUsd: 0.5 }, 0.5, 20, ''],
-  ['known of some days only', { costUsd: 0.5, daysWithoutCost: 1 }, 0.5, null, 'The cost of 1 model-day is not known'],
+  [
+    'known of some days only',
+    { costUsd: 0.5, daysWithoutCost: 1 },
+    0.5,
+    null,
+    'The cost of 1 model-day is not known',
+  ],
   [
     'not known',
     { costUsd: null, daysWithoutCost: 1 },
@@ -231,7 +330,9 @@ const costs: [
 ];
 for (const [name, usage, cost, perDollar, reason] of costs) {
   test(`profit per dollar of a cost that is ${name}`, () => {
-    const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 1_000_000 });
+    const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], {
+      initialCash: 1_000_000,
+    });
     const reported = report(ledger, { usage: { ...NO_USAGE, ...usage } }).usage;
     assert.deepEqual([reported.cost_usd, reported.profit_per_cost_usd], [cost, perDollar]);
     assert.equal(reported.unavailable.profit_per_cost_usd ?? '', reason);

@@ -8,8 +8,9 @@ import { atOnce, mapInSteps } from '../../src/turns.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**
- * Ledgers as text: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED PRICE`, each with the change of the
- * cash where it is not shares times price; behind `=>` the round trips it closes as `QUANTITY@HOLDING_DAYS:PROFIT`.
+ * Ledgers as text: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED PRICE`, each with
+ * the change of the cash where it is not shares times price; behind `=>` the round trips it closes
+ * as `QUANTITY@HOLDING_DAYS:PROFIT`.
  */
 const ledgers: [name: string, ledger: string, open: string][] = [
   [
@@ -69,7 +70,8 @@ const ledgers: [name: string, ledger: string, open: string][] = [
     'AAPL 15 since 03 cost 300',
   ],
   [
-    // 7 shares become 10.5: half a new share of the 4.5 of the first lot is sold, with a ninth of its cost: 180 - 20 = 160.
+    // 7 shares become 10.5: half a new share of the 4.5 of the first lot is sold, with a ninth of
+    // its cost: 180 - 20 = 160.
     'the fraction that a split leaves is sold out of the oldest lot',
     `03 buy   AAPL 3 60
      04 buy   AAPL 4 60
@@ -110,15 +112,22 @@ const ledgers: [name: string, ledger: string, open: string][] = [
 for (const [name, text, open] of ledgers) {
   test(name, () => {
     const ledger = ledgerFrom(text);
-    const { roundTrips, fractionProfit, book } = atOnce(tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId))));
-    const expected = rowsOf(text).flatMap((row) => (row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : []));
-    const trips = roundTrips.map((trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`);
+    const { roundTrips, fractionProfit, book } = atOnce(
+      tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId))),
+    );
+    const expected = rowsOf(text).flatMap((row) =>
+      row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : [],
+    );
+    const trips = roundTrips.map(
+      (trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`,
+    );
     const isTrip = (word: string) => word.includes('@');
     assert.deepEqual(trips, expected.filter(isTrip));
     const [, fraction = '0'] = expected.filter((word) => !isTrip(word));
     assert.equal(toDollars(fractionProfit), Number(fraction));
     const held = openPositions(book, () => money(0)).map(
-      ({ symbol, quantity, since, cost }) => `${symbol} ${quantity} since ${since.slice(-2)} cost ${toDollars(cost)}`,
+      ({ symbol, quantity, since, cost }) =>
+        `${symbol} ${quantity} since ${since.slice(-2)} cost ${toDollars(cost)}`,
     );
     assert.equal(held.join(), open);
   });
@@ -128,10 +137,13 @@ for (const [name, text, open] of ledgers) {
 function ledgerFrom(text: string): LedgerDay[] {
   const days: LedgerDay[] = [];
   let cash = fromDollars(10_000);
-  for (const [day = '', type, symbol = '', amount, price, change] of rowsOf(text.replaceAll(/=>.*/g, ''))) {
+  for (const [day = '', type, symbol = '', amount, price, change] of rowsOf(
+    text.replaceAll(/=>.*/g, ''),
+  )) {
     const date = `2025-11-${day}`;
     const shares = Number(amount);
-    const flow = change === undefined ? (type === 'buy' ? -1 : 1) * shares * Number(price) : Number(change);
+    const flow =
+      change === undefined ? (type === 'buy' ? -1 : 1) * shares * Number(price) : Number(change);
     cash = money(cash + fromDollars(flow));
     if (days.at(-1)?.date !== date) days.push(emptyDay(days.length + 1, date));
     days.at(-1)?.actions.push({
@@ -149,7 +161,16 @@ function ledgerFrom(text: string): LedgerDay[] {
 function emptyDay(sessionId: number, date: string): LedgerDay {
   const startedFrom = sessionId === 1 ? null : sessionId - 1;
   const initialCash = startedFrom === null ? fromDollars(10_000) : null;
-  return { sessionId, date, startedFrom, initialCash, actions: [], cash: money(0), value: money(0), profit: money(0) };
+  return {
+    sessionId,
+    date,
+    startedFrom,
+    initialCash,
+    actions: [],
+    cash: money(0),
+    value: money(0),
+    profit: money(0),
+  };
 }
 
 test('trades, their sums and their commission', () => {
@@ -169,9 +190,20 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = atOnce(tradingOf(ledger, new Set([2, 3])));
-  assert.deepEqual([...dividends].map(([session, cash]) => [session, toDollars(cash)]), [[2, 1.2346], [3, 11]]);
-  assert.deepEqual([trades, ...[bought, sold, commission, fractionProfit].map(toDollars)], [1, 0, 1200, 0, 0]);
+  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = atOnce(
+    tradingOf(ledger, new Set([2, 3])),
+  );
+  assert.deepEqual(
+    [...dividends].map(([session, cash]) => [session, toDollars(cash)]),
+    [
+      [2, 1.2346],
+      [3, 11],
+    ],
+  );
+  assert.deepEqual(
+    [trades, ...[bought, sold, commission, fractionProfit].map(toDollars)],
+    [1, 0, 1200, 0, 0],
+  );
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [200]);
 });
 
@@ -200,7 +232,10 @@ test('lots follow the day that a session started from, not the one before it', (
   const { roundTrips, book } = atOnce(tradingOf([first, second, stale], new Set([1, 2, 3])));
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
   assert.deepEqual(
-    openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [quantity, toDollars(value as Money)]),
+    openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [
+      quantity,
+      toDollars(value as Money),
+    ]),
     [[6, 300]],
   );
 });
@@ -213,7 +248,10 @@ test('a ledger that sells shares it never bought is a bug, reported with its dat
 });
 
 test('a ledger of many actions is followed in steps, so that other requests do not wait for all of it', () => {
-  const orders = Array.from({ length: 2_500 }, (_, index) => `${10 + Math.floor(index / 200)} buy AAPL 1 1`);
+  const orders = Array.from(
+    { length: 2_500 },
+    (_, index) => `${10 + Math.floor(index / 200)} buy AAPL 1 1`,
+  );
   const ledger = ledgerFrom(orders.join('\n'));
   const steps = tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId)));
   let pauses = 0;
@@ -222,10 +260,17 @@ test('a ledger of many actions is followed in steps, so that other requests do n
 });
 
 test('a long list is mapped in steps', () => {
-  const mapping = mapInSteps(Array.from({ length: 4_001 }, (_, index) => index), (number) => 2 * number);
+  const mapping = mapInSteps(
+    Array.from({ length: 4_001 }, (_, index) => index),
+    (number) => 2 * number,
+  );
   const pauses: unknown[] = [];
   let step = mapping.next();
   for (; step.done !== true; step = mapping.next()) pauses.push(step.value);
   assert.deepEqual([pauses, step.value.length, step.value.at(-1)], [[null, null], 4_001, 8_000]);
-  assert.deepEqual([...mapInSteps([1, 2, 3, 4, 5], (number) => number, 2)], [null, null], 'or in steps of another length');
+  assert.deepEqual(
+    [...mapInSteps([1, 2, 3, 4, 5], (number) => number, 2)],
+    [null, null],
+    'or in steps of another length',
+  );
 });

@@ -15,11 +15,21 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
   ['so many requests per second', faults.perSecond, 'short_limit', /1 request per second/],
   ['so many requests per minute', faults.perMinute, 'short_limit', /5 calls per minute/],
   ['status 429', faults.tooManyRequests, 'short_limit', /status 429: slow down/],
-  ['the daily quota', faults.dailyQuota(KEY), 'daily_quota', /API key as \[key\] and .* 25 requests per day/],
+  [
+    'the daily quota',
+    faults.dailyQuota(KEY),
+    'daily_quota',
+    /API key as \[key\] and .* 25 requests per day/,
+  ],
   ['premium only', faults.premium, 'premium', /outputsize=full .* premium feature/],
   ['an unknown symbol', faults.unknownSymbol, 'unknown_symbol', /Invalid API call/],
   ['a key that is not accepted', faults.badKey, 'bad_key', /apikey is invalid/],
-  ['a page instead of JSON', faults.html, 'unreadable', /not JSON \(text\/html\): .*Welcome to the hotel/],
+  [
+    'a page instead of JSON',
+    faults.html,
+    'unreadable',
+    /not JSON \(text\/html\): .*Welcome to the hotel/,
+  ],
   ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
   ['a redirect', faults.redirect, 'unreadable', /status 302/],
   ['an answer of 10 MB', faults.huge, 'unreadable', /larger than 8388608 bytes/],
@@ -36,7 +46,10 @@ for (const [name, fault, problem, message] of answers) {
 }
 
 test('a provider that accepts no connection is unreachable', async () => {
-  assert.equal((await connect('http://127.0.0.1:1').daily('AAPL', 'full', never)).problem, 'unreachable');
+  assert.equal(
+    (await connect('http://127.0.0.1:1').daily('AAPL', 'full', never)).problem,
+    'unreachable',
+  );
 });
 
 test('bars come oldest first; of today only the open while trading is not over, of tomorrow nothing', async (t) => {
@@ -50,8 +63,24 @@ test('bars come oldest first; of today only the open while trading is not over, 
   const { value } = await connect(server.url).daily('AAPL', 'compact', never);
   assert.deepEqual(value, {
     bars: [
-      { symbol: 'AAPL', date: '2025-06-11', open: 100, high: 101, low: 100, close: 101, volume: 1000 },
-      { symbol: 'AAPL', date: '2025-06-12', open: 102, high: null, low: null, close: null, volume: null },
+      {
+        symbol: 'AAPL',
+        date: '2025-06-11',
+        open: 100,
+        high: 101,
+        low: 100,
+        close: 101,
+        volume: 1000,
+      },
+      {
+        symbol: 'AAPL',
+        date: '2025-06-12',
+        open: 102,
+        high: null,
+        low: null,
+        close: null,
+        volume: null,
+      },
     ],
     refused: [
       { symbol: 'AAPL', reason: 'a date in the future: 2025-06-13' },
@@ -59,12 +88,24 @@ test('bars come oldest first; of today only the open while trading is not over, 
     ],
   });
   assert.deepEqual(server.requests, ['AAPL compact']);
-  const evening = await connect(server.url, '2025-06-12', '2025-06-12').daily('AAPL', 'compact', never);
-  assert.deepEqual(evening.value?.bars.map(({ date, close }) => [date, close]), [['2025-06-11', 101], ['2025-06-12', 103]]);
+  const evening = await connect(server.url, '2025-06-12', '2025-06-12').daily(
+    'AAPL',
+    'compact',
+    never,
+  );
+  assert.deepEqual(
+    evening.value?.bars.map(({ date, close }) => [date, close]),
+    [
+      ['2025-06-11', 101],
+      ['2025-06-12', 103],
+    ],
+  );
 });
 
 test('splits come as fractions', async (t) => {
-  const server = await startPriceServer(t, { splits: 'ORLY 2025-06-10 15.0000\nORLY 2005-06-16 1.5\nORLY 1899-12-29 2' });
+  const server = await startPriceServer(t, {
+    splits: 'ORLY 2025-06-10 15.0000\nORLY 2005-06-16 1.5\nORLY 1899-12-29 2',
+  });
   assert.deepEqual((await connect(server.url).splits('ORLY', never)).value, [
     { symbol: 'ORLY', date: '2025-06-10', numerator: 15, denominator: 1 },
     { symbol: 'ORLY', date: '2005-06-16', numerator: 3, denominator: 2 },
@@ -98,27 +139,63 @@ test('dividends come as they were paid then, with the date from which they are a
     unreadable: [],
     from: '1999-05-06',
   });
-  assert.deepEqual((await dividends('AAPL', never)).value?.dividends.map(({ exDate }) => exDate), ['2025-08-11', '2025-05-12']);
-  assert.deepEqual((await dividends('BRK-B', never)).value, { dividends: [], unreadable: [], from: '2000-01-01' });
+  assert.deepEqual(
+    (await dividends('AAPL', never)).value?.dividends.map(({ exDate }) => exDate),
+    ['2025-08-11', '2025-05-12'],
+  );
+  assert.deepEqual((await dividends('BRK-B', never)).value, {
+    dividends: [],
+    unreadable: [],
+    from: '2000-01-01',
+  });
   assert.deepEqual(server.requests, ['IBM dividends', 'AAPL dividends', 'BRK-B dividends']);
 });
 
 test('a dividend that cannot be read leaves its ex-date unknown', async (t) => {
-  const server = await startPriceServer(t, { dividends: 'A 2024-05-29 None\nA 2024-02-28 1.1\nA 1999-02-28 -1' });
+  const server = await startPriceServer(t, {
+    dividends: 'A 2024-05-29 None\nA 2024-02-28 1.1\nA 1999-02-28 -1',
+  });
   assert.deepEqual((await connect(server.url).dividends('A', never)).value, {
     dividends: [{ symbol: 'A', exDate: '2024-02-28', cash: 1_100_000 }],
     unreadable: [
-      { exDate: '2024-05-29', reason: 'a dividend that cannot be read, so only 2024-05-29 is unknown: no amount' },
-      { exDate: '1999-02-28', reason: 'a dividend that cannot be read, so only 1999-02-28 is unknown: amount is not a plausible number' },
+      {
+        exDate: '2024-05-29',
+        reason: 'a dividend that cannot be read, so only 2024-05-29 is unknown: no amount',
+      },
+      {
+        exDate: '1999-02-28',
+        reason:
+          'a dividend that cannot be read, so only 1999-02-28 is unknown: amount is not a plausible number',
+      },
     ],
     from: '2000-01-01',
   });
 });
 
-const noDividends: [name: string, options: Parameters<typeof startPriceServer>[1], problem: Problem, message: RegExp][] = [
-  ['a date that cannot be read', { dividends: 'A None 1' }, 'unreadable', /^a dividend that cannot be read: not an ex-date YYYY-MM-DD: None$/],
-  ['an empty object', { fault: () => faults.empty }, 'unreadable', /^the response has no "data" with dividends$/],
-  ['splits', { fault: () => faults.splitsInstead }, 'unreadable', /^the response has no "data" with dividends$/],
+const noDividends: [
+  name: string,
+  options: Parameters<typeof startPriceServer>[1],
+  problem: Problem,
+  message: RegExp,
+][] = [
+  [
+    'a date that cannot be read',
+    { dividends: 'A None 1' },
+    'unreadable',
+    /^a dividend that cannot be read: not an ex-date YYYY-MM-DD: None$/,
+  ],
+  [
+    'an empty object',
+    { fault: () => faults.empty },
+    'unreadable',
+    /^the response has no "data" with dividends$/,
+  ],
+  [
+    'splits',
+    { fault: () => faults.splitsInstead },
+    'unreadable',
+    /^the response has no "data" with dividends$/,
+  ],
   ['the daily quota', { fault: () => faults.dailyQuota(KEY) }, 'daily_quota', /API key as \[key\]/],
 ];
 for (const [name, options, problem, message] of noDividends) {

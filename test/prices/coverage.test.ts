@@ -28,7 +28,11 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
     const date = '2025-01-06';
     const stored = {
       bars: bars.map((symbol) => ({ symbol, date, isPartial: 0 as const })),
-      coverage: covered.map((symbol) => ({ symbol, startDate: '2025-01-01', endDate: '2025-01-31' })),
+      coverage: covered.map((symbol) => ({
+        symbol,
+        startDate: '2025-01-01',
+        endDate: '2025-01-31',
+      })),
     };
     assert.deepEqual(examineDates([date], { universe, stored, required: new Set(universe) }), [
       { date, availability: strict, missing, partial: [] },
@@ -41,7 +45,11 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
 
 test('a partial bar is enough for trading, and reported until its day is covered', () => {
   const stored = {
-    bars: ['2025-01-06', '2025-01-07'].map((date) => ({ symbol: 'A', date, isPartial: 1 as const })),
+    bars: ['2025-01-06', '2025-01-07'].map((date) => ({
+      symbol: 'A',
+      date,
+      isPartial: 1 as const,
+    })),
     coverage: [{ symbol: 'A', startDate: '2025-01-06', endDate: '2025-01-06' }],
   };
   const dates = ['2025-01-06', '2025-01-07'];
@@ -52,13 +60,24 @@ test('a partial bar is enough for trading, and reported until its day is covered
 });
 
 test('a symbol that is not required blocks no date', () => {
-  const stored = { bars: [{ symbol: 'A', date: '2025-01-06', isPartial: 0 as const }], coverage: [] };
+  const stored = {
+    bars: [{ symbol: 'A', date: '2025-01-06', isPartial: 0 as const }],
+    coverage: [],
+  };
   const [examined] = examineDates(['2025-01-06'], { universe, stored, required: new Set(['A']) });
-  assert.deepEqual(examined, { date: '2025-01-06', availability: 'available', missing: ['B'], partial: [] });
+  assert.deepEqual(examined, {
+    date: '2025-01-06',
+    availability: 'available',
+    missing: ['B'],
+    partial: [],
+  });
 });
 
 test('a span covers its first and last day, and none outside', () => {
-  const stored = { bars: [], coverage: [{ symbol: 'A', startDate: '2025-01-07', endDate: '2025-01-08' }] };
+  const stored = {
+    bars: [],
+    coverage: [{ symbol: 'A', startDate: '2025-01-07', endDate: '2025-01-08' }],
+  };
   const dates = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'];
   const found = examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) });
   assert.deepEqual(
@@ -70,10 +89,13 @@ test('a span covers its first and last day, and none outside', () => {
 test('stored spans that touch or overlap become one, others stay apart', () => {
   const database = openDatabase(':memory:');
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' } as const;
-  const add = (startDate: string, endDate: string) => addCoverage(database, { symbol: 'A', startDate, endDate }, stamp);
+  const add = (startDate: string, endDate: string) =>
+    addCoverage(database, { symbol: 'A', startDate, endDate }, stamp);
   const spans = () =>
     database
-      .statement('SELECT start_date || ? || end_date AS span FROM price_data_coverage ORDER BY start_date')
+      .statement(
+        'SELECT start_date || ? || end_date AS span FROM price_data_coverage ORDER BY start_date',
+      )
       .all('..')
       .map((row) => row['span']);
   add('2025-01-01', '2025-01-05');

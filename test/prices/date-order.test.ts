@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays, weekdays } from '../../src/calendar.ts';
-import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteSupply, noteRefusal, weekdayBefore } from '../../src/prices/date-order.ts';
+import {
+  type DayNeed,
+  type Horizon,
+  dateOrder,
+  isBeyond,
+  nextDate,
+  noteSupply,
+  noteRefusal,
+  weekdayBefore,
+} from '../../src/prices/date-order.ts';
 import { runs } from '../support/long.ts';
 
 const DATES = weekdays('2025-11-03', '2025-11-10');
@@ -11,8 +20,14 @@ const arbitraryNeeds = fc
   .array(fc.record({ date: fc.constantFrom(...DATES), isRequired: fc.boolean() }), { maxLength: 6 })
   .map((needs) => [...new Map(needs.map((need) => [need.date, need])).values()]);
 
-/** How many dates can be simulated after some requests, how many gaps are filled, and which dates these are. */
-function worthOf(needs: readonly DayNeed[], requested: readonly string[]): [number, number, string] {
+/**
+ * How many dates can be simulated after some requests, how many gaps are filled, and which dates
+ * these are.
+ */
+function worthOf(
+  needs: readonly DayNeed[],
+  requested: readonly string[],
+): [number, number, string] {
   const done = needs.filter(({ date }) => requested.includes(date));
   const complete = done.filter(({ isRequired }) => isRequired).map(({ date }) => date);
   return [complete.length, done.length, complete.sort().join()];
@@ -25,7 +40,9 @@ function optimum(needs: readonly DayNeed[], k: number): [number, number, string]
     const requested = needs.filter((_, index) => (choice >> index) & 1).map(({ date }) => date);
     const worth = worthOf(needs, requested);
     const isBetter =
-      worth[0] > best[0] || (worth[0] === best[0] && (worth[1] > best[1] || (worth[1] === best[1] && worth[2] < best[2])));
+      worth[0] > best[0] ||
+      (worth[0] === best[0] &&
+        (worth[1] > best[1] || (worth[1] === best[1] && worth[2] < best[2])));
     if (requested.length <= k && isBetter) best = worth;
   }
   return best;
@@ -36,7 +53,8 @@ test('wherever the limit stops it, no choice of days completes more dates of the
     fc.property(arbitraryNeeds, (needs) => {
       const order = dateOrder(needs);
       assert.deepEqual([...order].sort(), needs.map(({ date }) => date).sort(), 'every date once');
-      for (let k = 0; k <= order.length; k += 1) assert.deepEqual(worthOf(needs, order.slice(0, k)), optimum(needs, k));
+      for (let k = 0; k <= order.length; k += 1)
+        assert.deepEqual(worthOf(needs, order.slice(0, k)), optimum(needs, k));
     }),
     { numRuns: runs(300, 2_000) },
   );
@@ -59,7 +77,10 @@ test('the first date of a plan is found with a logarithm of refused requests, an
         if (date < first) noteRefusal(horizon, date);
         else noteSupply(horizon, date);
       }
-      assert.deepEqual(requested.filter((date) => date >= first).sort(), dates.filter((date) => date >= first));
+      assert.deepEqual(
+        requested.filter((date) => date >= first).sort(),
+        dates.filter((date) => date >= first),
+      );
       const refused = requested.filter((date) => date < first).length;
       assert.ok(refused <= Math.ceil(Math.log2(length)) + 2, `${refused} of ${length}`);
     }),
@@ -69,7 +90,10 @@ test('the first date of a plan is found with a logarithm of refused requests, an
 
 test('older than one that was supplied, a refused date is too old; newer, it is too new', () => {
   const horizon: Horizon = { refused: [], supplied: [] };
-  const beyond = () => DATES.filter((date) => isBeyond(horizon, date)).map((date) => date.slice(-2)).join(' ');
+  const beyond = () =>
+    DATES.filter((date) => isBeyond(horizon, date))
+      .map((date) => date.slice(-2))
+      .join(' ');
   noteRefusal(horizon, '2025-11-07');
   assert.equal(beyond(), '07', 'it may be either');
   noteSupply(horizon, '2025-11-05');
@@ -82,9 +106,15 @@ test('two refusals before any supply are taken for dates that are too old', () =
   const horizon: Horizon = { refused: [], supplied: [] };
   noteRefusal(horizon, '2025-11-04');
   noteRefusal(horizon, '2025-11-06');
-  assert.deepEqual(['2025-11-03', '2025-11-05', '2025-11-07'].map((date) => isBeyond(horizon, date)), [true, true, false]);
+  assert.deepEqual(
+    ['2025-11-03', '2025-11-05', '2025-11-07'].map((date) => isBeyond(horizon, date)),
+    [true, true, false],
+  );
 });
 
 test('the weekday before a Monday is a Friday', () => {
-  assert.deepEqual([weekdayBefore('2025-12-01'), weekdayBefore('2025-11-28')], ['2025-11-28', '2025-11-27']);
+  assert.deepEqual(
+    [weekdayBefore('2025-12-01'), weekdayBefore('2025-11-28')],
+    ['2025-11-28', '2025-11-27'],
+  );
 });

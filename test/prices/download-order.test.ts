@@ -25,7 +25,12 @@ const orders: [name: string, needs: DateNeed[], downloadsLeft: number | null, or
   ['the date with the fewest missing symbols first', needsOf('A B C', 'D'), null, 'D A B C'],
   ['what is there already counts', needsOf('A B', 'A B C', 'D E'), null, 'A B C D E'],
   ['of equals the one that completes more dates', needsOf('A', 'B', 'B'), null, 'B A'],
-  ['with two downloads one large set beats two small ones', needsOf('A', 'B C', 'B C', 'B C'), 2, 'B C A'],
+  [
+    'with two downloads one large set beats two small ones',
+    needsOf('A', 'B C', 'B C', 'B C'),
+    2,
+    'B C A',
+  ],
   ['with none left the order is the greedy one', needsOf('A B', 'C'), 0, 'C A B'],
 ];
 for (const [name, needs, downloadsLeft, order] of orders) {
@@ -60,7 +65,10 @@ test('every missing symbol is requested once, and nothing else', () => {
   const downloadsLeft = fc.option(fc.integer({ min: 0, max: 7 }), { nil: null });
   fc.assert(
     fc.property(arbitraryNeeds, downloadsLeft, (needs, k) => {
-      assert.deepEqual(downloadOrder(needs, k).sort(), [...new Set(needs.flatMap(({ missing }) => missing))].sort());
+      assert.deepEqual(
+        downloadOrder(needs, k).sort(),
+        [...new Set(needs.flatMap(({ missing }) => missing))].sort(),
+      );
     }),
   );
 });

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Meaning } from '../../src/database/adjusted-sources.ts';
 import { addDays } from '../../src/calendar.ts';
-import { type CommandDatabase, type Database, MAX_PAUSE_MS, openDatabase } from '../../src/database/database.ts';
+import {
+  type CommandDatabase,
+  type Database,
+  MAX_PAUSE_MS,
+  openDatabase,
+} from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 import { TRANSACTION_MS } from '../../src/prices/import-turns.ts';
@@ -25,7 +30,8 @@ interface Import {
 }
 
 /** Most tests are about files that are raw, and say so. */
-const meaningOfTest = (text: string | Buffer) => (String(text).split('\n')[0] === HEADER ? 'raw' : undefined);
+const meaningOfTest = (text: string | Buffer) =>
+  String(text).split('\n')[0] === HEADER ? 'raw' : undefined;
 
 interface ImportTextOptions {
   name?: string;
@@ -36,7 +42,11 @@ interface ImportTextOptions {
 async function importText(
   t: TestContext,
   text: string | Buffer,
-  { name = 'prices.csv', database = openDatabase(':memory:'), as = meaningOfTest(text) }: ImportTextOptions = {},
+  {
+    name = 'prices.csv',
+    database = openDatabase(':memory:'),
+    as = meaningOfTest(text),
+  }: ImportTextOptions = {},
 ): Promise<Import> {
   const path = join(temporaryFolder(t), name);
   writeFileSync(path, text);
@@ -50,10 +60,16 @@ async function importText(
 }
 
 const barsIn = (database: Database) =>
-  rowsAsText(database, 'SELECT symbol, date, open, high, low, close, volume, source FROM price_data ORDER BY symbol, date');
+  rowsAsText(
+    database,
+    'SELECT symbol, date, open, high, low, close, volume, source FROM price_data ORDER BY symbol, date',
+  );
 
 const coverageIn = (database: Database) =>
-  rowsAsText(database, `SELECT symbol, source, start_date || '..' || end_date FROM price_data_coverage ORDER BY symbol`);
+  rowsAsText(
+    database,
+    `SELECT symbol, source, start_date || '..' || end_date FROM price_data_coverage ORDER BY symbol`,
+  );
 
 const alphaVantage = (symbol: string, days: Record<string, Record<string, string>>) => ({
   'Meta Data': { '1. Information': 'Daily Prices', '2. Symbol': symbol },
@@ -74,17 +90,30 @@ const mergedDay = (open: string, close: string) => ({
   '4. sell price': close,
 });
 
-const formats: [name: string, file: string, text: string, format: string, bars: string[], coverage: string[]][] = [
+const formats: [
+  name: string,
+  file: string,
+  text: string,
+  format: string,
+  bars: string[],
+  coverage: string[],
+][] = [
   [
     'Alpha Vantage JSON over many lines',
     'AAPL.json',
     JSON.stringify(
-      alphaVantage('AAPL', { '2025-01-07': day('10.5000', '11.0000'), '2025-01-06': day('10.0000', '10.5000') }),
+      alphaVantage('AAPL', {
+        '2025-01-07': day('10.5000', '11.0000'),
+        '2025-01-06': day('10.0000', '10.5000'),
+      }),
       null,
       4,
     ),
     'Alpha Vantage JSON',
-    ['AAPL 2025-01-06 10 12 9 10.5 1000 alpha-vantage', 'AAPL 2025-01-07 10.5 12 9 11 1000 alpha-vantage'],
+    [
+      'AAPL 2025-01-06 10 12 9 10.5 1000 alpha-vantage',
+      'AAPL 2025-01-07 10.5 12 9 11 1000 alpha-vantage',
+    ],
     ['AAPL alpha-vantage 2025-01-06..2025-01-07'],
   ],
   [
@@ -167,7 +196,10 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
       '0,000001.SZ,20250107,11.5,12,11,11.75,11.5,0.25,2.1739,525152.77,460697.377\n' +
       '1,000001.SZ,20250106,11,12,9,11.5,11,0.5,4.5455,,\n',
     'Tushare CSV',
-    ['000001.SZ 2025-01-06 11 12 9 11.5 - tushare', '000001.SZ 2025-01-07 11.5 12 11 11.75 52515277 tushare'],
+    [
+      '000001.SZ 2025-01-06 11 12 9 11.5 - tushare',
+      '000001.SZ 2025-01-07 11.5 12 11 11.75 52515277 tushare',
+    ],
     ['000001.SZ tushare 2025-01-06..2025-01-07'],
   ],
   [
@@ -207,9 +239,21 @@ const badRows: [name: string, row: string, refusal: string][] = [
   ['a negative price', 'AAPL,2025-01-06,-1,12,9,10,1', '2: open is not a plausible number: -1'],
   ['a price of 0', 'AAPL,2025-01-06,10,12,9,0,1', '2: close is not a plausible number: 0'],
   ['an absurd price', 'AAPL,2025-01-06,1e73,12,9,10,1', '2: open is not a plausible number: 1e73'],
-  ['an open below the unit of money', 'AAPL,2025-01-06,0.00004,12,9,10,1', '2: open is below 0.0001 dollar, the unit of money: 0.00004'],
-  ['a close that would be rounded up to it', 'AAPL,2025-01-06,1,1,0.0001,9.9e-5,1', '2: close is below 0.0001 dollar, the unit of money: 9.9e-5'],
-  ['a price in hexadecimal', 'AAPL,2025-01-06,0x10,12,9,10,1', '2: open is not a plausible number: 0x10'],
+  [
+    'an open below the unit of money',
+    'AAPL,2025-01-06,0.00004,12,9,10,1',
+    '2: open is below 0.0001 dollar, the unit of money: 0.00004',
+  ],
+  [
+    'a close that would be rounded up to it',
+    'AAPL,2025-01-06,1,1,0.0001,9.9e-5,1',
+    '2: close is below 0.0001 dollar, the unit of money: 9.9e-5',
+  ],
+  [
+    'a price in hexadecimal',
+    'AAPL,2025-01-06,0x10,12,9,10,1',
+    '2: open is not a plausible number: 0x10',
+  ],
   ['a negative volume', 'AAPL,2025-01-06,10,12,9,10,-5', '2: volume is not a plausible number: -5'],
   ['no open', 'AAPL,2025-01-06,,12,9,10,1', '2: no open: 2025-01-06'],
   [
@@ -219,17 +263,28 @@ const badRows: [name: string, row: string, refusal: string][] = [
   ],
   ['a date with the year last', 'AAPL,09022025,10,12,9,10,1', '2: not a date YYYY-MM-DD: 09022025'],
   ['a sloppy date', 'AAPL,2025-1-6,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-1-6'],
-  ['a date that does not exist', 'AAPL,2025-02-30,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-02-30'],
+  [
+    'a date that does not exist',
+    'AAPL,2025-02-30,10,12,9,10,1',
+    '2: not a date YYYY-MM-DD: 2025-02-30',
+  ],
   ['the year 0000', 'AAPL,0000-01-06,10,12,9,10,1', '2: a date before 1900-01-01: 0000-01-06'],
   ['the last day of 1899', 'AAPL,18991231,10,12,9,10,1', '2: a date before 1900-01-01: 1899-12-31'],
   ['tomorrow', 'AAPL,2025-01-11,10,12,9,10,1', '2: a date in the future: 2025-01-11'],
-  ['a path as a symbol', '../../etc/passwd,2025-01-06,10,12,9,10,1', '2: not a ticker symbol: ../../etc/passwd'],
+  [
+    'a path as a symbol',
+    '../../etc/passwd,2025-01-06,10,12,9,10,1',
+    '2: not a ticker symbol: ../../etc/passwd',
+  ],
   ['high below low', 'AAPL,2025-01-06,10,8,9,10,1', '2: high is below low: 8 < 9'],
   ['too few columns', 'AAPL,2025-01-06,10', '2: not 7 columns: AAPL,2025-01-06,10'],
 ];
 for (const [name, row, refusal] of badRows) {
   test(`a row with ${name} is refused with its line, and the others are imported`, async (t) => {
-    const { refused, bars, summary } = await importText(t, `${HEADER}\n${row}\nMSFT,2025-01-06,10,12,9,10.5,1000\n`);
+    const { refused, bars, summary } = await importText(
+      t,
+      `${HEADER}\n${row}\nMSFT,2025-01-06,10,12,9,10.5,1000\n`,
+    );
     assert.deepEqual(refused, [refusal]);
     assert.deepEqual(bars, ['MSFT 2025-01-06 10 12 9 10.5 1000 csv']);
     assert.equal([...summary.refused.values()][0], 1);
@@ -243,23 +298,41 @@ test('a day on which a price did not move is an ordinary bar', async (t) => {
 
 test('a line ends with CR, LF or both, wherever the pieces of a file are cut', async (t) => {
   const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
-  const lines = [HEADER, '', ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`), 'AAPL,2025-01-06,x,12,9,10.5,1000'];
+  const lines = [
+    HEADER,
+    '',
+    ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`),
+    'AAPL,2025-01-06,x,12,9,10.5,1000',
+  ];
   for (const end of ['\n', '\r', '\r\n']) {
-    const textWith = (blanks: number) => lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
-    // A file is read in pieces of 128 KiB: the last character of the first one is the first of a line end.
+    const textWith = (blanks: number) =>
+      lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
+    // A file is read in pieces of 128 KiB: the last character of the first one is the first of a
+    // line end.
     const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
     const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
-    assert.deepEqual([summary.bars, refused], [9_000, [`${lines.length}: open is not a plausible number: x`]], JSON.stringify(end));
+    assert.deepEqual(
+      [summary.bars, refused],
+      [9_000, [`${lines.length}: open is not a plausible number: x`]],
+      JSON.stringify(end),
+    );
   }
 });
 
 test('a line of JSON with NaN is refused with that reason', async (t) => {
   const good = JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', '11') }));
-  const { refused } = await importText(t, `${good}\n${good.replace('"10"', 'NaN')}\n{"a": nothing}\n`, { name: 'a.jsonl' });
-  assert.deepEqual(refused.map((text) => text.slice(0, 70)), [
-    `2: not JSON (NaN; JSON has null for what is unknown): ${good.slice(0, 16)}`,
-    '3: not JSON: {"a": nothing}',
-  ]);
+  const { refused } = await importText(
+    t,
+    `${good}\n${good.replace('"10"', 'NaN')}\n{"a": nothing}\n`,
+    { name: 'a.jsonl' },
+  );
+  assert.deepEqual(
+    refused.map((text) => text.slice(0, 70)),
+    [
+      `2: not JSON (NaN; JSON has null for what is unknown): ${good.slice(0, 16)}`,
+      '3: not JSON: {"a": nothing}',
+    ],
+  );
 });
 
 const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
@@ -273,7 +346,10 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   ],
   [
     'NaN in a JSON document',
-    JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', 'NaN') }), null, 1).replace('"NaN"', 'NaN'),
+    JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', 'NaN') }), null, 1).replace(
+      '"NaN"',
+      'NaN',
+    ),
     /: it begins as JSON and is not: NaN on line 11; JSON has null for what is unknown$/,
   ],
   ['a header and nothing else', 'date,open,close\n', /: it has a header and no rows$/],
@@ -302,10 +378,16 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   ],
   [
     "the AI-Trader family's hourly lines",
-    [1, 2].map(() => JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Time Series (60min)': {} })).join('\n'),
+    [1, 2]
+      .map(() => JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Time Series (60min)': {} }))
+      .join('\n'),
     /: it holds 60-minute bars; daily ones are needed$/,
   ],
-  ['splits', '{"symbol": "AAPL", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0000"}]}', /: it holds splits/],
+  [
+    'splits',
+    '{"symbol": "AAPL", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0000"}]}',
+    /: it holds splits/,
+  ],
   ['two columns of one name', 'date,open,OPEN\n2025-01-06,1,2\n', /two columns for open/],
 ];
 for (const [name, text, message] of unreadable) {
@@ -348,18 +430,30 @@ test('a broken line among good ones is one refusal', async (t) => {
 });
 
 test('importing again changes nothing, a partial bar is filled, another value is a revision', async (t) => {
-  const first = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,,,,\nAAPL,2025-01-06,10,12,9,10,5\n`);
+  const first = await importText(
+    t,
+    `${HEADER}\nAAPL,2025-01-07,10,,,,\nAAPL,2025-01-06,10,12,9,10,5\n`,
+  );
   assert.deepEqual(
     [first.summary.bars, first.summary.changed, first.coverage],
     [2, 2, ['AAPL csv 2025-01-06..2025-01-06']],
   );
   const again = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,12,9,10,5\n`, first);
   assert.deepEqual([again.summary.bars, again.summary.changed], [1, 0]);
-  const later = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,12,9,11,5\nAAPL,2025-01-06,10,12,9,10.5,5\n`, first);
-  assert.deepEqual(later.bars, ['AAPL 2025-01-06 10 12 9 10.5 5 csv', 'AAPL 2025-01-07 10 12 9 11 5 csv']);
+  const later = await importText(
+    t,
+    `${HEADER}\nAAPL,2025-01-07,10,12,9,11,5\nAAPL,2025-01-06,10,12,9,10.5,5\n`,
+    first,
+  );
+  assert.deepEqual(later.bars, [
+    'AAPL 2025-01-06 10 12 9 10.5 5 csv',
+    'AAPL 2025-01-07 10 12 9 11 5 csv',
+  ]);
   const older = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,,,,\n`, first);
   assert.deepEqual([older.summary.changed, older.bars[1]], [0, 'AAPL 2025-01-07 10 12 9 11 5 csv']);
-  const log = first.database.statement('SELECT date, close FROM price_revisions ORDER BY date').all();
+  const log = first.database
+    .statement('SELECT date, close FROM price_revisions ORDER BY date')
+    .all();
   assert.deepEqual(
     log.map((row) => ({ ...row })),
     [
@@ -379,34 +473,59 @@ test('the bar of today is stored but not covered', async (t) => {
 
 test('real prices replace the synthetic ones of their symbol, and the summary says so', async (t) => {
   const database = openDatabase(':memory:');
-  storePrices(database, 'AAPL 2025-01-03 1 1\nAAPL 2025-01-06 1 1\nMSFT 2025-01-06 1 1', 'synthetic');
-  const { bars, coverage, summary } = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`, {
+  storePrices(
     database,
-  });
-  assert.deepEqual(bars, ['AAPL 2025-01-06 10 12 9 10.5 1000 csv', 'MSFT 2025-01-06 1 1 1 1 1000 synthetic']);
-  assert.deepEqual(coverage, ['AAPL csv 2025-01-06..2025-01-06', 'MSFT synthetic 2025-01-06..2025-01-06']);
+    'AAPL 2025-01-03 1 1\nAAPL 2025-01-06 1 1\nMSFT 2025-01-06 1 1',
+    'synthetic',
+  );
+  const { bars, coverage, summary } = await importText(
+    t,
+    `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`,
+    {
+      database,
+    },
+  );
+  assert.deepEqual(bars, [
+    'AAPL 2025-01-06 10 12 9 10.5 1000 csv',
+    'MSFT 2025-01-06 1 1 1 1 1000 synthetic',
+  ]);
+  assert.deepEqual(coverage, [
+    'AAPL csv 2025-01-06..2025-01-06',
+    'MSFT synthetic 2025-01-06..2025-01-06',
+  ]);
   assert.equal(summary.syntheticReplaced, 1);
 });
 
 test('bars of a control market and others are not imported from one file, nor into one series', async (t) => {
   const header = 'symbol,date,open,high,low,close,volume,source';
-  const [code, other] = ['QXKZVA,2025-01-06,10,12,9,10,5,disguise', 'AAPL,2025-01-06,10,12,9,10,5,'];
+  const [code, other] = [
+    'QXKZVA,2025-01-06,10,12,9,10,5,disguise',
+    'AAPL,2025-01-06,10,12,9,10,5,',
+  ];
   const mixed = 'bars of a control market and others in one file';
   const { refused, database } = await importText(t, `${header}\n${code}\n${other}\n`);
   assert.deepEqual(refused, [`3: ${mixed}: `]);
-  assert.deepEqual((await importText(t, `${header}\n${other}\n${code}\n`)).refused, [`3: ${mixed}: disguise`]);
+  assert.deepEqual((await importText(t, `${header}\n${other}\n${code}\n`)).refused, [
+    `3: ${mixed}: disguise`,
+  ]);
   const raw = await importText(t, `${HEADER}\nQXKZVA,2025-01-07,10,12,9,10,5\n`, { database });
-  assert.deepEqual(raw.refused, ['2: raw prices for a symbol whose stored prices are split-adjusted: QXKZVA has prices from disguise']);
+  assert.deepEqual(raw.refused, [
+    '2: raw prices for a symbol whose stored prices are split-adjusted: QXKZVA has prices from disguise',
+  ]);
 });
 
 test('adjusted and raw prices never share a series', async (t) => {
   const database = openDatabase(':memory:');
   storePrices(database, 'AAPL 2025-01-03 1 1', 'csv');
   storePrices(database, 'MSFT 2025-01-03 1 1', 'yahoo');
-  const yahoo = await importText(t, 'Date,Open,High,Low,Close,Adj Close,Volume\n2025-01-06,10,12,9,10,10,5\n', {
-    database,
-    name: 'AAPL.csv',
-  });
+  const yahoo = await importText(
+    t,
+    'Date,Open,High,Low,Close,Adj Close,Volume\n2025-01-06,10,12,9,10,10,5\n',
+    {
+      database,
+      name: 'AAPL.csv',
+    },
+  );
   assert.deepEqual(yahoo.refused, [
     '2: split-adjusted prices for a symbol whose stored prices are raw: AAPL has prices from csv',
   ]);
@@ -425,7 +544,12 @@ test('adjusted and raw prices never share a series', async (t) => {
   const raw = await importText(t, `${HEADER}\nMSFT,2025-01-06,10,12,9,10,5\n`, { database });
   assert.deepEqual(
     [raw.refused, raw.summary.symbols.length],
-    [['2: raw prices for a symbol whose stored prices are split-adjusted: MSFT has prices from yahoo'], 0],
+    [
+      [
+        '2: raw prices for a symbol whose stored prices are split-adjusted: MSFT has prices from yahoo',
+      ],
+      0,
+    ],
   );
   assert.equal(raw.bars.length, 3);
 });
@@ -445,11 +569,25 @@ test('rows that span reads and transactions stay whole', async (t) => {
 
 test('a stored bar is written only when something about it is new', () => {
   const database = openDatabase(':memory:');
-  const bar = { symbol: 'A', date: '2025-01-06', open: 1, high: null, low: null, close: null, volume: null };
+  const bar = {
+    symbol: 'A',
+    date: '2025-01-06',
+    open: 1,
+    high: null,
+    low: null,
+    close: null,
+    volume: null,
+  };
   const store = (changes: object, recordedAt: string) =>
     storeBars(database, [{ ...bar, ...changes }], { source: 'csv', recordedAt });
-  assert.deepEqual([store({}, 't1'), store({}, 't2'), store({ close: 2 }, 't3'), store({}, 't4')], [1, 0, 1, 0]);
-  assert.equal(database.statement('SELECT recorded_at FROM price_data').get()?.['recorded_at'], 't3');
+  assert.deepEqual(
+    [store({}, 't1'), store({}, 't2'), store({ close: 2 }, 't3'), store({}, 't4')],
+    [1, 0, 1, 0],
+  );
+  assert.equal(
+    database.statement('SELECT recorded_at FROM price_data').get()?.['recorded_at'],
+    't3',
+  );
 });
 
 /** What a look at the time takes of it here: some steps are a transaction. */
@@ -457,23 +595,36 @@ const LOOK_MS = 5;
 
 test('a server that waits for the write lock of an import gets it after one transaction', async (t) => {
   const folder = temporaryFolder(t);
-  const [importer, server] = [false, true].map((isServing) => openDatabase(join(folder, 'prices.db'), { isServing }));
+  const [importer, server] = [false, true].map((isServing) =>
+    openDatabase(join(folder, 'prices.db'), { isServing }),
+  );
   assert(importer !== undefined && server !== undefined);
   t.after(() => [importer, server].forEach((database) => database.close()));
   const path = join(folder, 'prices.csv');
   const symbols = Array.from({ length: 1_000 }, (_, number) => `S${1_000 + number}`);
-  writeFileSync(path, ['symbol,date,open,high,low,close,volume', ...symbols.map((symbol) => `${symbol},2025-01-02,10,11,9,10,1`)].join('\n'));
+  writeFileSync(
+    path,
+    [
+      'symbol,date,open,high,low,close,volume',
+      ...symbols.map((symbol) => `${symbol},2025-01-02,10,11,9,10,1`),
+    ].join('\n'),
+  );
   let nowMs = 0;
   const transactions: number[] = [];
   let [waiting, turns] = [Promise.resolve(), 0];
   const watched: CommandDatabase = {
     ...importer,
     transaction: (work) => {
-      assert.equal(turns, transactions.length, 'the server has had its turn after each transaction so far');
+      assert.equal(
+        turns,
+        transactions.length,
+        'the server has had its turn after each transaction so far',
+      );
       const startMs = nowMs;
       const result = importer.transaction(() => {
         const done = work();
-        // The first attempt fails: the lock is taken. The next one is made after at most MAX_PAUSE_MS.
+        // The first attempt fails: the lock is taken. The next one is made after at most
+        // MAX_PAUSE_MS.
         waiting = server.write(() => void (turns += 1));
         return done;
       });
@@ -485,10 +636,16 @@ test('a server that waits for the write lock of an import gets it after one tran
     nowMs += ms;
     if (ms + LOOK_MS > MAX_PAUSE_MS) await waiting;
   };
-  await importFile(watched, path, { clock: clockFrom('2025-01-10'), time: { now: () => (nowMs += LOOK_MS), sleep } });
+  await importFile(watched, path, {
+    clock: clockFrom('2025-01-10'),
+    time: { now: () => (nowMs += LOOK_MS), sleep },
+  });
   await waiting;
   assert.ok(transactions.length > 10, `${transactions.length} transactions`);
-  assert.ok(Math.max(...transactions) <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${Math.max(...transactions)} ms`);
+  assert.ok(
+    Math.max(...transactions) <= TRANSACTION_MS + 2 * LOOK_MS,
+    `a transaction took ${Math.max(...transactions)} ms`,
+  );
 });
 
 const cutShort: [name: string, start: string][] = [
@@ -502,7 +659,8 @@ for (const [name, start] of cutShort) {
     writeFileSync(path, start + 'x,1\n'.repeat(200_000));
     const options = { clock: clockFrom('2025-01-10'), as: undefined, onRefused: () => {} };
     await assert.rejects(importPriceFile(openDatabase(':memory:'), path, options));
-    const isOpen = () => readdirSync('/proc/self/fd').some((file) => linkOf(`/proc/self/fd/${file}`) === path);
+    const isOpen = () =>
+      readdirSync('/proc/self/fd').some((file) => linkOf(`/proc/self/fd/${file}`) === path);
     await until('the file to be closed', () => !isOpen());
   });
 }

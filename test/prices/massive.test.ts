@@ -5,7 +5,12 @@ import { addDays } from '../../src/calendar.ts';
 import { cashOf, combineSplits, ratioOf } from '../../src/prices/action-amounts.ts';
 import { createMassive } from '../../src/prices/massive.ts';
 import type { Problem } from '../../src/prices/provider.ts';
-import { MASSIVE_KEY, type MassiveServerOptions, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
+import {
+  MASSIVE_KEY,
+  type MassiveServerOptions,
+  massiveFaults,
+  startMassiveServer,
+} from '../support/massive-server.ts';
 import type { Fault } from '../support/price-server.ts';
 
 const never = new AbortController().signal;
@@ -17,19 +22,64 @@ const connect = (baseUrl: string, today = '2025-12-01', closed = addDays(today, 
 
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['an unknown key', massiveFaults.unknownKey, 'bad_key', /^status 401: Unknown API Key$/],
-  ['a key that the provider repeats', massiveFaults.keyInWords, 'bad_key', /Unknown API Key \[key\]$/],
-  ['a key where the message is cut', massiveFaults.keyAtTheCut, 'unreachable', /^status 500: x+\[key\]$/],
-  ['a date beyond the plan', massiveFaults.beyondPlan, 'beyond_plan', /^status 403: Your plan doesn't include this data timeframe/],
-  ['the limit of the minute', massiveFaults.limit, 'short_limit', /^status 429: You've exceeded the maximum requests per minute/],
-  ['the limit with status 200', massiveFaults.limitWith200, 'short_limit', /maximum requests per minute/],
-  ['a page instead of JSON', massiveFaults.html, 'unreadable', /not a JSON object \(text\/html\): .*Welcome to the hotel/],
+  [
+    'a key that the provider repeats',
+    massiveFaults.keyInWords,
+    'bad_key',
+    /Unknown API Key \[key\]$/,
+  ],
+  [
+    'a key where the message is cut',
+    massiveFaults.keyAtTheCut,
+    'unreachable',
+    /^status 500: x+\[key\]$/,
+  ],
+  [
+    'a date beyond the plan',
+    massiveFaults.beyondPlan,
+    'beyond_plan',
+    /^status 403: Your plan doesn't include this data timeframe/,
+  ],
+  [
+    'the limit of the minute',
+    massiveFaults.limit,
+    'short_limit',
+    /^status 429: You've exceeded the maximum requests per minute/,
+  ],
+  [
+    'the limit with status 200',
+    massiveFaults.limitWith200,
+    'short_limit',
+    /maximum requests per minute/,
+  ],
+  [
+    'a page instead of JSON',
+    massiveFaults.html,
+    'unreadable',
+    /not a JSON object \(text\/html\): .*Welcome to the hotel/,
+  ],
   ['a list instead of an object', massiveFaults.json([1]), 'unreadable', /not a JSON object/],
   ['an object without a status', massiveFaults.json({ results: [] }), 'unreadable', /^no status: /],
-  ['results that are not a list', massiveFaults.notAList, 'unreadable', /^results that are not a list: "AAPL"$/],
-  ['adjusted prices', massiveFaults.json({ status: 'OK', adjusted: true, results: [{ T: 'AAPL', o: 1 }] }), 'unreadable', /adjusted/],
+  [
+    'results that are not a list',
+    massiveFaults.notAList,
+    'unreadable',
+    /^results that are not a list: "AAPL"$/,
+  ],
+  [
+    'adjusted prices',
+    massiveFaults.json({ status: 'OK', adjusted: true, results: [{ T: 'AAPL', o: 1 }] }),
+    'unreadable',
+    /adjusted/,
+  ],
   ['an unknown route', massiveFaults.notFound, 'unreadable', /^status 404: no such route$/],
   ['status 503', massiveFaults.unavailable, 'unreachable', /^status 503: upstream is away$/],
-  ['a redirect, which would carry the key away', massiveFaults.redirect, 'unreadable', /^status 302/],
+  [
+    'a redirect, which would carry the key away',
+    massiveFaults.redirect,
+    'unreadable',
+    /^status 302/,
+  ],
   ['an answer that is cut', massiveFaults.cut, 'unreachable', /cut in the middle of the response/],
 ];
 for (const [name, fault, problem, message] of answers) {
@@ -39,7 +89,8 @@ for (const [name, fault, problem, message] of answers) {
       await connect(server.url).bars(DATE, ['AAPL'], never),
       await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never),
     ]) {
-      if (name === 'adjusted prices' && answer.value !== undefined && 'next' in answer.value) continue;
+      if (name === 'adjusted prices' && answer.value !== undefined && 'next' in answer.value)
+        continue;
       assert.equal(answer.problem, problem);
       assert.match(answer.message ?? '', message);
       assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
@@ -72,41 +123,85 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     null,
     7,
   ];
-  const server = await startMassiveServer(t, { fault: () => massiveFaults.json({ status: 'DELAYED', results }) });
+  const server = await startMassiveServer(t, {
+    fault: () => massiveFaults.json({ status: 'DELAYED', results }),
+  });
   const { value } = await connect(server.url).bars(DATE, ['BRK-B', 'AAPL', 'MSFT', 'BACPB'], never);
   assert.deepEqual(value, {
     bars: [
-      { symbol: 'BRK-B', date: DATE, open: 500.1235, high: 501, low: 499, close: 500.5, volume: 3_200_000.5 },
+      {
+        symbol: 'BRK-B',
+        date: DATE,
+        open: 500.1235,
+        high: 501,
+        low: 499,
+        close: 500.5,
+        volume: 3_200_000.5,
+      },
       { symbol: 'AAPL', date: DATE, open: 270, high: null, low: null, close: null, volume: null },
     ],
-    refused: [{ symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' }],
+    refused: [
+      { symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },
+    ],
     others: 4,
   });
-  assert.deepEqual(server.targets, [`/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`]);
+  assert.deepEqual(server.targets, [
+    `/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`,
+  ]);
 });
 
 test('of today only the open is taken while trading is not over, and a day without trading has no bars', async (t) => {
   const server = await startMassiveServer(t, { prices: `AAPL ${DATE} 100 101` });
   const { value } = await connect(server.url, DATE).bars(DATE, ['AAPL'], never);
-  assert.deepEqual(value?.bars, [{ symbol: 'AAPL', date: DATE, open: 100, high: null, low: null, close: null, volume: null }]);
+  assert.deepEqual(value?.bars, [
+    { symbol: 'AAPL', date: DATE, open: 100, high: null, low: null, close: null, volume: null },
+  ]);
   const evening = await connect(server.url, DATE, DATE).bars(DATE, ['AAPL'], never);
-  assert.deepEqual(evening.value?.bars.map(({ close }) => close), [101]);
+  assert.deepEqual(
+    evening.value?.bars.map(({ close }) => close),
+    [101],
+  );
   for (const fault of [massiveFaults.nullResults, massiveFaults.noResults]) {
     server.set({ fault: () => fault });
-    assert.deepEqual((await connect(server.url).bars(DATE, ['AAPL'], never)).value, { bars: [], refused: [], others: 0 });
+    assert.deepEqual((await connect(server.url).bars(DATE, ['AAPL'], never)).value, {
+      bars: [],
+      refused: [],
+      others: 0,
+    });
   }
 });
 
 test('an action that cannot be read is counted outside the dates asked for; inside it leaves its date unknown, or without one all of them', async (t) => {
-  const row = (date: unknown, cash: unknown) => ({ ticker: 'AAPL', ex_dividend_date: date, cash_amount: cash, currency: 'USD' });
-  const results = [row('1999-05-06', null), row('1899-05-06', null), row('2025-11-10', 0.26), row('2025-11-20', null), row(null, 1), row('2030-01-01', 1)];
-  const server = await startMassiveServer(t, { fault: () => massiveFaults.json({ status: 'OK', results }) });
-  const page = (await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never)).value;
-  assert.deepEqual(page?.actions.map(({ action: { exDate } }) => exDate), ['2025-11-10']);
-  assert.deepEqual(page?.refused.map(({ date, reason }) => [date, reason.replace(/: .*/, '')]), [
-    ['2025-11-20', 'a dividend that cannot be read, so only 2025-11-20 is unknown'],
-    [null, 'a dividend that cannot be read'],
-  ]);
+  const row = (date: unknown, cash: unknown) => ({
+    ticker: 'AAPL',
+    ex_dividend_date: date,
+    cash_amount: cash,
+    currency: 'USD',
+  });
+  const results = [
+    row('1999-05-06', null),
+    row('1899-05-06', null),
+    row('2025-11-10', 0.26),
+    row('2025-11-20', null),
+    row(null, 1),
+    row('2030-01-01', 1),
+  ];
+  const server = await startMassiveServer(t, {
+    fault: () => massiveFaults.json({ status: 'OK', results }),
+  });
+  const page = (await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never))
+    .value;
+  assert.deepEqual(
+    page?.actions.map(({ action: { exDate } }) => exDate),
+    ['2025-11-10'],
+  );
+  assert.deepEqual(
+    page?.refused.map(({ date, reason }) => [date, reason.replace(/: .*/, '')]),
+    [
+      ['2025-11-20', 'a dividend that cannot be read, so only 2025-11-20 is unknown'],
+      [null, 'a dividend that cannot be read'],
+    ],
+  );
   assert.equal(page?.skipped, 2);
 });
 
@@ -121,7 +216,10 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
   const symbols = ['AAPL', 'MSFT', 'ASML', 'BRK-B', 'ORLY', 'XYZ', 'ABC'];
   const splits = (await massive.splits({ ...PERIOD, symbols }, null, never)).value;
   assert.deepEqual(
-    splits?.actions.map(({ action: { symbol, date, numerator, denominator } }) => `${symbol} ${date} ${numerator}/${denominator}`),
+    splits?.actions.map(
+      ({ action: { symbol, date, numerator, denominator } }) =>
+        `${symbol} ${date} ${numerator}/${denominator}`,
+    ),
     ['ORLY 2025-11-10 15/1', 'XYZ 2025-11-17 1/20', 'ABC 2025-11-18 21/20'],
   );
   const dividends = (await massive.dividends({ ...PERIOD, symbols }, null, never)).value;
@@ -129,7 +227,13 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
     dividends?.actions.map(({ action: { symbol, exDate, cash } }) => `${symbol} ${exDate} ${cash}`),
     ['AAPL 2025-11-10 260000', 'MSFT 2025-11-20 910001'],
   );
-  assert.deepEqual(dividends?.refused.map(({ symbol, date, isUnreadable }) => [symbol, date, isUnreadable]), [['ASML', '2025-11-20', false], ['BRK-B', '2025-11-21', true]]);
+  assert.deepEqual(
+    dividends?.refused.map(({ symbol, date, isUnreadable }) => [symbol, date, isUnreadable]),
+    [
+      ['ASML', '2025-11-20', false],
+      ['BRK-B', '2025-11-21', true],
+    ],
+  );
   assert.deepEqual(dividends?.refused[0]?.reason, 'a dividend in EUR');
   assert.deepEqual(server.targets, [
     '/stocks/v1/splits?execution_date.gte=2025-11-03&execution_date.lte=2025-11-28' +
@@ -140,11 +244,23 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
 });
 
 const nextUrls: [name: string, next: unknown, target: string | null][] = [
-  ["the provider's own host", 'https://api.massive.com/stocks/v1/dividends?cursor=2', '/stocks/v1/dividends?cursor=2'],
+  [
+    "the provider's own host",
+    'https://api.massive.com/stocks/v1/dividends?cursor=2',
+    '/stocks/v1/dividends?cursor=2',
+  ],
   ['any host', 'http://evil.example/stocks/v1/dividends?cursor=2', '/stocks/v1/dividends?cursor=2'],
-  ['a key in the query', 'https://x.example/stocks/v1/dividends?cursor=2&apiKey=mine', '/stocks/v1/dividends?cursor=2'],
+  [
+    'a key in the query',
+    'https://x.example/stocks/v1/dividends?cursor=2&apiKey=mine',
+    '/stocks/v1/dividends?cursor=2',
+  ],
   ['only a path', '/stocks/v1/dividends?cursor=2', '/stocks/v1/dividends?cursor=2'],
-  ['the prefix of a mirror', 'https://mirror.example/massive/stocks/v1/dividends?cursor=2', '/stocks/v1/dividends?cursor=2'],
+  [
+    'the prefix of a mirror',
+    'https://mirror.example/massive/stocks/v1/dividends?cursor=2',
+    '/stocks/v1/dividends?cursor=2',
+  ],
   ['another route', 'https://api.massive.com/v1/account?cursor=2', null],
   ['no URL', 'http://', null],
   ['a number', 7, null],
@@ -152,10 +268,20 @@ const nextUrls: [name: string, next: unknown, target: string | null][] = [
 ];
 for (const [name, next, target] of nextUrls) {
   test(`a next_url with ${name} ${target === null ? 'is not followed' : 'is asked of our own base'}`, async (t) => {
-    const server = await startMassiveServer(t, { fault: () => massiveFaults.json({ status: 'OK', results: [], next_url: next }) });
-    const answer = await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never);
+    const server = await startMassiveServer(t, {
+      fault: () => massiveFaults.json({ status: 'OK', results: [], next_url: next }),
+    });
+    const answer = await connect(server.url).dividends(
+      { ...PERIOD, symbols: ['AAPL'] },
+      null,
+      never,
+    );
     if (target !== null) assert.equal(answer.value?.next, target);
-    else assert.match(answer.problem === undefined ? '' : answer.message, /^a next_url that cannot be followed: /);
+    else
+      assert.match(
+        answer.problem === undefined ? '' : answer.message,
+        /^a next_url that cannot be followed: /,
+      );
     assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
   });
 }
@@ -164,7 +290,10 @@ test('with more symbols than fit into a URL, none is named, and the list is redu
   const server = await startMassiveServer(t, actions);
   const symbols = ['ORLY', ...Array.from({ length: 250 }, (_, index) => `S${index}`)];
   const { value } = await connect(server.url).splits({ ...PERIOD, symbols }, null, never);
-  assert.deepEqual(value?.actions.map(({ action }) => action.symbol), ['ORLY']);
+  assert.deepEqual(
+    value?.actions.map(({ action }) => action.symbol),
+    ['ORLY'],
+  );
   assert.ok(!server.targets[0]?.includes('any_of'));
 });
 
@@ -199,15 +328,30 @@ test('every ratio of integers that the database holds is stored exactly', () => 
     fc.property(shares, shares, (to, from) => {
       const ratio = ratioOf(String(to), String(from));
       if (to === from) return assert.equal(ratio, null);
-      assert.equal(BigInt(ratio?.numerator ?? 0) * BigInt(from), BigInt(ratio?.denominator ?? 0) * BigInt(to));
+      assert.equal(
+        BigInt(ratio?.numerator ?? 0) * BigInt(from),
+        BigInt(ratio?.denominator ?? 0) * BigInt(to),
+      );
     }),
   );
 });
 
 test('a split that is named twice counts once, and two of one day multiply', () => {
-  const split = (date: string, numerator: number, denominator: number) => ({ symbol: 'A', date, numerator, denominator });
+  const split = (date: string, numerator: number, denominator: number) => ({
+    symbol: 'A',
+    date,
+    numerator,
+    denominator,
+  });
   assert.deepEqual(
-    combineSplits([split('d1', 2, 1), split('d1', 2, 1), split('d2', 1, 50), split('d2', 25, 1), split('d3', 1, 50), split('d3', 50, 1)]),
+    combineSplits([
+      split('d1', 2, 1),
+      split('d1', 2, 1),
+      split('d2', 1, 50),
+      split('d2', 25, 1),
+      split('d3', 1, 50),
+      split('d3', 50, 1),
+    ]),
     [split('d1', 2, 1), split('d2', 1, 2)],
   );
 });
@@ -229,5 +373,6 @@ const amounts: [text: string, cash: number | null][] = [
   ['0x1', null],
 ];
 for (const [text, cash] of amounts) {
-  test(`a dividend of ${text || 'nothing'} is ${cash ?? 'none'}`, () => assert.equal(cashOf(text), cash));
+  test(`a dividend of ${text || 'nothing'} is ${cash ?? 'none'}`, () =>
+    assert.equal(cashOf(text), cash));
 }

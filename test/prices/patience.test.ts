@@ -3,10 +3,25 @@ import { test } from 'node:test';
 import { createPatience } from '../../src/prices/patience.ts';
 import type { Problem, ProviderResponse } from '../../src/prices/provider.ts';
 
-/** What the provider answers in turn (the last for ever), how long may be waited; what is waited, and the end. */
-const cases: [name: string, answers: (Problem | 'data')[], bound: number, waits: number[], end: Problem | 'data'][] = [
+/**
+ * What the provider answers in turn (the last for ever), how long may be waited; what is waited,
+ * and the end.
+ */
+const cases: [
+  name: string,
+  answers: (Problem | 'data')[],
+  bound: number,
+  waits: number[],
+  end: Problem | 'data',
+][] = [
   ['an answer', ['data'], 300_000, [], 'data'],
-  ['a short limit is waited out', ['short_limit', 'short_limit', 'data'], 300_000, [2_000, 4_000], 'data'],
+  [
+    'a short limit is waited out',
+    ['short_limit', 'short_limit', 'data'],
+    300_000,
+    [2_000, 4_000],
+    'data',
+  ],
   ['as long as the bound allows', ['short_limit'], 15_000, [2_000, 4_000, 8_000], 'short_limit'],
   [
     'waits grow to a minute',
@@ -45,21 +60,35 @@ for (const [name, answers, maxLimitWaitMs, expected, end] of cases) {
 
 test('the bound holds for all requests together', async () => {
   const wait = async () => {};
-  const patience = createPatience({ maxLimitWaitMs: 5_000, signal: new AbortController().signal, wait });
-  const answers: ProviderResponse<number>[] = [{ problem: 'short_limit', message: '' }, { value: 1 }];
-  assert.equal((await patience.ask(async () => answers.shift() as ProviderResponse<number>)).value, 1);
+  const patience = createPatience({
+    maxLimitWaitMs: 5_000,
+    signal: new AbortController().signal,
+    wait,
+  });
+  const answers: ProviderResponse<number>[] = [
+    { problem: 'short_limit', message: '' },
+    { value: 1 },
+  ];
+  assert.equal(
+    (await patience.ask(async () => answers.shift() as ProviderResponse<number>)).value,
+    1,
+  );
   assert.equal(patience.waitedMs, 2_000);
-  const limited = await patience.ask(async (): Promise<ProviderResponse<number>> => ({
-    problem: 'short_limit',
-    message: '',
-  }));
+  const limited = await patience.ask(
+    async (): Promise<ProviderResponse<number>> => ({
+      problem: 'short_limit',
+      message: '',
+    }),
+  );
   assert.deepEqual([limited.problem, patience.waitedMs], ['short_limit', 4_000]);
 });
 
 test('a wait ends at a signal', async () => {
   const abort = new AbortController();
   const patience = createPatience({ maxLimitWaitMs: 300_000, signal: abort.signal });
-  const asking = patience.ask(async (): Promise<ProviderResponse<number>> => ({ problem: 'short_limit', message: '' }));
+  const asking = patience.ask(
+    async (): Promise<ProviderResponse<number>> => ({ problem: 'short_limit', message: '' }),
+  );
   abort.abort();
   assert.equal((await asking).problem, 'short_limit');
 });

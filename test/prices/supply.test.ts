@@ -17,7 +17,11 @@ const TODAY = '2025-12-01';
 const WEEK = weekdays('2025-11-17', '2025-11-21');
 
 /** A bar for each symbol on each date, at 100 and 101. */
-function series(symbols: string, dates: readonly string[], { open = 100, close = 101 } = {}): string {
+function series(
+  symbols: string,
+  dates: readonly string[],
+  { open = 100, close = 101 } = {},
+): string {
   return symbols
     .split(' ')
     .flatMap((symbol) => dates.map((date) => `${symbol} ${date} ${open} ${close}`))
@@ -42,7 +46,14 @@ async function start(t: TestContext, options: PriceServerOptions) {
   const memory = openDatabase(':memory:');
   t.after(() => memory.close());
   const supply = (setting: Setting = {}): Promise<PriceSupply> => {
-    const { database = memory, universe = 'A B C', dates = WEEK, today = TODAY, time = '12:00', settings = {} } = setting;
+    const {
+      database = memory,
+      universe = 'A B C',
+      dates = WEEK,
+      today = TODAY,
+      time = '12:00',
+      settings = {},
+    } = setting;
     const found = readSettings({ ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url });
     const clock = () => new Date(`${today}T${time}:00.000Z`);
     const context = { database, clock, log: silentLog, settings: { ...found, ...settings } };
@@ -53,7 +64,8 @@ async function start(t: TestContext, options: PriceServerOptions) {
 }
 
 const availabilityOf = ({ dates }: PriceSupply) => dates.map(({ availability }) => availability);
-const all = (availability: string, count = WEEK.length) => Array.from({ length: count }, () => availability);
+const all = (availability: string, count = WEEK.length) =>
+  Array.from({ length: count }, () => availability);
 
 test('missing prices are downloaded once, and a second job requests nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY) });
@@ -78,11 +90,16 @@ test('holidays, weekends and symbols without a bar are not requested again', asy
     'A B',
     HISTORY.filter((date) => date !== holiday),
   );
-  const { server, supply } = await start(t, { prices: `${prices}\n${series('C', ['2025-11-20'])}` });
+  const { server, supply } = await start(t, {
+    prices: `${prices}\n${series('C', ['2025-11-20'])}`,
+  });
   const { dates, warnings } = await supply();
   assert.deepEqual(
     dates.map(({ availability, missing }) => [availability, missing.length]),
-    ['available', 'available', 'no_trading', 'available', 'available'].map((availability) => [availability, 0]),
+    ['available', 'available', 'no_trading', 'available', 'available'].map((availability) => [
+      availability,
+      0,
+    ]),
   );
   assert.deepEqual(warnings, []);
   await supply();
@@ -116,19 +133,34 @@ test('a day that is not published yet is requested again; one that others have i
   assert.equal(server.requests.length, 8);
   assert.deepEqual(await ask(), ['available', 'available']);
   assert.equal(server.requests.length, 8);
-  server.set({ fault: (request) => (request === 'C compact' ? faults.dailyQuota(KEY) : undefined) });
+  server.set({
+    fault: (request) => (request === 'C compact' ? faults.dailyQuota(KEY) : undefined),
+  });
   const stopped = await supply({ dates: ['2025-12-01'], today: '2025-12-02' });
-  assert.match(stopped.warnings.join('\n'), /^Rate limit reached: 2 of 3 symbols downloaded\n1 date left out: 2025-12-01; [^\n]*$/);
+  assert.match(
+    stopped.warnings.join('\n'),
+    /^Rate limit reached: 2 of 3 symbols downloaded\n1 date left out: 2025-12-01; [^\n]*$/,
+  );
   server.set({ fault: () => undefined });
-  const again = [`The price provider does not have all prices yet of 1 date, and is asked again: ${yesterday}`];
+  const again = [
+    `The price provider does not have all prices yet of 1 date, and is asked again: ${yesterday}`,
+  ];
   assert.deepEqual(warnings, [again, again, [], []]);
-  const settled = await supply({ dates: ['2025-12-02', '2025-12-03', '2025-12-04'], today: '2025-12-06' });
-  assert.deepEqual(settled.warnings, [again[0]?.replace(yesterday, '2025-12-04')], 'days further past had no trading');
+  const settled = await supply({
+    dates: ['2025-12-02', '2025-12-03', '2025-12-04'],
+    today: '2025-12-06',
+  });
+  assert.deepEqual(
+    settled.warnings,
+    [again[0]?.replace(yesterday, '2025-12-04')],
+    'days further past had no trading',
+  );
 });
 
 test('of today only the open is stored, and the rest is fetched when New York has closed', async (t) => {
   const { server, database, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
-  const close = () => database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
+  const close = () =>
+    database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
   assert.deepEqual(availabilityOf(await supply({ universe: 'A', dates: [TODAY] })), ['available']);
   assert.equal(close(), null);
   await supply({ universe: 'A', dates: [TODAY], time: '20:59' });
@@ -152,7 +184,13 @@ test('the daily quota stops the downloads: complete dates run, the others are re
   ]);
   server.set({ fault: () => undefined });
   assert.deepEqual(availabilityOf(await supply({ universe: 'A B C D' })), all('available'));
-  assert.deepEqual(server.requests, ['A compact', 'B compact', 'C compact', 'C compact', 'D compact']);
+  assert.deepEqual(server.requests, [
+    'A compact',
+    'B compact',
+    'C compact',
+    'C compact',
+    'D compact',
+  ]);
 });
 
 test('what completes the most dates is downloaded first', async (t) => {
@@ -206,8 +244,16 @@ const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warni
     () => faults.badKey,
     /^The price provider does not accept the key in ALPHAADVANTAGE_API_KEY/,
   ],
-  ['daily prices as premium', () => faults.premium, /^The price provider limits daily prices to paying customers/],
-  ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(a response that is not JSON/],
+  [
+    'daily prices as premium',
+    () => faults.premium,
+    /^The price provider limits daily prices to paying customers/,
+  ],
+  [
+    'nothing but pages',
+    () => faults.html,
+    /^The price provider cannot be reached \(a response that is not JSON/,
+  ],
 ];
 for (const [name, fault, warning] of useless) {
   test(`${name}: the job continues with the stored prices`, async (t) => {
@@ -215,15 +261,26 @@ for (const [name, fault, warning] of useless) {
     storePrices(database, series('A', WEEK));
     const supplied = await supply({ universe: 'A B C D' });
     assert.deepEqual(availabilityOf(supplied), all('available'));
-    assert.match(supplied.warnings.find((sentence) => warning.test(sentence)) ?? supplied.warnings.join(), warning);
+    assert.match(
+      supplied.warnings.find((sentence) => warning.test(sentence)) ?? supplied.warnings.join(),
+      warning,
+    );
     assert.ok(supplied.warnings.includes('3 of 4 symbols have no price data on some of the dates'));
     assert.ok(!JSON.stringify(supplied).includes(KEY));
   });
 }
 
 const off: [name: string, settings: Partial<Settings>, warning: string][] = [
-  ['switched off', { autoDownloadPriceData: false }, 'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false'],
-  ['without a key', { alphaVantageApiKey: null }, 'Price data is not downloaded: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set'],
+  [
+    'switched off',
+    { autoDownloadPriceData: false },
+    'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
+  ],
+  [
+    'without a key',
+    { alphaVantageApiKey: null },
+    'Price data is not downloaded: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set',
+  ],
 ];
 for (const [name, settings, warning] of off) {
   test(`downloads ${name}: no request is made, one bar is enough`, async (t) => {
@@ -231,7 +288,10 @@ for (const [name, settings, warning] of off) {
     storePrices(database, series('A', WEEK));
     const supplied = await supply({ settings });
     assert.deepEqual(availabilityOf(supplied), all('available'));
-    assert.deepEqual(supplied.warnings, [warning, '2 of 3 symbols have no price data on some of the dates']);
+    assert.deepEqual(supplied.warnings, [
+      warning,
+      '2 of 3 symbols have no price data on some of the dates',
+    ]);
     assert.deepEqual(server.requests, []);
   });
 }
@@ -257,7 +317,9 @@ test('a bar with different values is a revision: the new one counts, the old one
     '3 bars differ from those stored before (A); the old values are kept in price_revisions',
   ]);
   const closes = (table: string) =>
-    database.statement(`SELECT DISTINCT close FROM ${table} WHERE date IN (SELECT value FROM json_each(?))`);
+    database.statement(
+      `SELECT DISTINCT close FROM ${table} WHERE date IN (SELECT value FROM json_each(?))`,
+    );
   assert.deepEqual(
     closes('price_data')
       .all(JSON.stringify(WEEK))
@@ -286,7 +348,8 @@ test('real prices replace synthetic ones, which never count as known beside a pr
   storePrices(database, series('A', ['2024-01-02', ...WEEK]), 'synthetic');
   const { warnings } = await supply({ universe: 'A', settings: { deploymentMode: 'DEV' } });
   assert.deepEqual(warnings, ['Synthetic prices of 1 symbol were replaced by real ones: A']);
-  const sources = 'SELECT DISTINCT source FROM price_data UNION ALL SELECT DISTINCT source FROM price_data_coverage';
+  const sources =
+    'SELECT DISTINCT source FROM price_data UNION ALL SELECT DISTINCT source FROM price_data_coverage';
   assert.deepEqual(
     database
       .statement(sources)
@@ -341,7 +404,10 @@ test('until the provider has answered, the job warns of a possible split', async
   });
   const warning = `Possible split, not confirmed by a provider: A on ${SPLIT_DAY} (1500 to 100)`;
   assert.deepEqual((await supply({ universe: 'A' })).warnings, [warning]);
-  assert.deepEqual((await supply({ universe: 'A', settings: { alphaVantageApiKey: null } })).warnings, [warning]);
+  assert.deepEqual(
+    (await supply({ universe: 'A', settings: { alphaVantageApiKey: null } })).warnings,
+    [warning],
+  );
   server.set({ fault: () => undefined });
   assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
   assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
@@ -351,22 +417,42 @@ test('one job warns of a possible split before its dates; every job warns of one
   const { database, supply } = await start(t, { prices: RAW });
   storePrices(database, `${RAW}\n${RAW.replaceAll(/\bA\b/g, 'BA')}`);
   const settings = { alphaVantageApiKey: null };
-  const possible = (symbol: string) => `Possible split, not confirmed by a provider: ${symbol} on ${SPLIT_DAY} (1500 to 100)`;
+  const possible = (symbol: string) =>
+    `Possible split, not confirmed by a provider: ${symbol} on ${SPLIT_DAY} (1500 to 100)`;
   const warningsOf = async (universe: string, dates = weekdays('2025-11-24', '2025-11-26')) => {
     const { warnings } = await supply({ universe, dates, settings });
     return warnings.filter((warning) => warning.startsWith('Possible'));
   };
   const endWith = (warnings: readonly string[]) => {
-    const range = { startDate: WEEK[0] as string, endDate: WEEK[0] as string, dates: [WEEK[0] as string] };
-    const job = { ...range, jobId: crypto.randomUUID(), runs: [], replaceExisting: false, agentConfig: {}, createdAt: TODAY };
+    const range = {
+      startDate: WEEK[0] as string,
+      endDate: WEEK[0] as string,
+      dates: [WEEK[0] as string],
+    };
+    const job = {
+      ...range,
+      jobId: crypto.randomUUID(),
+      runs: [],
+      replaceExisting: false,
+      agentConfig: {},
+      createdAt: TODAY,
+    };
     insertJob(database, { ...job, warnings });
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(TODAY);
   };
   endWith(['Skipped 1 date']);
   endWith(await warningsOf('BA'));
-  assert.deepEqual(await warningsOf('A'), [possible('A')], 'another symbol, of which no job has warned');
+  assert.deepEqual(
+    await warningsOf('A'),
+    [possible('A')],
+    'another symbol, of which no job has warned',
+  );
   assert.deepEqual(await warningsOf('BA'), []);
-  assert.deepEqual(await warningsOf('BA', WEEK.slice(2)), [possible('BA')], 'it is in the results of this job too');
+  assert.deepEqual(
+    await warningsOf('BA', WEEK.slice(2)),
+    [possible('BA')],
+    'it is in the results of this job too',
+  );
   assert.deepEqual(await warningsOf('BA', WEEK.slice(3)), []);
 });
 
@@ -377,7 +463,10 @@ test('a history of decades is stored in slices, and another request is answered 
   const ticking = setInterval(() => (turns += 1), 0);
   await supply({ universe: 'A', dates: [long[0] as string] });
   clearInterval(ticking);
-  assert.equal(database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], long.length);
+  assert.equal(
+    database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'],
+    long.length,
+  );
   assert.ok(turns > 1);
   assert.equal(rowsOf(series('A', long)).length, long.length);
 });
@@ -401,7 +490,12 @@ test('of dates that lie far apart no bars between them are read', async (t) => {
   storePrices(database, series('S1 S2', dates));
   const { watched, sizes } = watchRows(database);
   const apart = dates.filter((_, index) => index % 100 === 0);
-  const found = await supply({ database: watched, universe, dates: apart, settings: { alphaVantageApiKey: null } });
+  const found = await supply({
+    database: watched,
+    universe,
+    dates: apart,
+    settings: { alphaVantageApiKey: null },
+  });
   assert.deepEqual(availabilityOf(found), all('available', 3));
   assert.equal(Math.max(...sizes), 2);
 });
@@ -410,11 +504,15 @@ test('jumps are looked for in 20 symbols at a time, or in fewer over years', asy
   const { database } = await start(t, { prices: '' });
   const { watched, symbols } = watchRows(database);
   const universe = Array.from({ length: 25 }, (_, index) => `S${index}`);
-  for (const from of ['2025-01-02', '2016-01-04']) await findJumps(watched, universe, { from, to: '2025-11-28' });
+  for (const from of ['2025-01-02', '2016-01-04'])
+    await findJumps(watched, universe, { from, to: '2025-11-28' });
   assert.deepEqual(symbols, [20, 5, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
 });
 
-/** A database that notes how many rows each list of rows has, and in how many symbols each statement looks for jumps. */
+/**
+ * A database that notes how many rows each list of rows has, and in how many symbols each statement
+ * looks for jumps.
+ */
 function watchRows(database: Database): { watched: Database; sizes: number[]; symbols: number[] } {
   const [sizes, symbols]: [number[], number[]] = [[], []];
   const statement: Database['statement'] = (sql, rows) => {

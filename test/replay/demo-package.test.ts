@@ -10,7 +10,10 @@ import { replay } from '../../src/replay/replay.ts';
 import { linesOf } from '../support/books.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** Made by the first version that makes packages: it is never made again, so that every later version shows that it reads it. */
+/**
+ * Made by the first version that makes packages: it is never made again, so that every later
+ * version shows that it reads it.
+ */
 const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
 const SHA256 = 'd130612397a3f4abba859aeccd8894fe43cf888389e1ebfab2381ed66c6f1a43';
 const MAX_BYTES = 350 * 1024;
@@ -22,14 +25,27 @@ test('the package in docs/ replays in full, now and in every later version', asy
   await withNewestSchema(PACKAGE, async (path, older) => {
     assert.deepEqual(older?.damage ?? [], []);
     const audited = await audit(path);
-    assert.deepEqual([audited.damage, linesOf(audited.problems.first), audited.modelDays], [[], [], 12]);
+    assert.deepEqual(
+      [audited.damage, linesOf(audited.problems.first), audited.modelDays],
+      [[], [], 12],
+    );
     const { modelDays, same, differences, lost, late, before, undigested } = await replay(path);
-    assert.deepEqual(linesOf([...differences.first, ...lost.first, ...late.first, ...before.first]), []);
+    assert.deepEqual(
+      linesOf([...differences.first, ...lost.first, ...late.first, ...before.first]),
+      [],
+    );
     assert.deepEqual([modelDays, same, undigested], [12, 12, 0]);
   });
   assert.ok(readFileSync(PACKAGE).equals(bytes), 'it is only read');
   const database = new DatabaseSync(PACKAGE, { readOnly: true });
-  assert.deepEqual({ ...database.prepare(`SELECT count(*) AS openings FROM trading_sessions WHERE status = 'opening'`).get() }, { openings: 3 });
+  assert.deepEqual(
+    {
+      ...database
+        .prepare(`SELECT count(*) AS openings FROM trading_sessions WHERE status = 'opening'`)
+        .get(),
+    },
+    { openings: 3 },
+  );
   database.close();
 });
 
@@ -37,11 +53,16 @@ test('a digit changed in a price that no model read is found by the audit of the
   const path = join(temporaryFolder(t), 'package.db');
   copyFileSync(PACKAGE, path);
   const database = new DatabaseSync(path);
-  database.exec('DROP TRIGGER price_data_revised; UPDATE price_data SET volume = volume + 1 WHERE date = (SELECT min(date) FROM price_data)');
+  database.exec(
+    'DROP TRIGGER price_data_revised; UPDATE price_data SET volume = volume + 1 WHERE date = (SELECT min(date) FROM price_data)',
+  );
   database.close();
   const found = await withNewestSchema(path, async (newest, older) => {
     const { damage, problems } = await audit(newest);
     return [[...(older?.damage ?? []), ...damage], problems.total];
   });
-  assert.deepEqual(found, [['price_data is not as the manifest states it: a value in its 279 rows has changed'], 0]);
+  assert.deepEqual(found, [
+    ['price_data is not as the manifest states it: a value in its 279 rows has changed'],
+    0,
+  ]);
 });

@@ -22,7 +22,8 @@ function mutated(value: SQLInputValue | undefined): SQLInputValue | undefined {
   return `${value.slice(0, digit.index)}${(Number(digit[0]) + 1) % 10}${value.slice(digit.index + 1)}`;
 }
 
-const rowsOf = (database: Database, table: string) => database.statement(`SELECT * FROM ${table}`).all() as Row[];
+const rowsOf = (database: Database, table: string) =>
+  database.statement(`SELECT * FROM ${table}`).all() as Row[];
 
 /** A column of a row, and what is written there. */
 interface Mutation {
@@ -35,7 +36,10 @@ interface Mutation {
 /** Every stored column of every table, once, or in the long form in every row. */
 function* mutationsOf(database: Database): Generator<Mutation> {
   for (const table of listedTables(database)) {
-    const columns = database.statement(`SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`).all().map(({ name }) => String(name));
+    const columns = database
+      .statement(`SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`)
+      .all()
+      .map(({ name }) => String(name));
     const own = columns.map((column) => `${column} IS ?`).join(' AND ');
     for (const column of columns) {
       const rows = rowsOf(database, table).filter((row) => mutated(row[column]) !== undefined);
@@ -50,13 +54,23 @@ function* mutationsOf(database: Database): Generator<Mutation> {
 /** SQLITE_CONSTRAINT_PRIMARYKEY, _ROWID and _UNIQUE: a key refuses the value. */
 const CONSTRAINTS = new Set<unknown>([1_555, 2_579, 2_067]);
 
-/** Does one mutation, as somebody would who forges a file, looks unless a key refuses it, and takes it back. */
-async function mutate(database: Database, { sql, values }: Mutation, look: () => Promise<void>): Promise<void> {
+/**
+ * Does one mutation, as somebody would who forges a file, looks unless a key refuses it, and takes
+ * it back.
+ */
+async function mutate(
+  database: Database,
+  { sql, values }: Mutation,
+  look: () => Promise<void>,
+): Promise<void> {
   await undone(database, [], async () => {
     try {
       database.statement(sql).run(...values);
     } catch (error) {
-      assert.ok(error instanceof Error && 'errcode' in error && CONSTRAINTS.has(error.errcode), `${sql}: ${error}`);
+      assert.ok(
+        error instanceof Error && 'errcode' in error && CONSTRAINTS.has(error.errcode),
+        `${sql}: ${error}`,
+      );
       return;
     }
     await look();
@@ -65,25 +79,48 @@ async function mutate(database: Database, { sql, values }: Mutation, look: () =>
 
 async function forgeable(): Promise<Database> {
   const { database } = await richBooks();
-  for (const { name } of database.statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all())
+  for (const { name } of database
+    .statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
+    .all())
     database.statement(`DROP TRIGGER ${name}`).run();
   database.statement('PRAGMA ignore_check_constraints = ON').run();
   return database;
 }
 
 /**
- * What replay, digests and audit cannot find in the database of a service, and why. A package has a manifest, which leaves
- * nothing out.
+ * What replay, digests and audit cannot find in the database of a service, and why. A package has a
+ * manifest, which leaves nothing out.
  */
 const exempt: [place: RegExp, why: string][] = [
-  [/^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/, 'the course of a job after a model-day was committed'],
+  [
+    /^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/,
+    'the course of a job after a model-day was committed',
+  ],
   [/^simulation_runs\.left_out$/, 'what a provider refused counts while the job runs'],
-  [/^(simulation_runs|job_details)\.status$/, 'the same; the check compares the latter with the sessions, in a process of its own'],
-  [/^served_models\./, 'they follow from the messages; the check compares them, in a process of its own'],
-  [/^trading_sessions\.(active_from|active_to|start_changed)$/, 'which of its sessions counts since when changes with later ones'],
-  [/^session_prices\.(price|split|dividend)_changed$/, 'whether prices have changed since changes with them'],
-  [/^(price_data|stock_splits|dividends)\.(source|recorded_at)$/, 'a source of the same kind and a time before the same session say the same'],
-  [/^(price|stock_split|dividend)_revisions\./, 'most were replaced before any model could read them'],
+  [
+    /^(simulation_runs|job_details)\.status$/,
+    'the same; the check compares the latter with the sessions, in a process of its own',
+  ],
+  [
+    /^served_models\./,
+    'they follow from the messages; the check compares them, in a process of its own',
+  ],
+  [
+    /^trading_sessions\.(active_from|active_to|start_changed)$/,
+    'which of its sessions counts since when changes with later ones',
+  ],
+  [
+    /^session_prices\.(price|split|dividend)_changed$/,
+    'whether prices have changed since changes with them',
+  ],
+  [
+    /^(price_data|stock_splits|dividends)\.(source|recorded_at)$/,
+    'a source of the same kind and a time before the same session say the same',
+  ],
+  [
+    /^(price|stock_split|dividend)_revisions\./,
+    'most were replaced before any model could read them',
+  ],
   [/^price_data\.(symbol|date|open|close)$/, 'no model read the first bar of the series'],
 ];
 
@@ -100,13 +137,25 @@ test('a digit changed in any column of any table is found by replay, its digests
       const replayed = await replayOf(database);
       if (replayed.differences.length + replayed.lost.length + replayed.late.length > 0) return;
       const references = database.statement('PRAGMA foreign_key_check').all();
-      if (references.length === 0 && JSON.stringify([replayed, await auditOf(database)]) === untouched) missed.add(place);
+      if (
+        references.length === 0 &&
+        JSON.stringify([replayed, await auditOf(database)]) === untouched
+      )
+        missed.add(place);
     });
   }
   assert.ok(count > 80);
-  assert.deepEqual([...missed].filter((place) => !exempt.some(([known]) => known.test(place))), []);
-  const isUsed = ([known]: (typeof exempt)[number]) => !isLong || [...missed].some((place) => known.test(place));
-  assert.deepEqual(exempt.filter((entry) => !isUsed(entry)), [], 'every exemption is needed');
+  assert.deepEqual(
+    [...missed].filter((place) => !exempt.some(([known]) => known.test(place))),
+    [],
+  );
+  const isUsed = ([known]: (typeof exempt)[number]) =>
+    !isLong || [...missed].some((place) => known.test(place));
+  assert.deepEqual(
+    exempt.filter((entry) => !isUsed(entry)),
+    [],
+    'every exemption is needed',
+  );
 });
 
 test('in a package, a digit changed in any column of any table is found by its manifest, which names the table', async () => {
@@ -117,8 +166,12 @@ test('in a package, a digit changed in any column of any table is found by its m
   for (const mutation of mutationsOf(database))
     await mutate(database, mutation, async () => {
       count += 1;
-      const { rows } = database.statement(`SELECT count(*) AS rows FROM ${mutation.table}`).get() as Row;
-      const said = [`${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`];
+      const { rows } = database
+        .statement(`SELECT count(*) AS rows FROM ${mutation.table}`)
+        .get() as Row;
+      const said = [
+        `${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`,
+      ];
       assert.deepEqual(atOnce(checkManifest(database)), said, mutation.sql);
     });
   assert.ok(count > 120);
@@ -126,14 +179,25 @@ test('in a package, a digit changed in any column of any table is found by its m
 
 /** Other damage to a package. */
 const damaged: [sql: string, said: string][] = [
-  ['DELETE FROM tool_usage WHERE tool_name = \'calculate\'', 'tool_usage is not as the manifest states it: it has 23 rows, not 25'],
+  [
+    "DELETE FROM tool_usage WHERE tool_name = 'calculate'",
+    'tool_usage is not as the manifest states it: it has 23 rows, not 25',
+  ],
   ['DROP TABLE market_days', 'market_days is in the manifest, but not in the file'],
-  ['CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)', 'notes is not as the manifest states it: it is not listed, and has 1 row'],
-  [`DELETE FROM package_manifest WHERE table_name = 'holdings'`, 'holdings is not as the manifest states it: it is not listed, and has 31 rows'],
+  [
+    'CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)',
+    'notes is not as the manifest states it: it is not listed, and has 1 row',
+  ],
+  [
+    `DELETE FROM package_manifest WHERE table_name = 'holdings'`,
+    'holdings is not as the manifest states it: it is not listed, and has 31 rows',
+  ],
 ];
 test('a manifest names tables with rows too few or too many, and tables that are missing or added', async () => {
   const database = await forgeable();
   writeManifest(database);
   for (const [sql, said] of damaged)
-    await undone(database, sql.split('; '), async () => assert.deepEqual(atOnce(checkManifest(database)), [said]));
+    await undone(database, sql.split('; '), async () =>
+      assert.deepEqual(atOnce(checkManifest(database)), [said]),
+    );
 });

@@ -11,12 +11,24 @@ import { rowsAsText } from '../support/tables.ts';
 test('over the past, no query of a market reads a whole table of prices', () => {
   const database = openDatabase(':memory:');
   const past = openPast(database);
-  const ofMarkets = queries.filter(({ sql }) => /FROM (price_data|stock_splits|dividends)\b[^]*\?/.test(sql) && /adjusted|chosen|named|\?3/.test(sql));
+  const ofMarkets = queries.filter(
+    ({ sql }) =>
+      /FROM (price_data|stock_splits|dividends)\b[^]*\?/.test(sql) &&
+      /adjusted|chosen|named|\?3/.test(sql),
+  );
   assert.ok(ofMarkets.length >= 7);
   const scans = ofMarkets.flatMap(({ sql }) => {
-    const steps = database.statement(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
-    // In the views of the past, `own` and `other` are their tables. A query of dividends gives that name to those it has chosen.
-    return steps.filter((step) => /^SCAN (own|other)$|^SCAN (price_data|stock_splits)\b|^MATERIALIZE (price|stock|dividends)/.test(step));
+    const steps = database
+      .statement(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail));
+    // In the views of the past, `own` and `other` are their tables. A query of dividends gives that
+    // name to those it has chosen.
+    return steps.filter((step) =>
+      /^SCAN (own|other)$|^SCAN (price_data|stock_splits)\b|^MATERIALIZE (price|stock|dividends)/.test(
+        step,
+      ),
+    );
   });
   assert.deepEqual(scans, []);
   past.end();
@@ -24,8 +36,13 @@ test('over the past, no query of a market reads a whole table of prices', () => 
 
 test('the past: each row as it was at an instant, and leniently its first known version', async () => {
   const { database } = await richBooks();
-  const bars = () => rowsAsText(database, `SELECT date, open, close, adjusted FROM price_data WHERE symbol = 'AAPL' AND date = '2025-01-02'`);
-  const splits = () => rowsAsText(database, 'SELECT symbol, numerator, denominator FROM stock_splits');
+  const bars = () =>
+    rowsAsText(
+      database,
+      `SELECT date, open, close, adjusted FROM price_data WHERE symbol = 'AAPL' AND date = '2025-01-02'`,
+    );
+  const splits = () =>
+    rowsAsText(database, 'SELECT symbol, numerator, denominator FROM stock_splits');
   const dividends = () => rowsAsText(database, 'SELECT symbol, cash_e6, basis FROM dividends');
   const past = openPast(database);
   /** Instants in 2020 at 00:00, when the rich books were filled, a second for each change. */
@@ -44,7 +61,10 @@ test('the past: each row as it was at an instant, and leniently its first known 
     [18, ['2025-01-02 99 100 0'], ['ORLY 3 2'], ['AAPL 250000 as_paid']],
   ]);
   past.goTo('2019-12-31T00:00:00.000Z', true);
-  assert.deepEqual([bars(), splits(), dividends()], [['2025-01-02 99 100 0'], ['ORLY 4 2'], ['AAPL 300000 as_paid']]);
+  assert.deepEqual(
+    [bars(), splits(), dividends()],
+    [['2025-01-02 99 100 0'], ['ORLY 4 2'], ['AAPL 300000 as_paid']],
+  );
   past.end();
   assert.deepEqual(dividends(), ['AAPL 250000 as_paid']);
 });

@@ -10,13 +10,24 @@ const NOTHING = { differences: [], before: [], lost: [], late: [], undigested: 0
 
 test('untouched books replay in full: the active and the superseded, with news from the record', async () => {
   const { database } = await richBooks();
-  assert.deepEqual(await replayOf(database), { same: '8 of 8', superseded: '1 of 1', ...NOTHING, fromOutside: 2 });
-  assert.deepEqual(database.statement('SELECT name FROM sqlite_temp_schema').all(), [], 'nothing is left behind');
+  assert.deepEqual(await replayOf(database), {
+    same: '8 of 8',
+    superseded: '1 of 1',
+    ...NOTHING,
+    fromOutside: 2,
+  });
+  assert.deepEqual(
+    database.statement('SELECT name FROM sqlite_temp_schema').all(),
+    [],
+    'nothing is left behind',
+  );
 });
 
 /** The statements that remove all triggers, as somebody who forges a file would. */
 function withoutTriggers(database: Database): string[] {
-  const triggers = database.statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all();
+  const triggers = database
+    .statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
+    .all();
   return triggers.map(({ name }) => `DROP TRIGGER ${name}`);
 }
 
@@ -24,36 +35,147 @@ const CHANGED = (part: string) => `${part} changed after the commit`;
 const SESSION = (model: string, date: string) =>
   `session_id = (SELECT session_id FROM trading_sessions WHERE model = '${model}' AND date = '${date}' AND status = 'active')`;
 
-/** What is done to the rich books, without digests, so that only what replay makes itself can find it; and one thing that it says. */
+/**
+ * What is done to the rich books, without digests, so that only what replay makes itself can find
+ * it; and one thing that it says.
+ */
 const forged: [name: string, sql: string, said: string | RegExp][] = [
-  ['an open', `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`, /^model-a 2025-01-06: its morning report, line 4: stored ".*10020", replayed ".*10020.1"; 2 more lines differ$/],
-  ['a close before the morning', `UPDATE price_data SET close = 101.5 WHERE symbol = 'AAPL' AND date = '2025-01-03'`, 'model-a 2025-01-06: its morning report, line 12: stored "AAPL 101 102", replayed "AAPL 101.5 102"'],
-  ['the close of the day', `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`, 'model-a 2025-01-08: position 2, portfolio_value_e4: stored 100850000, replayed 100850008'],
-  ['an old bar that a model read', `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`, /^model-a 2025-01-03: step 1, get_price_history: result: stored .*"open":99,.*, replayed .*"open":98,/],
-  ['a price as it was before a revision', `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`, /^model-a 2025-01-06: step 1, get_price: result: stored .*198.*, replayed .*199/],
-  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'lost: model-b 2025-01-06: its morning report, line 13: stored "MSFT 198 196", replayed "MSFT 201 196"'],
-  ['a split', 'UPDATE stock_splits SET numerator = 5', /^model-a 2025-01-08: its morning report, line 4: stored ".*10054", replayed ".*10194"; 2 more lines differ$/],
+  [
+    'an open',
+    `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`,
+    /^model-a 2025-01-06: its morning report, line 4: stored ".*10020", replayed ".*10020.1"; 2 more lines differ$/,
+  ],
+  [
+    'a close before the morning',
+    `UPDATE price_data SET close = 101.5 WHERE symbol = 'AAPL' AND date = '2025-01-03'`,
+    'model-a 2025-01-06: its morning report, line 12: stored "AAPL 101 102", replayed "AAPL 101.5 102"',
+  ],
+  [
+    'the close of the day',
+    `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`,
+    'model-a 2025-01-08: position 2, portfolio_value_e4: stored 100850000, replayed 100850008',
+  ],
+  [
+    'an old bar that a model read',
+    `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`,
+    /^model-a 2025-01-03: step 1, get_price_history: result: stored .*"open":99,.*, replayed .*"open":98,/,
+  ],
+  [
+    'a price as it was before a revision',
+    `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`,
+    /^model-a 2025-01-06: step 1, get_price: result: stored .*198.*, replayed .*199/,
+  ],
+  [
+    'when a price was revised',
+    `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`,
+    'lost: model-b 2025-01-06: its morning report, line 13: stored "MSFT 198 196", replayed "MSFT 201 196"',
+  ],
+  [
+    'a split',
+    'UPDATE stock_splits SET numerator = 5',
+    /^model-a 2025-01-08: its morning report, line 4: stored ".*10054", replayed ".*10194"; 2 more lines differ$/,
+  ],
   ['the time of a split', `UPDATE stock_splits SET date = '2025-01-07'`, /^model-a 2025-01-07: /],
-  ['a dividend', 'UPDATE dividends SET cash_e6 = 260000', 'model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"; 2 more lines differ'],
-  ['an order of an answer', `UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'`, /^model-a 2025-01-03: step 2, buy: result: stored .*10.*, replayed .*11/],
-  ['the last words of a day', `UPDATE reasoning_logs SET content = 'Done' WHERE content = 'done'`, 'model-a 2025-01-03: session_summary: stored "done", replayed "Done"'],
-  ['a result', `UPDATE reasoning_logs SET content = replace(content, '3333', '3334')`, /^model-a 2025-01-03: step 1, calculate: result: stored .*3334.*, replayed .*3333/],
-  ['a line of a morning report', `UPDATE reasoning_logs SET content = replace(content, 'Cash: 10000', 'Cash: 20000')`, 'model-a 2025-01-03: its morning report, line 3: stored "Cash: 20000", replayed "Cash: 10000"'],
-  ['a word of the prompt', `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`, /^model-a 2025-01-03: its prompt, line 1: stored .*day trader.*, replayed .*stock trader/],
-  ['a note in the record', `UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}`, 'model-b 2025-01-03: note: stored "Sell AAPL.", replayed "Hold AAPL."'],
-  ['cash', `UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000'],
-  ['a holding', `UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10`, /^model-a 2025-01-03: position 1, holdings: stored "9 AAPL", replayed "10 AAPL"$/],
-  ['a mark in the evidence', `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}`, 'model-a 2025-01-06: the close of AAPL that it used: stored "103.0001 of 2025-01-06", replayed "103.00 of 2025-01-06"'],
-  ['a count of refusals', `UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'`, /^model-a 2025-01-03: tool usage: /],
-  ['the entry: its prompt', `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`, /^model-a 2025-01-03: its prompt, line 13: .* replayed "Further instructions:"; 2 more lines differ$/],
-  ['the entry: whether it keeps notes', `UPDATE simulation_runs SET entry = json_set(entry, '$.notes', json('false'))`, /^model-a 2025-01-03: its morning report, line 7: stored "Your note: none"/],
-  ['the terms: the initial cash', `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`, 'model-a 2025-01-03: its morning report, line 3: stored "Cash: 10000", replayed "Cash: 10001"; 1 more line differs'],
-  ['the terms: a symbol of the universe', `UPDATE jobs SET agent_config = json_set(agent_config, '$.stock_symbols', json('["AAPL","MSFT"]'))`, /^model-a 2025-01-03: its morning report, line 12: stored "ORLY 30 -", replayed nothing$/],
-  ['the terms: commission', `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`, /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."; 1 more line differs$/],
-  ['a version of the wording that is not known', `UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know'],
-  ['a missing message', `DELETE FROM reasoning_logs WHERE tool_name = 'calculate'`, 'model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls'],
-  ['the number of a message', `UPDATE reasoning_logs SET message_index = 60 WHERE content = 'done' AND ${SESSION('model-a', '2025-01-07')}`, 'model-a 2025-01-07: numbers of its messages: stored "0 1 60", replayed "0 1 2"'],
-  ['another day to start from', `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`, /^model-a 2025-01-07: its morning report, line 3: stored "Cash: / ],
+  [
+    'a dividend',
+    'UPDATE dividends SET cash_e6 = 260000',
+    'model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"; 2 more lines differ',
+  ],
+  [
+    'an order of an answer',
+    `UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'`,
+    /^model-a 2025-01-03: step 2, buy: result: stored .*10.*, replayed .*11/,
+  ],
+  [
+    'the last words of a day',
+    `UPDATE reasoning_logs SET content = 'Done' WHERE content = 'done'`,
+    'model-a 2025-01-03: session_summary: stored "done", replayed "Done"',
+  ],
+  [
+    'a result',
+    `UPDATE reasoning_logs SET content = replace(content, '3333', '3334')`,
+    /^model-a 2025-01-03: step 1, calculate: result: stored .*3334.*, replayed .*3333/,
+  ],
+  [
+    'a line of a morning report',
+    `UPDATE reasoning_logs SET content = replace(content, 'Cash: 10000', 'Cash: 20000')`,
+    'model-a 2025-01-03: its morning report, line 3: stored "Cash: 20000", replayed "Cash: 10000"',
+  ],
+  [
+    'a word of the prompt',
+    `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`,
+    /^model-a 2025-01-03: its prompt, line 1: stored .*day trader.*, replayed .*stock trader/,
+  ],
+  [
+    'a note in the record',
+    `UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}`,
+    'model-b 2025-01-03: note: stored "Sell AAPL.", replayed "Hold AAPL."',
+  ],
+  [
+    'cash',
+    `UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}`,
+    'model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000',
+  ],
+  [
+    'a holding',
+    `UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10`,
+    /^model-a 2025-01-03: position 1, holdings: stored "9 AAPL", replayed "10 AAPL"$/,
+  ],
+  [
+    'a mark in the evidence',
+    `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}`,
+    'model-a 2025-01-06: the close of AAPL that it used: stored "103.0001 of 2025-01-06", replayed "103.00 of 2025-01-06"',
+  ],
+  [
+    'a count of refusals',
+    `UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'`,
+    /^model-a 2025-01-03: tool usage: /,
+  ],
+  [
+    'the entry: its prompt',
+    `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`,
+    /^model-a 2025-01-03: its prompt, line 13: .* replayed "Further instructions:"; 2 more lines differ$/,
+  ],
+  [
+    'the entry: whether it keeps notes',
+    `UPDATE simulation_runs SET entry = json_set(entry, '$.notes', json('false'))`,
+    /^model-a 2025-01-03: its morning report, line 7: stored "Your note: none"/,
+  ],
+  [
+    'the terms: the initial cash',
+    `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`,
+    'model-a 2025-01-03: its morning report, line 3: stored "Cash: 10000", replayed "Cash: 10001"; 1 more line differs',
+  ],
+  [
+    'the terms: a symbol of the universe',
+    `UPDATE jobs SET agent_config = json_set(agent_config, '$.stock_symbols', json('["AAPL","MSFT"]'))`,
+    /^model-a 2025-01-03: its morning report, line 12: stored "ORLY 30 -", replayed nothing$/,
+  ],
+  [
+    'the terms: commission',
+    `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`,
+    /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."; 1 more line differs$/,
+  ],
+  [
+    'a version of the wording that is not known',
+    `UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}`,
+    'model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know',
+  ],
+  [
+    'a missing message',
+    `DELETE FROM reasoning_logs WHERE tool_name = 'calculate'`,
+    'model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls',
+  ],
+  [
+    'the number of a message',
+    `UPDATE reasoning_logs SET message_index = 60 WHERE content = 'done' AND ${SESSION('model-a', '2025-01-07')}`,
+    'model-a 2025-01-07: numbers of its messages: stored "0 1 60", replayed "0 1 2"',
+  ],
+  [
+    'another day to start from',
+    `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`,
+    /^model-a 2025-01-07: its morning report, line 3: stored "Cash: /,
+  ],
 ];
 test('whatever is forged is named, without digests: replay makes everything from prices, answers and terms', async () => {
   const { database } = await richBooks();
@@ -63,26 +185,48 @@ test('whatever is forged is named, without digests: replay makes everything from
     await undone(database, [...triggers, 'DELETE FROM session_digests', sql], async () => {
       const { differences, lost } = await replayOf(database);
       const lines = [...differences, ...lost.map((line) => `lost: ${line}`)];
-      const isSaid = lines.some((line) => (typeof said === 'string' ? line === said : said.test(line)));
+      const isSaid = lines.some((line) =>
+        typeof said === 'string' ? line === said : said.test(line),
+      );
       if (!isSaid) missed.push([name, said, ...lines.slice(0, 12)]);
     });
   assert.deepEqual(missed, []);
 });
 
-/** Columns of which replay itself compares every value, and how it begins to say that one differs. */
+/**
+ * Columns of which replay itself compares every value, and how it begins to say that one differs.
+ */
 const compared: [table: string, columns: string[], said: (column: string) => string][] = [
   [
     'positions',
-    ['action_id', 'action_type', 'symbol', 'amount', 'price_e4', 'cash_e4', 'portfolio_value_e4', 'daily_profit_e4', 'daily_return_pct'],
+    [
+      'action_id',
+      'action_type',
+      'symbol',
+      'amount',
+      'price_e4',
+      'cash_e4',
+      'portfolio_value_e4',
+      'daily_profit_e4',
+      'daily_return_pct',
+    ],
     (column) => `position \\d+, ${column}`,
   ],
-  ['trading_sessions', ['steps', 'total_messages', 'session_summary', 'note', 'initial_cash_e4'], (column) => column],
+  [
+    'trading_sessions',
+    ['steps', 'total_messages', 'session_summary', 'note', 'initial_cash_e4'],
+    (column) => column,
+  ],
   ['reasoning_logs', ['tool_name', 'tool_input'], (column) => `step \\d+, \\w+: ${column}`],
   ['session_prices', ['held_since'], () => 'since when it held \\w+'],
   ['session_prices', ['open_e4', 'open_date'], () => 'the open of \\w+ that it used'],
   ['session_prices', ['close_e4', 'close_date'], () => 'the close of \\w+ that it used'],
   ['session_splits', ['numerator', 'denominator'], () => 'the splits that it knew'],
-  ['session_dividends', ['ex_date', 'cash_e6', 'basis', 'splits', 'paid_e6'], () => 'the dividends that it knew'],
+  [
+    'session_dividends',
+    ['ex_date', 'cash_e6', 'basis', 'splits', 'paid_e6'],
+    () => 'the dividends that it knew',
+  ],
   ['tool_usage', ['calls', 'refused'], () => 'tool usage'],
 ];
 test('what was committed is compared column by column, to the last digit, without digests', async () => {
@@ -97,11 +241,14 @@ test('what was committed is compared column by column, to the last digit, withou
       );
       const { key, kind } = about.get(table, column) ?? {};
       const names = String(key ?? 'rowid');
-      const changed = kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
+      const changed =
+        kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
       const sql = `UPDATE ${table} SET ${column} = ${changed} WHERE (${names}) = (SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${names} DESC LIMIT 1)`;
       await undone(database, [...triggers, 'DELETE FROM session_digests', sql], async () => {
         const { differences, lost, late } = await replayOf(database);
-        const isSaid = [...differences, ...lost].some((line) => new RegExp(`: ${said(column)}: stored`).test(line));
+        const isSaid = [...differences, ...lost].some((line) =>
+          new RegExp(`: ${said(column)}: stored`).test(line),
+        );
         if (!isSaid) missed.push([table, column, ...differences.slice(0, 5), ...lost, ...late]);
       });
     }
@@ -110,83 +257,196 @@ test('what was committed is compared column by column, to the last digit, withou
 
 /** What is done to the first prompt of model-a, and the only line that is said of it. */
 const changedPrompts: [name: string, sql: string, said: RegExp][] = [
-  ['one word', `replace(content, 'stock trader', 'day trader')`, /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/],
-  ['every line', `replace(content, char(10), '!' || char(10)) || '!'`, /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"; \d+ more lines differ$/],
-  ['one line more', `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`, /^its prompt, line 4: stored "Be bold\.", replayed nothing$/],
-  ['an empty line more', `content || char(10)`, /^its prompt, line \d+: stored "", replayed nothing$/],
-  ['one long line', `hex(zeroblob(100000))`, /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"; \d+ more lines differ$/],
+  [
+    'one word',
+    `replace(content, 'stock trader', 'day trader')`,
+    /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/,
+  ],
+  [
+    'every line',
+    `replace(content, char(10), '!' || char(10)) || '!'`,
+    /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"; \d+ more lines differ$/,
+  ],
+  [
+    'one line more',
+    `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`,
+    /^its prompt, line 4: stored "Be bold\.", replayed nothing$/,
+  ],
+  [
+    'an empty line more',
+    `content || char(10)`,
+    /^its prompt, line \d+: stored "", replayed nothing$/,
+  ],
+  [
+    'one long line',
+    `hex(zeroblob(100000))`,
+    /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"; \d+ more lines differ$/,
+  ],
 ];
 test('a changed message is one line: where it begins to differ, excerpts, and how many more lines differ', async () => {
   const { database } = await richBooks();
   for (const [name, sql, said] of changedPrompts) {
     const changed = `UPDATE reasoning_logs SET content = ${sql} WHERE message_index = 0 AND ${SESSION('model-a', '2025-01-03')}`;
-    await undone(database, [...withoutTriggers(database), 'DELETE FROM session_digests', changed], async () => {
-      const lines = (await replayOf(database)).differences;
-      assert.equal(lines.length, 1, `${name}: ${lines.slice(0, 5).join('\n')}`);
-      assert.match(String(lines[0]?.replace('model-a 2025-01-03: ', '')), said, name);
-    });
+    await undone(
+      database,
+      [...withoutTriggers(database), 'DELETE FROM session_digests', changed],
+      async () => {
+        const lines = (await replayOf(database)).differences;
+        assert.equal(lines.length, 1, `${name}: ${lines.slice(0, 5).join('\n')}`);
+        assert.match(String(lines[0]?.replace('model-a 2025-01-03: ', '')), said, name);
+      },
+    );
   }
 });
 
 /** What no computation can find again: digests do, and say which part it is. */
 const digested: [name: string, sql: string, part: string][] = [
-  ['thoughts', `UPDATE reasoning_logs SET summary = 'Wishing.' WHERE summary = 'Thinking.'`, 'its conversation'],
-  ['words beside tool calls', `UPDATE reasoning_logs SET content = 'I see.' WHERE content = 'I look.'`, 'its conversation'],
-  ['when a message was written', `UPDATE reasoning_logs SET timestamp = '2020-01-01T00:00:01.001Z' WHERE message_index = 0`, 'its conversation'],
-  ['news', `UPDATE reasoning_logs SET content = replace(content, 'rises', 'falls') WHERE tool_name = 'search_news'`, 'its conversation'],
-  ['tokens', 'UPDATE job_details SET prompt_tokens = prompt_tokens + 1', 'its tokens, cost or times'],
+  [
+    'thoughts',
+    `UPDATE reasoning_logs SET summary = 'Wishing.' WHERE summary = 'Thinking.'`,
+    'its conversation',
+  ],
+  [
+    'words beside tool calls',
+    `UPDATE reasoning_logs SET content = 'I see.' WHERE content = 'I look.'`,
+    'its conversation',
+  ],
+  [
+    'when a message was written',
+    `UPDATE reasoning_logs SET timestamp = '2020-01-01T00:00:01.001Z' WHERE message_index = 0`,
+    'its conversation',
+  ],
+  [
+    'news',
+    `UPDATE reasoning_logs SET content = replace(content, 'rises', 'falls') WHERE tool_name = 'search_news'`,
+    'its conversation',
+  ],
+  [
+    'tokens',
+    'UPDATE job_details SET prompt_tokens = prompt_tokens + 1',
+    'its tokens, cost or times',
+  ],
   ['requests', 'UPDATE job_details SET requests = requests + 1', 'its tokens, cost or times'],
   ['how long a tool took', 'UPDATE tool_usage SET duration_ms = duration_ms + 1', 'its tool usage'],
-  ['the base model of an entry', `UPDATE simulation_runs SET entry = json_set(entry, '$.basemodel', 'better')`, 'its job or its entry'],
-  ['when it was completed', `UPDATE trading_sessions SET completed_at = '2020-01-01T02:00:00.000Z'`, 'its session'],
-  ['the number of a position', 'UPDATE positions SET position_id = position_id + 100', 'its positions or holdings'],
-  ['a split that it knew', 'UPDATE session_splits SET numerator = numerator + 1', 'the prices, splits and dividends that it used'],
+  [
+    'the base model of an entry',
+    `UPDATE simulation_runs SET entry = json_set(entry, '$.basemodel', 'better')`,
+    'its job or its entry',
+  ],
+  [
+    'when it was completed',
+    `UPDATE trading_sessions SET completed_at = '2020-01-01T02:00:00.000Z'`,
+    'its session',
+  ],
+  [
+    'the number of a position',
+    'UPDATE positions SET position_id = position_id + 100',
+    'its positions or holdings',
+  ],
+  [
+    'a split that it knew',
+    'UPDATE session_splits SET numerator = numerator + 1',
+    'the prices, splits and dividends that it used',
+  ],
 ];
 test('digests find what cannot be computed again, and name the part', async () => {
   const { database } = await richBooks();
   for (const [name, sql, part] of digested)
     await undone(database, [...withoutTriggers(database), sql], async () => {
       const { differences } = await replayOf(database);
-      assert.ok(differences.some((line) => line.endsWith(CHANGED(part))), `${name}: ${differences.slice(0, 5).join('\n')}`);
+      assert.ok(
+        differences.some((line) => line.endsWith(CHANGED(part))),
+        `${name}: ${differences.slice(0, 5).join('\n')}`,
+      );
     });
 });
 
 test('model-days from before digests and before entries are replayed, and counted apart', async () => {
   const { database } = await richBooks();
   await undone(database, ['DELETE FROM session_digests'], async () => {
-    assert.deepEqual(await replayOf(database), { same: '8 of 8', superseded: '1 of 1', ...NOTHING, fromOutside: 2, undigested: 9 });
+    assert.deepEqual(await replayOf(database), {
+      same: '8 of 8',
+      superseded: '1 of 1',
+      ...NOTHING,
+      fromOutside: 2,
+      undigested: 9,
+    });
   });
   const otherWords = `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`;
-  const before = ['DELETE FROM session_digests', 'UPDATE trading_sessions SET wording = NULL', otherWords];
+  const before = [
+    'DELETE FROM session_digests',
+    'UPDATE trading_sessions SET wording = NULL',
+    otherWords,
+  ];
   await undone(database, before, async () => {
     const { same, differences, before: words } = await replayOf(database);
     assert.deepEqual([same, differences, words.length], ['0 of 8', [], 9]);
     assert.match(String(words[0]), /^model-a 2025-01-03: its prompt, line 1: /);
   });
   // Notes came with entries: days that wrote some cannot be from before.
-  const beforeEntries = ['DELETE FROM session_digests', 'UPDATE simulation_runs SET entry = NULL', otherWords];
+  const beforeEntries = [
+    'DELETE FROM session_digests',
+    'UPDATE simulation_runs SET entry = NULL',
+    otherWords,
+  ];
   await undone(database, beforeEntries, async () => {
     const days = (await replayOf(database)).before.map((line) => line.split(':')[0]);
-    const without = ['a 2025-01-06', 'b 2025-01-06', 'a 2025-01-07', 'b 2025-01-07', 'a 2025-01-08'];
-    assert.deepEqual([...new Set(days)], without.map((day) => `model-${day}`));
+    const without = [
+      'a 2025-01-06',
+      'b 2025-01-06',
+      'a 2025-01-07',
+      'b 2025-01-07',
+      'a 2025-01-08',
+    ];
+    assert.deepEqual(
+      [...new Set(days)],
+      without.map((day) => `model-${day}`),
+    );
   });
   const cash = 'UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE position_id = 1';
   await undone(database, [...before, cash], async () => {
-    assert.ok((await replayOf(database)).differences.includes('model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000'));
+    assert.ok(
+      (await replayOf(database)).differences.includes(
+        'model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000',
+      ),
+    );
   });
 });
 
-/** What happened to the prices of four days after they ran, and the list in which replay names a day. */
-const later: [name: string, happens: (books: Books) => void, list: 'same' | 'lost' | 'late' | 'differences'][] = [
-  ['a price is revised', ({ setBar }) => setBar('AAPL', '2025-01-06', { open: 1, close: 2 }), 'same'],
+/**
+ * What happened to the prices of four days after they ran, and the list in which replay names a
+ * day.
+ */
+const later: [
+  name: string,
+  happens: (books: Books) => void,
+  list: 'same' | 'lost' | 'late' | 'differences',
+][] = [
+  [
+    'a price is revised',
+    ({ setBar }) => setBar('AAPL', '2025-01-06', { open: 1, close: 2 }),
+    'same',
+  ],
   ['a price is removed', ({ remove }) => remove('price_data', 'AAPL', '2025-01-06'), 'same'],
   ['a split is learned', ({ setSplit }) => setSplit('AAPL', '2025-01-06', 2, 1), 'same'],
   ['a dividend is learned', ({ setDividend }) => setDividend('AAPL', '2025-01-06', 1), 'same'],
-  ['a series becomes adjusted', ({ setBar }) => setBar('ORLY', '2025-02-03', { open: 1, close: 2, source: 'yahoo' }), 'same'],
+  [
+    'a series becomes adjusted',
+    ({ setBar }) => setBar('ORLY', '2025-02-03', { open: 1, close: 2, source: 'yahoo' }),
+    'same',
+  ],
   ['a price is replaced without a trace', ({ database }) => replaceBar(database, 90), 'lost'],
   ['a price is stored again without a trace', ({ database }) => replaceBar(database, 102), 'late'],
-  ['a price is replaced without a trace, and the record lacks a message', (books) => replaceBarAndForge(books.database), 'differences'],
-  ['a price was prepared before, and committed after it was read', (books) => reviseBefore(books, 30), 'same'],
+  [
+    'a price is replaced without a trace, and the record lacks a message',
+    (books) => replaceBarAndForge(books.database),
+    'differences',
+  ],
+  [
+    'a price was prepared before, and committed after it was read',
+    (books) => reviseBefore(books, 30),
+    'same',
+  ],
   ['a price had been there for long', (books) => reviseBefore(books, 90), 'differences'],
 ];
 /** Revises an open that was used, with the stamp of some seconds before the session began. */
@@ -199,13 +459,18 @@ function reviseBefore({ database, setBar }: Books, seconds: number): void {
 }
 function replaceBar(database: Database, open: number): void {
   database
-    .statement(`INSERT OR REPLACE INTO price_data (symbol, date, open, close, source) VALUES ('AAPL', '2025-01-06', ?, 103, 'csv')`)
+    .statement(
+      `INSERT OR REPLACE INTO price_data (symbol, date, open, close, source) VALUES ('AAPL', '2025-01-06', ?, 103, 'csv')`,
+    )
     .run(open);
 }
 /** As somebody would who hopes that a lost price excuses everything. */
 function replaceBarAndForge(database: Database): void {
   replaceBar(database, 90);
-  const forge = ['DELETE FROM session_digests', 'DELETE FROM reasoning_logs WHERE session_id = 2 AND message_index = 0'];
+  const forge = [
+    'DELETE FROM session_digests',
+    'DELETE FROM reasoning_logs WHERE session_id = 2 AND message_index = 0',
+  ];
   for (const sql of [...withoutTriggers(database), ...forge]) database.statement(sql).run();
 }
 for (const [name, happens, list] of later)
@@ -213,20 +478,36 @@ for (const [name, happens, list] of later)
     const books = await fourDays();
     happens(books);
     const found = await replayOf(books.database);
-    assert.equal(found.differences.length > 0, list === 'differences', found.differences.join('\n'));
+    assert.equal(
+      found.differences.length > 0,
+      list === 'differences',
+      found.differences.join('\n'),
+    );
     if (list === 'differences') return;
-    assert.deepEqual([found.lost.length > 0, found.late.length > 0], [list === 'lost', list !== 'same'], JSON.stringify(found));
+    assert.deepEqual(
+      [found.lost.length > 0, found.late.length > 0],
+      [list === 'lost', list !== 'same'],
+      JSON.stringify(found),
+    );
     assert.equal(found.same === '4 of 4', list !== 'lost');
   });
 
 function callTool(session: Session, name: string, args: object) {
   const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
-  return session.answer({ type: 'answer', content: '', reasoning: null, usage: null, note: null, toolCalls });
+  return session.answer({
+    type: 'answer',
+    content: '',
+    reasoning: null,
+    usage: null,
+    note: null,
+    toolCalls,
+  });
 }
 
 test('prices that change while sessions run are seen at the right time', async () => {
   const books = createBooks(openDatabase(':memory:'));
-  for (const date of ['2025-01-02', '2025-01-03', '2025-01-06']) books.setBar('AAPL', date, { open: 100, close: 101 });
+  for (const date of ['2025-01-02', '2025-01-03', '2025-01-06'])
+    books.setBar('AAPL', date, { open: 100, close: 101 });
   await books.day('2025-01-02', [['buy', 'AAPL', 10]]);
   const session = await books.open('2025-01-03');
   const call = (name: string, args: object) => callTool(session, name, args);
@@ -238,10 +519,18 @@ test('prices that change while sessions run are seen at the right time', async (
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 115 });
   await books.complete(session);
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 120 });
-  assert.deepEqual(await replayOf(books.database), { same: '2 of 2', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
+  assert.deepEqual(await replayOf(books.database), {
+    same: '2 of 2',
+    superseded: '0 of 0',
+    ...NOTHING,
+    fromOutside: 0,
+  });
 });
 
-/** Where sessions may have stood that read a price before or after its stamp, as another process or a resumed one does. */
+/**
+ * Where sessions may have stood that read a price before or after its stamp, as another process or
+ * a resumed one does.
+ */
 test('a price that was stored while a session ran is the one that it read, whichever that was', async () => {
   const { database, open, complete, setBar } = createBooks(openDatabase(':memory:'));
   for (const date of ['2025-01-02', '2025-01-03']) setBar('AAPL', date, { open: 100, close: 101 });
@@ -256,9 +545,14 @@ test('a price that was stored while a session ran is the one that it read, which
   const read = `SELECT timestamp FROM reasoning_logs WHERE role = 'tool'`;
   const started = 'SELECT started_at FROM trading_sessions';
   const stamp = (date: string, time: string) => {
-    for (const [table, column] of [['price_revisions', 'replaced_at'], ['price_data', 'recorded_at']]) {
+    for (const [table, column] of [
+      ['price_revisions', 'replaced_at'],
+      ['price_data', 'recorded_at'],
+    ]) {
       const at = `strftime('%Y-%m-%dT%H:%M:%fZ', (${time}), '+0.2 seconds')`;
-      database.statement(`UPDATE ${table} SET ${column} = ${at} WHERE date = ? AND symbol = 'AAPL'`).run(date);
+      database
+        .statement(`UPDATE ${table} SET ${column} = ${at} WHERE date = ? AND symbol = 'AAPL'`)
+        .run(date);
     }
   };
   const found = async () => {
@@ -272,12 +566,17 @@ test('a price that was stored while a session ran is the one that it read, which
   database.statement(`UPDATE price_revisions SET open = 99 WHERE date = '2025-01-03'`).run();
   database.statement(`UPDATE price_data SET open = 100 WHERE date = '2025-01-03'`).run();
   stamp('2025-01-03', started);
-  assert.deepEqual(await found(), ['1 of 1'], 'stored between the start of the session and its first request');
+  assert.deepEqual(
+    await found(),
+    ['1 of 1'],
+    'stored between the start of the session and its first request',
+  );
 });
 
 test('a price that changed after the clock was set back does not make the day before differ', async () => {
   const books = createBooks();
-  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50 });
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
+    books.setBar('AAPL', date, { open: 50, close: 50 });
   books.wait(3_600);
   await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
   books.wait(5 * 86_400);
@@ -286,5 +585,10 @@ test('a price that changed after the clock was set back does not make the day be
   books.setBar('AAPL', '2025-01-06', { open: 50, close: 60 });
   books.wait(3_600);
   await books.day('2025-01-07', []);
-  assert.deepEqual(await replayOf(books.database), { same: '3 of 3', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
+  assert.deepEqual(await replayOf(books.database), {
+    same: '3 of 3',
+    superseded: '0 of 0',
+    ...NOTHING,
+    fromOutside: 0,
+  });
 });

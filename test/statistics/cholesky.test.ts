@@ -9,12 +9,55 @@ const plain = (matrix: readonly Float64Array[]) => matrix.map((row) => [...row])
 const table: [name: string, matrix: Float64Array[], lower: number[][]][] = [
   ['nothing', [], []],
   ['a variance', rows([9]), [[3]]],
-  ['two that have to do with each other', rows([4, 2], [2, 10]), [[2, 0], [1, 3]]],
-  ['the same one twice', rows([4, 4], [4, 4]), [[2, 0], [2, 0]]],
-  ['one that is the sum of the others', rows([1, 0, 1], [0, 4, 4], [1, 4, 5]), [[1, 0, 0], [0, 2, 0], [1, 2, 0]]],
-  ['one that does not vary', rows([0, 0], [0, 4]), [[0, 0], [0, 2]]],
-  ['singular but for rounding', rows([1, 1], [1, 1 + 2e-16]), [[1, 0], [1, 0]]],
-  ['singular and below 0 by rounding', rows([1, 1], [1, 1 - 2e-16]), [[1, 0], [1, 0]]],
+  [
+    'two that have to do with each other',
+    rows([4, 2], [2, 10]),
+    [
+      [2, 0],
+      [1, 3],
+    ],
+  ],
+  [
+    'the same one twice',
+    rows([4, 4], [4, 4]),
+    [
+      [2, 0],
+      [2, 0],
+    ],
+  ],
+  [
+    'one that is the sum of the others',
+    rows([1, 0, 1], [0, 4, 4], [1, 4, 5]),
+    [
+      [1, 0, 0],
+      [0, 2, 0],
+      [1, 2, 0],
+    ],
+  ],
+  [
+    'one that does not vary',
+    rows([0, 0], [0, 4]),
+    [
+      [0, 0],
+      [0, 2],
+    ],
+  ],
+  [
+    'singular but for rounding',
+    rows([1, 1], [1, 1 + 2e-16]),
+    [
+      [1, 0],
+      [1, 0],
+    ],
+  ],
+  [
+    'singular and below 0 by rounding',
+    rows([1, 1], [1, 1 - 2e-16]),
+    [
+      [1, 0],
+      [1, 0],
+    ],
+  ],
 ];
 
 test('a covariance becomes its lower triangle, singular or not', () => {
@@ -26,7 +69,10 @@ test('the triangle times its transpose is the covariance, at any rank', () => {
   const factors = fc
     .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))
     .chain(([size, rank]) =>
-      fc.array(fc.array(number, { minLength: rank, maxLength: rank }), { minLength: size, maxLength: size }),
+      fc.array(fc.array(number, { minLength: rank, maxLength: rank }), {
+        minLength: size,
+        maxLength: size,
+      }),
     );
   const property = fc.property(factors, (factor) => {
     const covariance = product(factor, factor);
@@ -43,5 +89,7 @@ test('the triangle times its transpose is the covariance, at any rank', () => {
 
 /** One times the transpose of the other. */
 function product(one: number[][], other: number[][]): number[][] {
-  return one.map((row) => other.map((column) => row.reduce((sum, value, k) => sum + value * (column[k] ?? 0), 0)));
+  return one.map((row) =>
+    other.map((column) => row.reduce((sum, value, k) => sum + value * (column[k] ?? 0), 0)),
+  );
 }

@@ -3,15 +3,22 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalCdf, normalQuantile, normalUpperTail } from '../../src/statistics/normal.ts';
-import { studentTCdf, studentTQuantile, studentTUpperTail } from '../../src/statistics/student-t.ts';
+import {
+  studentTCdf,
+  studentTQuantile,
+  studentTUpperTail,
+} from '../../src/statistics/student-t.ts';
 import { within } from '../support/near.ts';
 
 /**
- * Eighteen digits, made with mpmath 1.4 at 40 to 420 digits: Student's tail as 1/2 minus the power series of the
- * hypergeometric function, or as the integral of the density (where both were taken they agreed in all eighteen); the normal
- * tail as erfc(z/√2)/2; the quantiles by bisection of the regularised incomplete beta function and of erfc.
+ * Eighteen digits, made with mpmath 1.4 at 40 to 420 digits: Student's tail as 1/2 minus the power
+ * series of the hypergeometric function, or as the integral of the density (where both were taken
+ * they agreed in all eighteen); the normal tail as erfc(z/√2)/2; the quantiles by bisection of the
+ * regularised incomplete beta function and of erfc.
  */
-const digits = JSON.parse(readFileSync(new URL('../fixtures/statistics/tails.json', import.meta.url), 'utf8'));
+const digits = JSON.parse(
+  readFileSync(new URL('../fixtures/statistics/tails.json', import.meta.url), 'utf8'),
+);
 const tails: [t: string, degreesOfFreedom: string, tail: string][] =
   digits['studentT: t, degrees of freedom, P(T > t)'];
 const normalTails: [z: string, tail: string][] = digits['normal: z, P(Z > z)'];
@@ -45,8 +52,13 @@ test('the normal distribution against eighteen digits, tails down to 1e-300', ()
 
 test('quantiles against eighteen digits, in both tails', () => {
   for (const [tail, df, t] of quantiles)
-    assertNear(-studentTQuantile(Number(tail), Number(df)), Number(t), `t of ${tail} with ${df} degrees of freedom`);
-  for (const [tail, z] of normalQuantiles) assertNear(-normalQuantile(Number(tail)), Number(z), `z of ${tail}`);
+    assertNear(
+      -studentTQuantile(Number(tail), Number(df)),
+      Number(t),
+      `t of ${tail} with ${df} degrees of freedom`,
+    );
+  for (const [tail, z] of normalQuantiles)
+    assertNear(-normalQuantile(Number(tail)), Number(z), `z of ${tail}`);
   assertNear(studentTQuantile(0.975, 19), 2.0930240544083087, 'the upper tail');
 });
 
@@ -63,7 +75,8 @@ test('a quantile inverts the distribution everywhere', () => {
 });
 
 test('with many degrees of freedom t is normal', () => {
-  for (const z of [0.3, 1.99, 2.01, 5]) assertNear(studentTUpperTail(z, 1e17), normalUpperTail(z), `z = ${z}`);
+  for (const z of [0.3, 1.99, 2.01, 5])
+    assertNear(studentTUpperTail(z, 1e17), normalUpperTail(z), `z = ${z}`);
 });
 
 test('outside of the distribution there is no value, at its ends there is', () => {
@@ -74,6 +87,9 @@ test('outside of the distribution there is no value, at its ends there is', () =
   assert.equal(normalQuantile(-0.1), NaN);
   assert.equal(normalUpperTail(NaN), NaN);
   assert.deepEqual([0, 0.5, 1].map(normalQuantile), [-Infinity, 0, Infinity]);
-  assert.deepEqual([-Infinity, 0, Infinity].map((t) => studentTCdf(t, 3)), [0, 0.5, 1]);
+  assert.deepEqual(
+    [-Infinity, 0, Infinity].map((t) => studentTCdf(t, 3)),
+    [0, 0.5, 1],
+  );
   assert.deepEqual([-Infinity, 0, Infinity].map(normalCdf), [0, 0.5, 1]);
 });

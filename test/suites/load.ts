@@ -5,7 +5,20 @@ import { isLong } from '../support/long.ts';
 
 const TESTS = resolve(import.meta.dirname, '..');
 /** Folders whose tests start no process of the built program and no browser. */
-const SERVICE_ROOMS = ['agent', 'audit', 'bench', 'comparison', 'database', 'handlers', 'http', 'performance', 'prices', 'replay', 'statistics', 'trading'];
+const SERVICE_ROOMS = [
+  'agent',
+  'audit',
+  'bench',
+  'comparison',
+  'database',
+  'handlers',
+  'http',
+  'performance',
+  'prices',
+  'replay',
+  'statistics',
+  'trading',
+];
 const JOB_ROOMS = ['jobs', 'worker'];
 const SUITES = {
   service: (room: string) => SERVICE_ROOMS.includes(room),
@@ -14,12 +27,14 @@ const SUITES = {
 };
 
 /**
- * Loads the test files of one suite into this process: compiled and started once, they take half the processor time of a
- * process for each file. Every file belongs to exactly one suite, by the folder that it lies in. They are loaded without a
- * pause, because the first tests start as soon as the event loop turns, and hooks have to be there by then.
+ * Loads the test files of one suite into this process: compiled and started once, they take half
+ * the processor time of a process for each file. Every file belongs to exactly one suite, by the
+ * folder that it lies in. They are loaded without a pause, because the first tests start as soon as
+ * the event loop turns, and hooks have to be there by then.
  */
 export function loadSuite(name: keyof typeof SUITES): void {
   const files = globSync(isLong ? '**/*.{test,long}.ts' : '**/*.test.ts', { cwd: TESTS }).sort();
   const require = createRequire(import.meta.url);
-  for (const file of files) if (SUITES[name](file.split('/')[0] as string)) require(resolve(TESTS, file));
+  for (const file of files)
+    if (SUITES[name](file.split('/')[0] as string)) require(resolve(TESTS, file));
 }

@@ -10,9 +10,10 @@ import { type StartChild, startConfined } from '../../src/worker/process.ts';
 import { isLong } from './long.ts';
 
 /**
- * Agents that run in the process of the test, in a thirtieth of the processor time of a process: for tests of jobs, which do not
- * depend on where an agent runs. Everything but the process itself is as always: the lines, the replies, and how an agent is
- * ended. In `npm run test:long` each is a process.
+ * Agents that run in the process of the test, in a thirtieth of the processor time of a process:
+ * for tests of jobs, which do not depend on where an agent runs. Everything but the process itself
+ * is as always: the lines, the replies, and how an agent is ended. In `npm run test:long` each is a
+ * process.
  */
 
 /** What runs a model-day in a test: a program, and how it is started. */
@@ -23,7 +24,10 @@ export function inProcesses(agentProgram: string): TestAgent {
   return { agentProgram, startChild: startConfined };
 }
 
-/** A program that runs in this process: it has to read its lines by the `read` of `node:fs`, which does not block. */
+/**
+ * A program that runs in this process: it has to read its lines by the `read` of `node:fs`, which
+ * does not block.
+ */
 export function agentHere(agentProgram: string): TestAgent {
   return isLong ? inProcesses(agentProgram) : { agentProgram, startChild: startHere };
 }
@@ -43,14 +47,20 @@ async function buildAgentHere(): Promise<string> {
     platform: 'node',
     format: 'cjs',
     write: false,
-    plugins: [{ name: 'pipe', setup: ({ onResolve }) => onResolve({ filter: /\/pipe\.ts$/ }, () => ({ path: path('pipe-here.ts') })) }],
+    plugins: [
+      {
+        name: 'pipe',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /\/pipe\.ts$/ }, () => ({ path: path('pipe-here.ts') })),
+      },
+    ],
   });
   return outputFiles[0]?.text ?? '';
 }
 
 /**
- * Starts a child without a process: its streams and its end. As a confined program does, it gets few modules, `node:http` only
- * with an endpoint, and a small `process`.
+ * Starts a child without a process: its streams and its end. As a confined program does, it gets
+ * few modules, `node:http` only with an endpoint, and a small `process`.
  */
 const startHere: StartChild = (program, { network }) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -65,13 +75,29 @@ const startHere: StartChild = (program, { network }) => {
     return true;
   };
   const kill = (name: NodeJS.Signals = 'SIGTERM') => end(null, name);
-  const child: ChildProcess = Object.assign(new ChildProcess(), { stdin, stdout, stderr, kill, exitCode: null, signalCode: null });
+  const child: ChildProcess = Object.assign(new ChildProcess(), {
+    stdin,
+    stdout,
+    stderr,
+    kill,
+    exitCode: null,
+    signalCode: null,
+  });
   const modules: Record<string, unknown> = {
     'node:fs': pipesOf({ stdin, stdout }, signal),
-    ...(network === 'http' && { 'node:http': httpUntil(signal), 'node:timers/promises': timersUntil(signal) }),
+    ...(network === 'http' && {
+      'node:http': httpUntil(signal),
+      'node:timers/promises': timersUntil(signal),
+    }),
   };
   const provide = (name: string) => modules[name];
-  const small = { pid: 0, env: {}, getBuiltinModule: provide, kill: () => kill('SIGKILL'), exit: (code: number) => end(code, null) };
+  const small = {
+    pid: 0,
+    env: {},
+    getBuiltinModule: provide,
+    kill: () => kill('SIGKILL'),
+    exit: (code: number) => end(code, null),
+  };
   // The program's own waits, as `setTimeout` would be in its process; no test waits for them.
   const pause = (next: () => void, ms: number) => {
     const timer = setTimeout(next, ms);
@@ -84,18 +110,29 @@ const startHere: StartChild = (program, { network }) => {
 };
 
 /** A program as a function of what it would find in a process. */
-type Program = (require: (name: string) => unknown, process: object, setTimeout: (next: () => void, ms: number) => NodeJS.Timeout) => unknown;
+type Program = (
+  require: (name: string) => unknown,
+  process: object,
+  setTimeout: (next: () => void, ms: number) => NodeJS.Timeout,
+) => unknown;
 
 let last: { text: string; program: Program } | undefined;
 
 /** Compiled once, however many model-days run the same program one after another. */
 function compiled(text: string): Program {
-  if (last?.text !== text) last = { text, program: compileFunction(text, ['require', 'process', 'setTimeout']) as Program };
+  if (last?.text !== text)
+    last = {
+      text,
+      program: compileFunction(text, ['require', 'process', 'setTimeout']) as Program,
+    };
   return last.program;
 }
 
 /** `node:fs` for a program that has only its pipes. */
-function pipesOf({ stdin, stdout }: { stdin: PassThrough; stdout: PassThrough }, signal: AbortSignal): object {
+function pipesOf(
+  { stdin, stdout }: { stdin: PassThrough; stdout: PassThrough },
+  signal: AbortSignal,
+): object {
   return {
     read(_stdin: 0, chunk: Buffer, done: (error: null, length: number) => void): void {
       const take = () => {

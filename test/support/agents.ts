@@ -13,7 +13,14 @@ export const simulatedStart: Omit<Start, 'pastMessages'> = {
   model: { kind: 'simulated' },
   maxSteps: 5,
   prompt: null,
-  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
+  brief: {
+    date: '2025-01-06',
+    cash: 10_000,
+    portfolioValue: 10_000,
+    holdings: [],
+    quotes: [],
+    costs: null,
+  },
   tools: [],
 };
 
@@ -23,10 +30,11 @@ export function agentFixture(name: string): string {
 }
 
 /**
- * An agent that follows a script instead of asking a model: keys are `model date` or `*`; a day that is not in the script
- * ends without a trade. A step `['fail', 'words']` fails the day, `['wait', milliseconds]` waits, and
- * `['killed', N]` is a SIGKILL for a child that has not heard of N past messages. With `says` it says that, whatever it does.
- * It runs in the process of the test, because most tests are of jobs, and not of processes.
+ * An agent that follows a script instead of asking a model: keys are `model date` or `*`; a day
+ * that is not in the script ends without a trade. A step `['fail', 'words']` fails the day,
+ * `['wait', milliseconds]` waits, and `['killed', N]` is a SIGKILL for a child that has not heard
+ * of N past messages. With `says` it says that, whatever it does. It runs in the process of the
+ * test, because most tests are of jobs, and not of processes.
  */
 export function scriptedAgent(script: Script, says?: string): TestAgent {
   return agentHere(scriptedProgram(script, says));

@@ -7,7 +7,10 @@ const anyCharacter = fc
   .nat({ max: 0x10ffff - SURROGATES })
   .map((place) => String.fromCodePoint(place < FIRST_SURROGATE ? place : place + SURROGATES));
 
-/** Any characters of Unicode. fast-check's `string({ unit: 'binary' })` takes a second to make a map of them all. */
+/**
+ * Any characters of Unicode. fast-check's `string({ unit: 'binary' })` takes a second to make a map
+ * of them all.
+ */
 export function anyTextUpTo(maxLength: number): fc.Arbitrary<string> {
   return fc.array(anyCharacter, { maxLength }).map((characters) => characters.join(''));
 }

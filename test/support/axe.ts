@@ -4,7 +4,10 @@ import type { Page } from 'playwright-core';
 
 const PROGRAM = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core looks for: WCAG 2.2 up to AA, and its own rules, such as landmarks and the order of headings. */
+/**
+ * What axe-core looks for: WCAG 2.2 up to AA, and its own rules, such as landmarks and the order of
+ * headings.
+ */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 interface Violation {

@@ -21,13 +21,18 @@ import { atOnce } from '../../src/turns.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
 export const MODELS = ['model-a', 'model-b'];
-/** When these books begin: in the past, because the revision log's triggers know only the real time. */
+/**
+ * When these books begin: in the past, because the revision log's triggers know only the real time.
+ */
 export const START = '2020-01-01T00:00:00.000Z';
 const INITIAL_CASH = 10_000;
 
 export type Order = [tool: 'buy' | 'sell', symbol: string, amount: number];
 
-/** A database whose model-days are made by the service's own session, without models, on a clock that tests set. */
+/**
+ * A database whose model-days are made by the service's own session, without models, on a clock
+ * that tests set.
+ */
 export interface Books {
   database: Database;
   /** The time, which passes by a second with every look at it. */
@@ -42,7 +47,11 @@ export interface Books {
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
   fail(date: string): Promise<void>;
   /** As an import does: now, with the revision log. A close of null is not known. */
-  setBar(symbol: string, date: string, bar: { open: number; close: number | null; source?: string }): void;
+  setBar(
+    symbol: string,
+    date: string,
+    bar: { open: number; close: number | null; source?: string },
+  ): void;
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
@@ -60,12 +69,37 @@ const OPTIONS = {
 /** What ran: a model that may keep notes. */
 const entryOf = (signature: string, hasNews: boolean) =>
   encodeEntry({
-    ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
+    ...{
+      signature,
+      run: 1,
+      repeats: 1,
+      kind: 'simulated',
+      basemodel: signature,
+      url: null,
+      url_is_cut: false,
+    },
     ...{ api: null, stream: null, stream_is_set: false },
-    ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
-    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews, hasNotes: true }) },
+    ...{
+      key_source: null,
+      key_variable: null,
+      parameters: {},
+      prompt: null,
+      notes: true,
+      knowledge_cutoff: null,
+    },
+    ...{
+      price_per_million_tokens: null,
+      max_cost_usd: null,
+      tools: toolNames({ hasNews, hasNotes: true }),
+    },
   });
-const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
+const EMPTY_ANSWER = {
+  type: 'answer',
+  content: '',
+  reasoning: null,
+  usage: null,
+  note: null,
+} as const;
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
 export function createBooks(
@@ -75,7 +109,14 @@ export function createBooks(
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
   const { agent_config: agentConfig } = parseConfiguration(
-    { models: [], agent_config: { dividends: paysDividends, stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH } },
+    {
+      models: [],
+      agent_config: {
+        dividends: paysDividends,
+        stock_symbols: SYMBOLS,
+        initial_cash: INITIAL_CASH,
+      },
+    },
     'test',
   );
   let ms = Date.parse(START);
@@ -90,11 +131,25 @@ export function createBooks(
   const open = async (date: string, model = 'model-a') => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, family: model, entry: entryOf(model, news !== null) }] };
+    const range = {
+      startDate: date,
+      endDate: date,
+      dates: [date],
+      runs: [{ model, startDate: date, family: model, entry: entryOf(model, news !== null) }],
+    };
     database.transaction(() =>
-      insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
+      insertJob(database, {
+        ...range,
+        jobId,
+        replaceExisting: false,
+        agentConfig,
+        createdAt,
+        warnings: [],
+      }),
     );
-    database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
+    database
+      .statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`)
+      .run(createdAt, jobId);
     const session = await reopen({ jobId, date, model });
     await session.prompt(firstMessages(session.brief));
     return session;
@@ -144,9 +199,15 @@ export function createBooks(
       const day = table === 'dividends' ? 'ex_date' : 'date';
       database.statement(`DELETE FROM ${table} WHERE symbol = ? AND ${day} = ?`).run(symbol, date);
       // The trigger's clock is the real one; here it is ours.
-      const log = { price_data: 'price_revisions', stock_splits: 'stock_split_revisions', dividends: 'dividend_revisions' }[table];
+      const log = {
+        price_data: 'price_revisions',
+        stock_splits: 'stock_split_revisions',
+        dividends: 'dividend_revisions',
+      }[table];
       database
-        .statement(`UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND ${day} = ? AND replaced_at NOT LIKE '2020-%'`)
+        .statement(
+          `UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND ${day} = ? AND replaced_at NOT LIKE '2020-%'`,
+        )
         .run(now(), symbol, date);
     },
   };
@@ -182,14 +243,20 @@ export async function fourDays(path?: string): Promise<Books> {
   return books;
 }
 
-/** What the audit says of books: a line per sentence, `model date (status if not active): sentence`. */
+/**
+ * What the audit says of books: a line per sentence, `model date (status if not active): sentence`.
+ */
 export async function auditOf(
   database: Database,
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
   const report = emptyReport();
   await auditLedger(database, report);
   const stale = atOnce(staleModelDays(database, MODELS, Infinity)).first;
-  assert.deepEqual(stale.map(lineOf), STALE.all(database).map(lineOf), 'step by step as all at once');
+  assert.deepEqual(
+    stale.map(lineOf),
+    STALE.all(database).map(lineOf),
+    'step by step as all at once',
+  );
   return {
     problems: linesOf(report.problems.first),
     unverifiable: linesOf(report.unverifiable.first),
@@ -197,7 +264,10 @@ export async function auditOf(
   };
 }
 
-/** What the replay of books finds: how many model-days are the same, and a line per sentence of each list. */
+/**
+ * What the replay of books finds: how many model-days are the same, and a line per sentence of each
+ * list.
+ */
 export async function replayOf(database: Database) {
   const report = emptyReplay();
   await replayLedger(database, report);
@@ -219,6 +289,8 @@ function lineOf({ model, date }: StaleModelDay): string {
 
 export function linesOf(findings: AuditReport['problems']['first']): string[] {
   return findings.flatMap(({ model, date, status, sentences }) =>
-    sentences.map((sentence) => `${model} ${date}${status === 'active' ? '' : ` (${status})`}: ${sentence}`),
+    sentences.map(
+      (sentence) => `${model} ${date}${status === 'active' ? '' : ` (${status})`}: ${sentence}`,
+    ),
   );
 }

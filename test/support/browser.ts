@@ -28,7 +28,10 @@ export interface VisitOptions extends BrowserContextOptions {
 
 let shared: Promise<BrowserContext> | undefined;
 
-/** One profile for readers without options of a profile, so that the browser reads and compiles the program of the pages once. */
+/**
+ * One profile for readers without options of a profile, so that the browser reads and compiles the
+ * program of the pages once.
+ */
 function sharedProfile(): Promise<BrowserContext> {
   return (shared ??= browser().then((launched) => launched.newContext()));
 }
@@ -39,7 +42,10 @@ const EVENTS = ['console', 'pageerror', 'request', 'response', 'download', 'dial
 
 let spareTab: Page | undefined;
 
-/** A tab of the shared profile: that of an earlier test, because a new one takes as much processor time as two pages. */
+/**
+ * A tab of the shared profile: that of an earlier test, because a new one takes as much processor
+ * time as two pages.
+ */
 async function openTab(): Promise<Page> {
   const spare = spareTab;
   spareTab = undefined;
@@ -59,8 +65,8 @@ async function leaveTab(page: Page, url: string): Promise<void> {
 }
 
 /**
- * A reader with a tab to themselves, and with options a browser profile. After the test: nothing went wrong on the console, no script failed, and
- * no request went to another host.
+ * A reader with a tab to themselves, and with options a browser profile. After the test: nothing
+ * went wrong on the console, no script failed, and no request went to another host.
  */
 export async function visit(
   t: TestContext,
@@ -75,7 +81,8 @@ export async function visit(
   const wrong: string[] = [];
   // A page may still send requests after its service has been stopped, by the test or after it.
   const isProvoked = (text: string) =>
-    text.includes('net::ERR_CONNECTION_') || provokes.some((status) => text.includes(`status of ${status} `));
+    text.includes('net::ERR_CONNECTION_') ||
+    provokes.some((status) => text.includes(`status of ${status} `));
   page.on('console', (message) => {
     const text = message.text();
     if (['error', 'warning'].includes(message.type()) && !isProvoked(text))
@@ -101,7 +108,10 @@ export async function loaded(page: Page): Promise<void> {
   await page.locator('main:not([aria-busy], [data-top-first]) h1').waitFor();
 }
 
-/** How much of the page has moved without the reader's doing since it was opened (Cumulative Layout Shift). */
+/**
+ * How much of the page has moved without the reader's doing since it was opened (Cumulative Layout
+ * Shift).
+ */
 export async function layoutShift({ page }: Visit): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
     const observer = new PerformanceObserver(() => {});

@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { until } from './until.ts';
 
-/** Control groups of Linux, of version 1 and 2: a few tasks or a little memory for a program and its children. */
+/**
+ * Control groups of Linux, of version 1 and 2: a few tasks or a little memory for a program and its
+ * children.
+ */
 
 export type Controller = 'pids' | 'memory';
 
@@ -33,7 +36,10 @@ const AMPLE = { pids: 10_000, memory: 1024 ** 3 };
 
 let made = 0;
 
-/** Makes a group of its own, below the one that this process is in where that is possible. Null where none can be made. */
+/**
+ * Makes a group of its own, below the one that this process is in where that is possible. Null
+ * where none can be made.
+ */
 export function createControlGroup(controller: Controller, limit: number): ControlGroup | null {
   for (const { parent, version } of placesFor(controller)) {
     const group = join(parent, `tss-test-${process.pid}-${(made += 1)}`);
@@ -43,11 +49,13 @@ export function createControlGroup(controller: Controller, limit: number): Contr
       continue;
     }
     try {
-      if (!existsSync(join(group, 'cgroup.procs'))) throw new Error('is a folder of another file system');
+      if (!existsSync(join(group, 'cgroup.procs')))
+        throw new Error('is a folder of another file system');
       if (version === 2 && !existsSync(join(group, FILES[controller].limit[1])))
         writeFileSync(join(parent, 'cgroup.subtree_control'), `+${controller}`);
       writeFileSync(join(group, FILES[controller].limit[version - 1] as string), String(limit));
-      if (spawnSync('sh', enter(group, ['true'])).status !== 0) throw new Error('cannot be entered');
+      if (spawnSync('sh', enter(group, ['true'])).status !== 0)
+        throw new Error('cannot be entered');
       return open(group, FILES[controller].peak[version - 1] as string);
     } catch {
       rmdirSync(group);
@@ -85,12 +93,14 @@ function enter(group: string, command: readonly string[]): string[] {
 }
 
 function open(group: string, peakFile: string): ControlGroup {
-  const read = (name: string) => (existsSync(join(group, name)) ? readFileSync(join(group, name), 'utf8') : '');
+  const read = (name: string) =>
+    existsSync(join(group, name)) ? readFileSync(join(group, name), 'utf8') : '';
   const members = () => read('cgroup.procs').split('\n').filter(Boolean).map(Number);
   return {
     command: ['sh', ...enter(group, [])],
     peak: () => Number(read(peakFile)) || null,
-    killed: () => Number(/^oom_kill (\d+)/m.exec(read('memory.oom_control') + read('memory.events'))?.[1] ?? 0),
+    killed: () =>
+      Number(/^oom_kill (\d+)/m.exec(read('memory.oom_control') + read('memory.events'))?.[1] ?? 0),
     async remove() {
       await until('an empty control group', () => {
         for (const pid of members()) kill(pid);

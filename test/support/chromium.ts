@@ -17,7 +17,8 @@ export const chromiumPath = PLACES.find((path) => existsSync(path));
 
 /** Why there can be no browser here; false when there can. */
 export const noBrowser: string | false =
-  chromiumPath === undefined && `there is no Chromium on this machine (looked for ${PLACES.join(', ')})`;
+  chromiumPath === undefined &&
+  `there is no Chromium on this machine (looked for ${PLACES.join(', ')})`;
 
 export function launchBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error(`Cannot start a browser: ${noBrowser}`);

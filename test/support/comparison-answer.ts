@@ -1,9 +1,17 @@
-import type { ComparedModel, ComparedPair, Comparison } from '../../src/browser/service/responses.ts';
+import type {
+  ComparedModel,
+  ComparedPair,
+  Comparison,
+} from '../../src/browser/service/responses.ts';
 
 /** Responses of `GET /comparison` for tests of the page, which computes nothing of them. */
 
 /** A model with so many runs; each has a return, the mean run their mean. */
-export function comparedModel(model: string, runReturns: readonly number[], more: Partial<ComparedModel> = {}): ComparedModel {
+export function comparedModel(
+  model: string,
+  runReturns: readonly number[],
+  more: Partial<ComparedModel> = {},
+): ComparedModel {
   const own = runReturns.reduce((sum, value) => sum + value, 0) / runReturns.length;
   return {
     model,
@@ -38,7 +46,12 @@ export function modelWithout(model: string, reason: string): ComparedModel {
   });
 }
 
-export function comparedPair(model: string, against: string, difference: number, more: Partial<ComparedPair> = {}): ComparedPair {
+export function comparedPair(
+  model: string,
+  against: string,
+  difference: number,
+  more: Partial<ComparedPair> = {},
+): ComparedPair {
   return {
     model,
     against,
@@ -62,9 +75,15 @@ export function comparedPair(model: string, against: string, difference: number,
 }
 
 /** All pairs of these models over so many days; the first leads. */
-export function comparisonAnswer(models: readonly ComparedModel[], days: number, more: Partial<Comparison> = {}): Comparison {
+export function comparisonAnswer(
+  models: readonly ComparedModel[],
+  days: number,
+  more: Partial<Comparison> = {},
+): Comparison {
   const pairs = models.flatMap(({ model, total_return: own }, index) =>
-    models.slice(index + 1).map((other) => comparedPair(model, other.model, (own ?? 0) - (other.total_return ?? 0))),
+    models
+      .slice(index + 1)
+      .map((other) => comparedPair(model, other.model, (own ?? 0) - (other.total_return ?? 0))),
   );
   return {
     start_date: '2025-06-03',

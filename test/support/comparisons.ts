@@ -9,7 +9,11 @@ import { atOnce } from '../../src/turns.ts';
 export type Returns = Record<string, readonly (number | null)[]>;
 
 /** A model with these runs. */
-export function model(name: string, runs: Returns, more: Partial<ComparedModel<number>> = {}): ComparedModel<number> {
+export function model(
+  name: string,
+  runs: Returns,
+  more: Partial<ComparedModel<number>> = {},
+): ComparedModel<number> {
   return {
     model: name,
     runs: Object.entries(runs).map(([run, returns]) => ({ run, returns: byNumber(returns) })),
@@ -20,7 +24,9 @@ export function model(name: string, runs: Returns, more: Partial<ComparedModel<n
 }
 
 function byNumber(returns: readonly (number | null)[]): Map<number, number> {
-  return new Map(returns.flatMap((value, index) => (value === null ? [] : [[index + 1, value] as const])));
+  return new Map(
+    returns.flatMap((value, index) => (value === null ? [] : [[index + 1, value] as const])),
+  );
 }
 
 export type Options<OfDay extends Day> = Partial<Omit<ComparisonInput<OfDay>, 'models'>>;
@@ -31,7 +37,15 @@ export function inputOf<OfDay extends Day>(
   options: Options<OfDay> = {},
 ): ComparisonInput<OfDay> {
   const window = { start: '2025-01-01', end: '2025-12-31' };
-  return { models, against: null, window, confidence: 0.95, curves: false, trials: models.length, ...options };
+  return {
+    models,
+    against: null,
+    window,
+    confidence: 0.95,
+    curves: false,
+    trials: models.length,
+    ...options,
+  };
 }
 
 export function compare<OfDay extends Day>(
@@ -42,8 +56,8 @@ export function compare<OfDay extends Day>(
 }
 
 /**
- * Four "models" made of ten stocks of the NASDAQ-100, each stock a run: daily returns from close to close, 2025-06-03 to
- * 2025-10-22, rounded to six decimals; three of them are taken out. By date.
+ * Four "models" made of ten stocks of the NASDAQ-100, each stock a run: daily returns from close to
+ * close, 2025-06-03 to 2025-10-22, rounded to six decimals; three of them are taken out. By date.
  */
 export function stockModels(): ComparedModel<string>[] {
   const file = new URL('../fixtures/comparison/returns.json', import.meta.url);

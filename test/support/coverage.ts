@@ -6,9 +6,9 @@ import { createNormals } from '../../src/statistics/random.ts';
 import { studentTQuantile } from '../../src/statistics/student-t.ts';
 
 /**
- * How often a nominal interval covers the truth, found out by simulating models whose true difference is known. A run's log
- * return of a day is the model's day, shared by its runs, plus what the run does in the whole window (its effect), plus what
- * the run does on that day.
+ * How often a nominal interval covers the truth, found out by simulating models whose true
+ * difference is known. A run's log return of a day is the model's day, shared by its runs, plus
+ * what the run does in the whole window (its effect), plus what the run does on that day.
  */
 
 /** Deviation of the daily difference of two models: baskets of 25 stocks of the NASDAQ-100. */
@@ -27,17 +27,27 @@ export interface Scenario {
 }
 
 /** The daily log returns of each run of one model. */
-function simulateRuns({ days, runs, runEffect, ownNoise = 0 }: Scenario, middle: number, normal: () => number): Float64Array[] {
+function simulateRuns(
+  { days, runs, runEffect, ownNoise = 0 }: Scenario,
+  middle: number,
+  normal: () => number,
+): Float64Array[] {
   const deviation = DAY_DEVIATION / Math.SQRT2;
   const shared = Float64Array.from({ length: days }, () => middle + deviation * normal());
   return Array.from({ length: runs }, () => {
     const effect = runEffect * BASIS_POINT * normal();
-    return shared.map((day) => day + effect + (ownNoise === 0 ? 0 : ownNoise * deviation * normal()));
+    return shared.map(
+      (day) => day + effect + (ownNoise === 0 ? 0 : ownNoise * deviation * normal()),
+    );
   });
 }
 
 /** Models that are equal but for chance, as the service compares them. */
-export function equalModels(count: number, scenario: Scenario, seed: string): ComparedModel<number>[] {
+export function equalModels(
+  count: number,
+  scenario: Scenario,
+  seed: string,
+): ComparedModel<number>[] {
   const normal = createNormals(seed);
   return Array.from({ length: count }, (_, index) => ({
     model: `model-${index}`,
@@ -65,18 +75,30 @@ function simulate(scenario: Scenario, middle: number, normal: () => number): Sim
   return { logReturns, runMeans: Float64Array.from(each, mean) };
 }
 
-/** Shares of simulations: whose interval covered the truth; of the naive one; which showed a difference. */
+/**
+ * Shares of simulations: whose interval covered the truth; of the naive one; which showed a
+ * difference.
+ */
 export interface Coverage {
   covered: number;
-  /** With fewer degrees of freedom of the days: the same variance, but not treated as if its D − 1 deviations were independent. */
+  /**
+   * With fewer degrees of freedom of the days: the same variance, but not treated as if its D − 1
+   * deviations were independent.
+   */
   coveredWithFewer: number;
-  /** Mean ± interval over the repeats, as runs of one model are usually compared; NaN for single runs. */
+  /**
+   * Mean ± interval over the repeats, as runs of one model are usually compared; NaN for single
+   * runs.
+   */
   naive: number;
   shown: number;
 }
 
 /** The shares over that many simulations, the same for the same seed. */
-export function measureCoverage(scenario: Scenario, { simulations, seed }: { simulations: number; seed: string }): Coverage {
+export function measureCoverage(
+  scenario: Scenario,
+  { simulations, seed }: { simulations: number; seed: string },
+): Coverage {
   const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
   const { difference = 0, days } = scenario;
   const truth = Math.expm1(days * difference);
@@ -109,8 +131,14 @@ interface Difference {
 
 function differenceOf(one: Simulated, other: Simulated): Difference {
   const differences = one.logReturns.map((value, day) => value - (other.logReturns[day] as number));
-  const spreads = [one, other].map(({ runMeans }) => ({ runs: runMeans.length, variance: sampleVariance(runMeans) }));
-  return { mean: mean(differences), uncertainty: measureUncertainty(differences, spreads) as Uncertainty };
+  const spreads = [one, other].map(({ runMeans }) => ({
+    runs: runMeans.length,
+    variance: sampleVariance(runMeans),
+  }));
+  return {
+    mean: mean(differences),
+    uncertainty: measureUncertainty(differences, spreads) as Uncertainty,
+  };
 }
 
 function intervalBetween({ mean: middle, uncertainty }: Difference, days: number): Interval {
@@ -118,14 +146,21 @@ function intervalBetween({ mean: middle, uncertainty }: Difference, days: number
 }
 
 /**
- * The same difference with D / (1 + 2 Σ (1 − k/(L+1))²) − 1 degrees of freedom for the days instead of D − 1: a variance that
- * is estimated with weights over L lags is as uncertain as one from so many independent days (the equivalent
- * degrees of freedom of a spectral window at frequency 0, Priestley, Spectral Analysis and Time Series, 1981).
+ * The same difference with D / (1 + 2 Σ (1 − k/(L+1))²) − 1 degrees of freedom for the days instead
+ * of D − 1: a variance that is estimated with weights over L lags is as uncertain as one from so
+ * many independent days (the equivalent degrees of freedom of a spectral window at frequency 0,
+ * Priestley, Spectral Analysis and Time Series, 1981).
  */
 function withFewerDegrees({ mean: middle, uncertainty }: Difference, days: number): Difference {
   const { ofDays, total, degreesOfFreedom } = uncertainty;
   const ofRuns = total ** 2 / degreesOfFreedom - ofDays ** 2 / (days - 1);
-  return { mean: middle, uncertainty: { ...uncertainty, degreesOfFreedom: total ** 2 / (ofDays ** 2 / fewerDegrees(days) + ofRuns) } };
+  return {
+    mean: middle,
+    uncertainty: {
+      ...uncertainty,
+      degreesOfFreedom: total ** 2 / (ofDays ** 2 / fewerDegrees(days) + ofRuns),
+    },
+  };
 }
 
 export function fewerDegrees(days: number): number {
@@ -137,7 +172,9 @@ export function fewerDegrees(days: number): number {
 
 /** Welch's interval of the means of the runs, as if each run had days of its own. */
 function isInNaiveInterval(one: Simulated, other: Simulated, truth: number): boolean {
-  const [first, second] = [one, other].map(({ runMeans }) => sampleVariance(runMeans) / runMeans.length) as [number, number];
+  const [first, second] = [one, other].map(
+    ({ runMeans }) => sampleVariance(runMeans) / runMeans.length,
+  ) as [number, number];
   const freedom = (first + second) ** 2 / ((first ** 2 + second ** 2) / (one.runMeans.length - 1));
   if (!(freedom > 0)) return false;
   const reach = studentTQuantile(0.975, freedom) * Math.sqrt(first + second);

@@ -4,8 +4,8 @@ import { type Body, rules } from './makers-rules.ts';
 import type { ModelRequest, Reply } from './model-server.ts';
 
 /**
- * A provider that plays one scripted day in any dialect, whole or as a stream, and is as strict as its maker: what was said before
- * must come back as it was, or the request is refused.
+ * A provider that plays one scripted day in any dialect, whole or as a stream, and is as strict as
+ * its maker: what was said before must come back as it was, or the request is refused.
  */
 
 /** What the model says in one step. */
@@ -18,7 +18,10 @@ export interface Step {
   isPaused?: boolean;
 }
 
-/** Tokens of each step: input, of it read from a cache and written to it, output, of it for thoughts. */
+/**
+ * Tokens of each step: input, of it read from a cache and written to it, output, of it for
+ * thoughts.
+ */
 const TOKENS = { input: 1_000, read: 300, written: 200, output: 90, thought: 40 };
 export const DATED = 'model-2026-07-07';
 
@@ -68,21 +71,38 @@ const chat: Provider = {
   events({ choices, usage, ...head }) {
     const [{ message, finish_reason }] = choices;
     const { tool_calls: calls = [], content, reasoning_content, reasoning_details, role } = message;
-    const chunk = (delta: Body, finish: string | null = null) => ({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] });
-    const pieces = calls.flatMap(({ function: { name, arguments: text }, ...call }: Body, index: number) => [
-      chunk({ tool_calls: [{ ...call, index, function: { name, arguments: '' } }] }),
-      ...halves(text).map((half) => chunk({ tool_calls: [{ index, function: { arguments: half } }] })),
-    ]);
+    const chunk = (delta: Body, finish: string | null = null) => ({
+      ...head,
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
+    const pieces = calls.flatMap(
+      ({ function: { name, arguments: text }, ...call }: Body, index: number) => [
+        chunk({ tool_calls: [{ ...call, index, function: { name, arguments: '' } }] }),
+        ...halves(text).map((half) =>
+          chunk({ tool_calls: [{ index, function: { arguments: half } }] }),
+        ),
+      ],
+    );
     const thoughts = [
       ...halves(reasoning_content ?? '').map((half) => chunk({ role, reasoning_content: half })),
-      ...reasoning_details.flatMap(piecesOf).map((piece: Body) => chunk({ reasoning_details: [piece] })),
+      ...reasoning_details
+        .flatMap(piecesOf)
+        .map((piece: Body) => chunk({ reasoning_details: [piece] })),
     ];
     const words = halves(content ?? '').map((half) => chunk({ content: half }));
-    const all = [...thoughts, ...words, ...pieces, chunk({}, finish_reason), { ...head, choices: [], usage }];
+    const all = [
+      ...thoughts,
+      ...words,
+      ...pieces,
+      chunk({}, finish_reason),
+      { ...head, choices: [], usage },
+    ];
     return `${sse(all.map((data) => ['', data]))}data: [DONE]\n\n`;
   },
   answersIn: ({ messages }) => messages.filter(({ role }: Body) => role === 'assistant').length,
-  error: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
+  error: (message) => ({
+    error: { message, type: 'invalid_request_error', param: null, code: null },
+  }),
 };
 
 const responses: Provider = {
@@ -97,10 +117,14 @@ const responses: Provider = {
         ...{ id: `rs_${number}`, type: 'reasoning', encrypted_content: secretOf(number) },
         summary: thought === '' ? [] : [{ type: 'summary_text', text: thought }],
       },
-      ...(text === '' ? [] : [{
-        ...{ id: `msg_${number}`, type: 'message', role: 'assistant', status: 'completed' },
-        content: [{ type: 'output_text', annotations: [], text }],
-      }]),
+      ...(text === ''
+        ? []
+        : [
+            {
+              ...{ id: `msg_${number}`, type: 'message', role: 'assistant', status: 'completed' },
+              content: [{ type: 'output_text', annotations: [], text }],
+            },
+          ]),
       ...calls.map(([name, args], index) => ({
         ...{ id: `fc_${number}_${index}`, type: 'function_call', status: 'completed', name },
         ...{ arguments: JSON.stringify(args), call_id: callId(number, index) },
@@ -114,13 +138,22 @@ const responses: Provider = {
     },
   }),
   events(body) {
-    const items = body['output'].map((item: Body, index: number) => ({ type: 'response.output_item.done', output_index: index, item }));
-    const created = { type: 'response.created', response: { ...body, status: 'in_progress', output: [] } };
+    const items = body['output'].map((item: Body, index: number) => ({
+      type: 'response.output_item.done',
+      output_index: index,
+      item,
+    }));
+    const created = {
+      type: 'response.created',
+      response: { ...body, status: 'in_progress', output: [] },
+    };
     const events = [created, ...items, { type: 'response.completed', response: body }];
     return sse(events.map((event) => [event.type, event]));
   },
   answersIn: ({ input }) => input.filter(({ type }: Body) => type === 'reasoning').length,
-  error: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
+  error: (message) => ({
+    error: { message, type: 'invalid_request_error', param: null, code: null },
+  }),
 };
 
 const messages: Provider = {
@@ -133,7 +166,12 @@ const messages: Provider = {
       { type: 'thinking', thinking: thought, signature: secretOf(number) },
       ...(number === 1 ? [{ type: 'redacted_thinking', data: 'hidden' }] : []),
       ...(text === '' ? [] : [{ type: 'text', text }]),
-      ...calls.map(([name, input], index) => ({ type: 'tool_use', id: callId(number, index), name, input })),
+      ...calls.map(([name, input], index) => ({
+        type: 'tool_use',
+        id: callId(number, index),
+        name,
+        input,
+      })),
     ],
     stop_reason: isPaused ? 'pause_turn' : calls.length > 0 ? 'tool_use' : 'end_turn',
     usage: {
@@ -151,19 +189,38 @@ const messages: Provider = {
       ...deltasOf(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
       { type: 'content_block_stop', index },
     ]);
-    const end = { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens, output_tokens_details } };
-    const start = { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } } };
-    return sse([start, { type: 'ping' }, ...blocks, end, { type: 'message_stop' }].map((event) => [event.type, event]));
+    const end = {
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens, output_tokens_details },
+    };
+    const start = {
+      type: 'message_start',
+      message: { ...head, content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } },
+    };
+    return sse(
+      [start, { type: 'ping' }, ...blocks, end, { type: 'message_stop' }].map((event) => [
+        event.type,
+        event,
+      ]),
+    );
   },
-  answersIn: ({ messages: all }) => all.flatMap(({ content }: Body) => content).filter(({ type }: Body) => type === 'thinking').length,
+  answersIn: ({ messages: all }) =>
+    all.flatMap(({ content }: Body) => content).filter(({ type }: Body) => type === 'thinking')
+      .length,
   error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
 };
 
-/** OpenRouter's thoughts beside those of DeepSeek: what the model lets us read, with its signature, and what it seals. */
+/**
+ * OpenRouter's thoughts beside those of DeepSeek: what the model lets us read, with its signature,
+ * and what it seals.
+ */
 function detailsOf(text: string, number: number): Body[] {
   const format = 'anthropic-claude-v1';
   return [
-    ...(text === '' ? [] : [{ type: 'reasoning.text', text, signature: secretOf(number), format, index: 0 }]),
+    ...(text === ''
+      ? []
+      : [{ type: 'reasoning.text', text, signature: secretOf(number), format, index: 0 }]),
     { type: 'reasoning.encrypted', data: secretOf(number), id: `rs_${number}`, format, index: 1 },
   ];
 }
@@ -173,15 +230,26 @@ function piecesOf({ text, signature, ...detail }: Body): Body[] {
   return [...halves(text).map((half) => ({ ...detail, text: half })), { ...detail, signature }];
 }
 
-const EMPTY: Record<string, Body> = { text: { text: '' }, thinking: { thinking: '', signature: '' }, tool_use: { input: {} } };
+const EMPTY: Record<string, Body> = {
+  text: { text: '' },
+  thinking: { thinking: '', signature: '' },
+  tool_use: { input: {} },
+};
 const emptied = (block: Body) => ({ ...block, ...EMPTY[block['type']] });
 
 function deltasOf(block: Body): Body[] {
-  if (block['type'] === 'text') return halves(block['text']).map((text) => ({ type: 'text_delta', text }));
+  if (block['type'] === 'text')
+    return halves(block['text']).map((text) => ({ type: 'text_delta', text }));
   if (block['type'] === 'tool_use')
-    return halves(JSON.stringify(block['input'])).map((half) => ({ type: 'input_json_delta', partial_json: half }));
+    return halves(JSON.stringify(block['input'])).map((half) => ({
+      type: 'input_json_delta',
+      partial_json: half,
+    }));
   if (block['type'] !== 'thinking') return [];
-  const thoughts = halves(block['thinking']).map((thinking) => ({ type: 'thinking_delta', thinking }));
+  const thoughts = halves(block['thinking']).map((thinking) => ({
+    type: 'thinking_delta',
+    thinking,
+  }));
   return [...thoughts, { type: 'signature_delta', signature: block['signature'] }];
 }
 
@@ -191,24 +259,37 @@ function halves(text: string): string[] {
 }
 
 function sse(events: readonly (readonly [name: string, data: unknown])[]): string {
-  return events.map(([name, data]) => `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`).join('');
+  return events
+    .map(
+      ([name, data]) => `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`,
+    )
+    .join('');
 }
 
 const providers: Record<ApiDialect, Provider> = { chat, responses, messages };
 
 /** Which dialect a request speaks, by its path. */
 export function dialectOf({ path }: Pick<ModelRequest, 'path'>): ApiDialect {
-  return path.endsWith('/responses') ? 'responses' : path.endsWith('/messages') ? 'messages' : 'chat';
+  return path.endsWith('/responses')
+    ? 'responses'
+    : path.endsWith('/messages')
+      ? 'messages'
+      : 'chat';
 }
 
 /** The makers' rules that a request of a day with these steps breaks. */
 export function refusalsOf(request: ModelRequest, steps: readonly Step[]): string[] {
   const provider = providers[dialectOf(request)];
   const before = steps.slice(0, provider.answersIn(request.body));
-  return rules[dialectOf(request)](request, before.map((step, index) => provider.answer(step, index + 1)));
+  return rules[dialectOf(request)](
+    request,
+    before.map((step, index) => provider.answer(step, index + 1)),
+  );
 }
 
-/** The reply to a request of a day with these steps: refused as the maker would, or the next step. */
+/**
+ * The reply to a request of a day with these steps: refused as the maker would, or the next step.
+ */
 export function replyTo(request: ModelRequest, steps: readonly Step[]): Reply {
   const provider = providers[dialectOf(request)];
   const [refusal] = refusalsOf(request, steps);

@@ -10,7 +10,9 @@ const NAMESPACE = ['--user', '--map-root-user', '--mount'];
 /** Why no disk of a chosen size can be had here, or false. */
 export const noDisk: string | false = (() => {
   try {
-    execFileSync('unshare', [...NAMESPACE, 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { stdio: 'ignore' });
+    execFileSync('unshare', [...NAMESPACE, 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], {
+      stdio: 'ignore',
+    });
     return false;
   } catch {
     return 'this system lets no user mount a disk';
@@ -25,13 +27,19 @@ export interface DiskProgram extends Program {
 }
 
 /**
- * Starts the program in a folder whose `data` is a disk of its own: so many kilobytes, in memory, gone with it. Shell
- * commands can be run there before it and after it.
+ * Starts the program in a folder whose `data` is a disk of its own: so many kilobytes, in memory,
+ * gone with it. Shell commands can be run there before it and after it.
  */
 export function startOnDisk(
   t: TestContext,
   args: readonly string[],
-  { cwd, env = {}, kb, before = 'true', after = 'true' }: RunOptions & { kb: number; before?: string; after?: string },
+  {
+    cwd,
+    env = {},
+    kb,
+    before = 'true',
+    after = 'true',
+  }: RunOptions & { kb: number; before?: string; after?: string },
 ): DiskProgram {
   mkdirSync(join(cwd, 'data'));
   const script = `
@@ -63,8 +71,12 @@ export function startOnDisk(
   return {
     ...program,
     shell,
-    // Most of it in large pieces, which take a tenth of the time, and the rest to the last kilobyte.
-    fill: () => shell('{ dd if=/dev/zero of=data/ballast bs=1M; dd if=/dev/zero of=data/ballast bs=1k oflag=append conv=notrunc; } 2>/dev/null'),
+    // Most of it in large pieces, which take a tenth of the time, and the rest to the last
+    // kilobyte.
+    fill: () =>
+      shell(
+        '{ dd if=/dev/zero of=data/ballast bs=1M; dd if=/dev/zero of=data/ballast bs=1k oflag=append conv=notrunc; } 2>/dev/null',
+      ),
     free: () => shell('rm data/ballast'),
   };
 }

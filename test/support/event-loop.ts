@@ -5,7 +5,10 @@ import { until } from './until.ts';
 
 /** An event loop whose time passes only when a test says so. */
 export interface TestLoop extends EventLoop {
-  /** Lets so much time pass: calls what falls due, in that order, and lets promises settle after each call. */
+  /**
+   * Lets so much time pass: calls what falls due, in that order, and lets promises settle after
+   * each call.
+   */
   pass(ms: number): Promise<void>;
 }
 
@@ -25,7 +28,9 @@ export function createTestLoop(): TestLoop {
     async pass(ms) {
       const end = now + ms;
       for (;;) {
-        const [next] = [...calls].filter(({ dueAt }) => dueAt <= end).sort((one, other) => one.dueAt - other.dueAt);
+        const [next] = [...calls]
+          .filter(({ dueAt }) => dueAt <= end)
+          .sort((one, other) => one.dueAt - other.dueAt);
         if (next === undefined) break;
         calls.delete(next);
         now = next.dueAt;
@@ -46,15 +51,18 @@ export async function settled(): Promise<void> {
 }
 
 /**
- * Follows the pace at which model-days start, which rests on the event loop of this process before each turn. The function returned
- * resolves once the pace has rested and rests no more: every turn has been given that may be.
+ * Follows the pace at which model-days start, which rests on the event loop of this process before
+ * each turn. The function returned resolves once the pace has rested and rests no more: every turn
+ * has been given that may be.
  */
 export function followPace(t: TestContext): () => Promise<unknown> {
   let [begun, ended] = [0, 0];
-  const follow = <Words extends unknown[]>(wait: (...words: Words) => Promise<unknown>) => (...words: Words) => {
-    begun += 1;
-    return wait(...words).finally(() => (ended += 1));
-  };
+  const follow =
+    <Words extends unknown[]>(wait: (...words: Words) => Promise<unknown>) =>
+    (...words: Words) => {
+      begun += 1;
+      return wait(...words).finally(() => (ended += 1));
+    };
   t.mock.method(eventLoop, 'sleep', follow(eventLoop.sleep));
   t.mock.method(eventLoop, 'round', follow(eventLoop.round));
   return () =>

@@ -13,12 +13,18 @@ import { type Operation, type WholeRequest, brokenRequest, wholeRequest } from '
 import { slowness, until } from './until.ts';
 import { type WireAnswer, openWire, readAnswers } from './wire.ts';
 
-/** Per round: whole requests go over one connection, one after the other; each broken one gets a connection of its own. */
+/**
+ * Per round: whole requests go over one connection, one after the other; each broken one gets a
+ * connection of its own.
+ */
 const WHOLE_PER_ROUND = 20;
 const BROKEN_PER_ROUND = 10;
 /** Before memory is measured the first time: code is compiled then, and caches are filled. */
 const MAX_WARM_UP_ROUNDS = 100;
-/** A connection on which nothing has come back by then waits for more, and then its sending side is closed. */
+/**
+ * A connection on which nothing has come back by then waits for more, and then its sending side is
+ * closed.
+ */
 const QUIET_MS = 15;
 const HANG_MS = 15_000;
 const MAX_GROWTH_MB = 20;
@@ -33,20 +39,29 @@ interface Memory {
 }
 
 /**
- * Sends the built program requests made at random from its own interface description. Throws at the first 5xx, answer that
- * the description does not name, missing answer, hang, failure in the log, or when it has grown by more than 20 MB.
+ * Sends the built program requests made at random from its own interface description. Throws at the
+ * first 5xx, answer that the description does not name, missing answer, hang, failure in the log,
+ * or when it has grown by more than 20 MB.
  */
-export async function fuzz(t: TestContext, { requests, seed }: { requests: number; seed: number }): Promise<void> {
+export async function fuzz(
+  t: TestContext,
+  { requests, seed }: { requests: number; seed: number },
+): Promise<void> {
   t.diagnostic(`seed ${seed}`);
   const server = await startProbedServer(t);
   const rounds = Math.ceil(requests / (WHOLE_PER_ROUND + BROKEN_PER_ROUND));
-  await sendRounds(server.url, { rounds: Math.min(MAX_WARM_UP_ROUNDS, Math.ceil(rounds / 2)), seed: seed + 1 });
+  await sendRounds(server.url, {
+    rounds: Math.min(MAX_WARM_UP_ROUNDS, Math.ceil(rounds / 2)),
+    seed: seed + 1,
+  });
   const before = await memoryOf(server);
   const startedAt = performance.now();
   const sent = await sendRounds(server.url, { rounds, seed });
   const seconds = (performance.now() - startedAt) / 1000;
   const after = await memoryOf(server);
-  t.diagnostic(`${sent} requests in ${seconds.toFixed(1)} s; memory before and after: ${inMb(before)}; ${inMb(after)}`);
+  t.diagnostic(
+    `${sent} requests in ${seconds.toFixed(1)} s; memory before and after: ${inMb(before)}; ${inMb(after)}`,
+  );
   for (const kind of ['rss', 'heapUsed', 'external'] as const) {
     assert.ok(
       after[kind] - before[kind] < MAX_GROWTH_MB * 1e6,
@@ -62,13 +77,20 @@ export async function fuzz(t: TestContext, { requests, seed }: { requests: numbe
 async function startProbedServer(t: TestContext) {
   const cwd = installProgram(t);
   copyFileSync(new URL('./probe.cjs', import.meta.url), join(cwd, 'probe.cjs'));
-  const env = { DEPLOYMENT_MODE: 'DEV', MAX_SIMULATION_DAYS: '2', NODE_OPTIONS: '--expose-gc --require ./probe.cjs' };
+  const env = {
+    DEPLOYMENT_MODE: 'DEV',
+    MAX_SIMULATION_DAYS: '2',
+    NODE_OPTIONS: '--expose-gc --require ./probe.cjs',
+  };
   const server = await startServer(t, { cwd, env });
   writeImpossibleUsage(join(cwd, 'data/jobs_dev.db'));
   return server;
 }
 
-/** From now on every model-day has token counts and a cost that no sum of integers or JSON number can hold. */
+/**
+ * From now on every model-day has token counts and a cost that no sum of integers or JSON number
+ * can hold.
+ */
 function writeImpossibleUsage(path: string): void {
   const database = new DatabaseSync(path, { timeout: HANG_MS });
   database.exec(
@@ -85,12 +107,16 @@ let measurements = 0;
 /** The server's memory after garbage collection, while no job runs. */
 async function memoryOf(server: Awaited<ReturnType<typeof startProbedServer>>): Promise<Memory> {
   await until('the job to end', async () => {
-    const { jobs } = (await (await fetch(`${server.url}/jobs?limit=1`)).json()) as { jobs: { completed_at: string | null }[] };
+    const { jobs } = (await (await fetch(`${server.url}/jobs?limit=1`)).json()) as {
+      jobs: { completed_at: string | null }[];
+    };
     return jobs[0]?.completed_at !== null;
   });
   server.process.kill('SIGUSR2');
   measurements += 1;
-  const [, text] = await server.waitFor(new RegExp(`(?:MEMORY .*[^]*?){${measurements - 1}}MEMORY (.*)`));
+  const [, text] = await server.waitFor(
+    new RegExp(`(?:MEMORY .*[^]*?){${measurements - 1}}MEMORY (.*)`),
+  );
   return JSON.parse(text as string) as Memory;
 }
 
@@ -100,7 +126,10 @@ const inMb = (memory: Memory) =>
     .join(', ');
 
 /** Resolves to the number of requests sent. */
-async function sendRounds(url: string, { rounds, seed }: { rounds: number; seed: number }): Promise<number> {
+async function sendRounds(
+  url: string,
+  { rounds, seed }: { rounds: number; seed: number },
+): Promise<number> {
   let sent = 0;
   const round = fc.tuple(
     fc.array(wholeRequest, { minLength: WHOLE_PER_ROUND, maxLength: WHOLE_PER_ROUND }),
@@ -116,10 +145,14 @@ async function sendRounds(url: string, { rounds, seed }: { rounds: number; seed:
 
 async function sendWhole(url: string, requests: readonly WholeRequest[]): Promise<void> {
   const wire = await openWire(url);
-  wire.socket.write(Buffer.concat([...requests.map(({ bytes }) => bytes), Buffer.from(LAST_REQUEST)]));
+  wire.socket.write(
+    Buffer.concat([...requests.map(({ bytes }) => bytes), Buffer.from(LAST_REQUEST)]),
+  );
   const answers = readAnswers(await within(wire.ended, `Hang: ${show(requests)}`));
   assert.equal(answers.length, requests.length + 1, `Answers are missing: ${show(requests)}`);
-  requests.forEach(({ operation, bytes }, index) => checkAnswer(operation, answers[index] as WireAnswer, bytes));
+  requests.forEach(({ operation, bytes }, index) =>
+    checkAnswer(operation, answers[index] as WireAnswer, bytes),
+  );
 }
 
 function checkAnswer(
@@ -153,7 +186,10 @@ async function sendBroken(url: string, bytes: Buffer): Promise<void> {
   assert.match(text, /^(HTTP\/1\.1 [1-4]\d\d |$)/, JSON.stringify(bytes.toString('latin1')));
 }
 
-/** Rejects with the message where nothing has come of the work within `HANG_MS`, or longer on a slow machine. */
+/**
+ * Rejects with the message where nothing has come of the work within `HANG_MS`, or longer on a slow
+ * machine.
+ */
 async function within<Result>(work: Promise<Result>, message: string): Promise<Result> {
   const timer = new AbortController();
   const pause = (ms: number) => sleep(ms, null, { signal: timer.signal });

@@ -1,4 +1,7 @@
-/** Strings from outside that have broken programs before. Of each: whether it can be a model's signature. */
+/**
+ * Strings from outside that have broken programs before. Of each: whether it can be a model's
+ * signature.
+ */
 export const hostileStrings: readonly { name: string; text: string; isSignature: boolean }[] = [
   refused('NUL', 'a\u0000b'),
   refused('control characters', 'a\u0001\u0008\u001f'),

@@ -22,7 +22,10 @@ import type { TestService } from './service.ts';
 
 const log = createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() });
 
-/** As the trigger's request; all weekdays from the first to the last are simulated; on each there are prices. */
+/**
+ * As the trigger's request; all weekdays from the first to the last are simulated; on each there
+ * are prices.
+ */
 export interface RequestHere {
   start_date: CalendarDate;
   end_date: CalendarDate;
@@ -31,18 +34,29 @@ export interface RequestHere {
 }
 
 /**
- * A job whose model-days run in this process: their sessions take the messages that a child with `scriptedAgent(script)`
- * would send, without a child for each. For tests that read what is stored; the job's own course is tested with children.
- * Resolves to its last status. A call `['say', words]` or `['think', words]` in the script is what the model says or thinks.
+ * A job whose model-days run in this process: their sessions take the messages that a child with
+ * `scriptedAgent(script)` would send, without a child for each. For tests that read what is stored;
+ * the job's own course is tested with children. Resolves to its last status. A call `['say',
+ * words]` or `['think', words]` in the script is what the model says or thinks.
  */
-export async function runJobHere(service: TestService, script: Script, request: RequestHere): Promise<any> {
+export async function runJobHere(
+  service: TestService,
+  script: Script,
+  request: RequestHere,
+): Promise<any> {
   const { database, settings, clock } = service;
   const configuration = readConfiguration(settings.configurationPath);
   const { agent_config: agentConfig } = configuration;
   const jobId = crypto.randomUUID();
-  const { start_date: startDate, end_date: endDate, replace_existing: replaceExisting = false } = request;
+  const {
+    start_date: startDate,
+    end_date: endDate,
+    replace_existing: replaceExisting = false,
+  } = request;
   const runs: Run[] = expandModels(request.models, configuration).map((run) => {
-    const entry = encodeEntry(resolveEntry(run, { configuration, settings, isKey: knownKeys(configuration, settings, {}) }));
+    const entry = encodeEntry(
+      resolveEntry(run, { configuration, settings, isKey: knownKeys(configuration, settings, {}) }),
+    );
     return { model: run.model, family: run.family, startDate, entry };
   });
   const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };
@@ -53,10 +67,17 @@ export async function runJobHere(service: TestService, script: Script, request: 
   });
   const job = openJob(database, jobId);
   const plan = await bySlices(planJob(database, job));
-  await skipModelDays(database, plan.flatMap(({ skips }) => skips), { at: timestamp(clock()) });
-  for (const modelDay of plan.flatMap(({ run }) => run)) await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
+  await skipModelDays(
+    database,
+    plan.flatMap(({ skips }) => skips),
+    { at: timestamp(clock()) },
+  );
+  for (const modelDay of plan.flatMap(({ run }) => run))
+    await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
   const last = await bySlices(finalStatus(database, jobId));
-  database.transaction(() => endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }));
+  database.transaction(() =>
+    endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }),
+  );
   const { status, body } = await service.get(`/simulate/status/${jobId}`);
   assert.equal(status, 200);
   return body;
@@ -81,16 +102,30 @@ async function runModelDay(
     costs: tradingCostsOf(agentConfig),
   };
   const session = await openSession({ database, clock }, modelDay, options);
-  const handle = handleMessages(session, { log, maxSteps: agentConfig.max_steps, maxFailures: 0, onRefused: async () => {} });
-  await handle({ type: 'prompt', messages: [{ role: 'user', content: JSON.stringify(session.brief) }] });
+  const handle = handleMessages(session, {
+    log,
+    maxSteps: agentConfig.max_steps,
+    maxFailures: 0,
+    onRefused: async () => {},
+  });
+  await handle({
+    type: 'prompt',
+    messages: [{ role: 'user', content: JSON.stringify(session.brief) }],
+  });
   for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
     const [name, error] = calls[0] ?? [];
     if (name === 'fail') return session.end({ status: 'failed', error: String(error) });
     const toolCalls = calls
       .filter(([tool]) => tool !== 'say' && tool !== 'think')
       .map(([tool, args], id) => ({ id: `${id}`, name: tool, arguments: JSON.stringify(args) }));
-    const wordsOf = (kind: string) => calls.find(([tool]) => tool === kind)?.[1] as string | undefined;
-    await handle({ ...ANSWER, content: wordsOf('say') ?? 'I trade.', reasoning: wordsOf('think') ?? null, toolCalls });
+    const wordsOf = (kind: string) =>
+      calls.find(([tool]) => tool === kind)?.[1] as string | undefined;
+    await handle({
+      ...ANSWER,
+      content: wordsOf('say') ?? 'I trade.',
+      reasoning: wordsOf('think') ?? null,
+      toolCalls,
+    });
   }
   await handle({ ...ANSWER, content: 'Done.', toolCalls: [] });
   await session.end({ status: 'finished', summary: 'Done.' });

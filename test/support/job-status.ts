@@ -19,7 +19,9 @@ export const USUAL_TERMS = {
   symbols: ['AAPL', 'MSFT'],
 };
 
-/** A job's status as the service answers it, from its model-days; running while one has not ended. */
+/**
+ * A job's status as the service answers it, from its model-days; running while one has not ended.
+ */
 export function jobStatusAnswer(
   modelDays: readonly { date: string; model: string; status: ModelDayStatus }[],
   changes: Partial<JobStatusResponse> = {},
@@ -46,7 +48,12 @@ export function jobStatusAnswer(
   return {
     job_id: 'the-job',
     status: pending > 0 ? 'running' : 'completed',
-    progress: { total_model_days: details.length, completed: details.length - pending - failed, failed, pending },
+    progress: {
+      total_model_days: details.length,
+      completed: details.length - pending - failed,
+      failed,
+      pending,
+    },
     date_range: [...new Set(details.map(({ date }) => date))],
     models: [...new Set(details.map(({ model }) => model))],
     entries: [],
@@ -70,7 +77,9 @@ export function jobStatusAnswer(
 
 /** A job's status as it is stored, with its model-days. */
 export function storedStatus(database: Database, jobId: string): any {
-  const details = [...modelDaysOf(database, jobId)].flatMap((json) => (json === null ? [] : [JSON.parse(json)]));
+  const details = [...modelDaysOf(database, jobId)].flatMap((json) =>
+    json === null ? [] : [JSON.parse(json)],
+  );
   const { value: sums } = sumModelDays(database, jobId).next();
   assert(sums !== null, 'the job of a test is counted in one step');
   return { ...JSON.parse(jobStatus(database, jobId, sums)?.json ?? '{}'), details };

@@ -22,7 +22,13 @@ export const SPANS = [
   { from: '2025-11-12', to: '2025-11-13' },
   { from: '2025-11-14', to: '2025-11-14' },
 ];
-const REQUEST = { startDate: '2025-11-10', endDate: '2025-11-14', models: MODELS, replaceExisting: false, universe: null };
+const REQUEST = {
+  startDate: '2025-11-10',
+  endDate: '2025-11-14',
+  models: MODELS,
+  replaceExisting: false,
+  universe: null,
+};
 export const TOTAL = 3_500;
 export const NONE_RUN = { total_model_days: TOTAL, completed: 0, failed: 0, pending: TOTAL };
 
@@ -41,7 +47,15 @@ export async function createLargeJob(t: TestContext, prices = ''): Promise<Large
   t.after(() => database.close());
   storePrices(database, prices);
   const settings = { ...readSettings({}), configurationPath };
-  const context = { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, ...scriptedAgent({}), limits: workerLimits };
+  const context = {
+    database,
+    settings,
+    clock: clockFrom(TODAY),
+    log: silentLog,
+    environment: {},
+    ...scriptedAgent({}),
+    limits: workerLimits,
+  };
   const jobs = createJobs(context);
   t.after(() => jobs.stop());
   return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
@@ -51,19 +65,34 @@ export async function createLargeJob(t: TestContext, prices = ''): Promise<Large
 export async function createIdleJob(t: TestContext): Promise<LargeJob> {
   const job = await createLargeJob(t);
   await job.jobs.stop();
-  await addMissingModelDays(job.context.database, job.jobId, { signal: new AbortController().signal });
+  await addMissingModelDays(job.context.database, job.jobId, {
+    signal: new AbortController().signal,
+  });
   return job;
 }
 
 /** The number of model-days that fulfil a condition in SQL. */
 export function countOf({ database }: WorkerContext, where = 'true'): number {
-  return Number(database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count']);
+  return Number(
+    database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count'],
+  );
 }
 
-/** The different numbers of such model-days that other work sees in the rounds of the event loop, until this work is done. */
-export async function countsDuring(work: Promise<unknown>, context: WorkerContext, where?: string): Promise<number[]> {
+/**
+ * The different numbers of such model-days that other work sees in the rounds of the event loop,
+ * until this work is done.
+ */
+export async function countsDuring(
+  work: Promise<unknown>,
+  context: WorkerContext,
+  where?: string,
+): Promise<number[]> {
   const seen = new Set<number>();
-  for (let isDone = false; !isDone; isDone = await Promise.race([work.then(() => true), nextRound(false)]))
+  for (
+    let isDone = false;
+    !isDone;
+    isDone = await Promise.race([work.then(() => true), nextRound(false)])
+  )
     seen.add(countOf(context, where));
   return [...seen];
 }

@@ -10,7 +10,12 @@ import { agentFixture, simulatedStart } from './agents.ts';
 export const NODE = process.execPath;
 export const MODEL_DAY = { model: 'my model/1', date: '2025-01-06', jobId: 'job-1' };
 /** Times that a test can wait for. */
-export const HASTY: LauncherTimes = { termAfterMs: 50, killAfterMs: 50, giveUpAfterMs: 50, drainMs: 50 };
+export const HASTY: LauncherTimes = {
+  termAfterMs: 50,
+  killAfterMs: 50,
+  giveUpAfterMs: 50,
+  drainMs: 50,
+};
 export const KEY = 'sk-a-secret';
 export const endpoint: Extract<Start['model'], { kind: 'provider' }> = {
   kind: 'provider',
@@ -27,7 +32,11 @@ export const endpoint: Extract<Start['model'], { kind: 'provider' }> = {
 };
 
 /** A shell that runs a script with Node's command line in it. */
-export const shell = (script: string) => ['sh', '-c', script.replaceAll('NODE', `${NODE} {arguments}`)];
+export const shell = (script: string) => [
+  'sh',
+  '-c',
+  script.replaceAll('NODE', `${NODE} {arguments}`),
+];
 
 export interface LauncherOptions {
   program?: string;
@@ -43,23 +52,36 @@ export interface LauncherOptions {
 
 /** Runs it to its end; `stderr` is the end of what the launcher wrote there. */
 export async function runThrough(command: readonly string[], options: LauncherOptions = {}) {
-  const { program = agentFixture('completes'), model = simulatedStart.model, times = launcherTimes } = options;
+  const {
+    program = agentFixture('completes'),
+    model = simulatedStart.model,
+    times = launcherTimes,
+  } = options;
   const settings = { modelDayCommand: command, modelDayCommandVariables: options.variables ?? [] };
   const start = startChildBy(settings, options.environment ?? process.env, times);
   let stderr = '';
   const brief = { ...simulatedStart.brief, quotes: options.quotes ?? [] };
-  const outcome = await launch({ ...simulatedStart, model, brief }, {
-    program,
-    startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
-    timeoutMs: options.timeoutMs ?? 600_000,
-    patienceMs: options.patienceMs ?? 60_000,
-    memoryMb: 512,
-    signal: new AbortController().signal,
-    onMessage: async (message) =>
-      message.type === 'answer' && message.toolCalls.length > 0
-        ? { type: 'tool_results', results: message.toolCalls.map(({ id }) => ({ id, content: '{}' })) }
-        : null,
-    onStderr: (tail) => (stderr = tail),
-  });
-  return { outcome: outcome as { status: string; hasSpoken?: boolean; error: string; summary?: string }, stderr };
+  const outcome = await launch(
+    { ...simulatedStart, model, brief },
+    {
+      program,
+      startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
+      timeoutMs: options.timeoutMs ?? 600_000,
+      patienceMs: options.patienceMs ?? 60_000,
+      memoryMb: 512,
+      signal: new AbortController().signal,
+      onMessage: async (message) =>
+        message.type === 'answer' && message.toolCalls.length > 0
+          ? {
+              type: 'tool_results',
+              results: message.toolCalls.map(({ id }) => ({ id, content: '{}' })),
+            }
+          : null,
+      onStderr: (tail) => (stderr = tail),
+    },
+  );
+  return {
+    outcome: outcome as { status: string; hasSpoken?: boolean; error: string; summary?: string },
+    stderr,
+  };
 }

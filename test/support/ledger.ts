@@ -1,6 +1,9 @@
 import type { Database } from '../../src/database/database.ts';
 
-/** The active positions of a model as a text ledger: `date action symbol amount price => cash value profit holdings`. */
+/**
+ * The active positions of a model as a text ledger: `date action symbol amount price => cash value
+ * profit holdings`.
+ */
 export function ledgerOf(database: Database, model: string): string[] {
   const rows = database
     .statement(
@@ -10,9 +13,13 @@ export function ledgerOf(database: Database, model: string): string[] {
     )
     .all(model);
   return rows.map((row) => {
-    const action = [row['date'], row['action_type'], row['symbol'], row['amount'], dollars(row['price_e4'])].filter(
-      (part) => part !== null,
-    );
+    const action = [
+      row['date'],
+      row['action_type'],
+      row['symbol'],
+      row['amount'],
+      dollars(row['price_e4']),
+    ].filter((part) => part !== null);
     const state = [
       dollars(row['cash_e4']),
       dollars(row['portfolio_value_e4']),

@@ -6,26 +6,53 @@ import { rowsOf } from './prices.ts';
 
 export const MASSIVE_KEY = 'MASSIVE_0123456789_SECRET';
 
-/** What Massive returns instead of prices, in its own words; and responses that are damaged on the way. */
+/**
+ * What Massive returns instead of prices, in its own words; and responses that are damaged on the
+ * way.
+ */
 export const massiveFaults = {
   unknownKey: answer(401, { status: 'ERROR', request_id: 'r', error: 'Unknown API Key' }),
-  keyInWords: answer(401, { status: 'ERROR', request_id: 'r', error: `Unknown API Key ${MASSIVE_KEY}` }),
+  keyInWords: answer(401, {
+    status: 'ERROR',
+    request_id: 'r',
+    error: `Unknown API Key ${MASSIVE_KEY}`,
+  }),
   keyAtTheCut: answer(500, { status: 'ERROR', error: `${'x'.repeat(290)}${MASSIVE_KEY}` }),
   beyondPlan: answer(403, {
     status: 'NOT_AUTHORIZED',
     request_id: 'r',
-    message: "Your plan doesn't include this data timeframe. Please upgrade your plan at https://massive.com/pricing",
+    message:
+      "Your plan doesn't include this data timeframe. Please upgrade your plan at https://massive.com/pricing",
   }),
-  notEntitled: answer(403, { status: 'NOT_AUTHORIZED', message: 'You are not entitled to this data. Please upgrade your plan.' }),
+  notEntitled: answer(403, {
+    status: 'NOT_AUTHORIZED',
+    message: 'You are not entitled to this data. Please upgrade your plan.',
+  }),
   limit: answer(429, {
     status: 'ERROR',
     request_id: 'r',
-    error: "You've exceeded the maximum requests per minute, please wait or upgrade your subscription to continue.",
+    error:
+      "You've exceeded the maximum requests per minute, please wait or upgrade your subscription to continue.",
   }),
   limitFor: (seconds: string) => answer(429, {}, { 'retry-after': seconds }),
-  limitWith200: answer(200, { status: 'ERROR', error: "You've exceeded the maximum requests per minute, please wait" }),
-  nullResults: answer(200, { status: 'OK', queryCount: 0, resultsCount: 0, adjusted: true, results: null }),
-  noResults: answer(200, { status: 'OK', queryCount: 0, resultsCount: 0, adjusted: true, request_id: 'r' }),
+  limitWith200: answer(200, {
+    status: 'ERROR',
+    error: "You've exceeded the maximum requests per minute, please wait",
+  }),
+  nullResults: answer(200, {
+    status: 'OK',
+    queryCount: 0,
+    resultsCount: 0,
+    adjusted: true,
+    results: null,
+  }),
+  noResults: answer(200, {
+    status: 'OK',
+    queryCount: 0,
+    resultsCount: 0,
+    adjusted: true,
+    request_id: 'r',
+  }),
   notAList: answer(200, { status: 'OK', results: 'AAPL' }),
   notFound: answer(404, { status: 'NOT_FOUND', message: 'no such route' }),
   json: (body: unknown) => answer(200, body),
@@ -55,7 +82,9 @@ export interface MassiveServerOptions {
 
 export interface MassiveServer {
   url: string;
-  /** One entry per request that was within the limit: `2025-11-17`, `splits`, `dividends page 2`. */
+  /**
+   * One entry per request that was within the limit: `2025-11-17`, `splits`, `dividends page 2`.
+   */
   requests: string[];
   /** How many requests were answered with 429. */
   limited: number;
@@ -64,8 +93,14 @@ export interface MassiveServer {
   set(options: MassiveServerOptions): void;
 }
 
-/** A price provider on loopback that speaks Massive's format. Without the key in the header every request is refused. */
-export async function startMassiveServer(t: TestContext, options: MassiveServerOptions): Promise<MassiveServer> {
+/**
+ * A price provider on loopback that speaks Massive's format. Without the key in the header every
+ * request is refused.
+ */
+export async function startMassiveServer(
+  t: TestContext,
+  options: MassiveServerOptions,
+): Promise<MassiveServer> {
   let current = options;
   const times: number[] = [];
   const massive: MassiveServer = {
@@ -86,7 +121,11 @@ export async function startMassiveServer(t: TestContext, options: MassiveServerO
 function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  { massive, times, options }: { massive: MassiveServer; times: number[]; options: MassiveServerOptions },
+  {
+    massive,
+    times,
+    options,
+  }: { massive: MassiveServer; times: number[]; options: MassiveServerOptions },
 ): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const page = Number(url.searchParams.get('cursor') ?? '1');
@@ -104,14 +143,23 @@ function respond(
   massive.requests.push(name);
   const fault = options.fault?.(name, massive.requests.length - 1);
   if (fault !== undefined) return fault(response);
-  if (request.headers.authorization !== `Bearer ${MASSIVE_KEY}`) return massiveFaults.unknownKey(response);
+  if (request.headers.authorization !== `Bearer ${MASSIVE_KEY}`)
+    return massiveFaults.unknownKey(response);
   if (url.pathname.startsWith('/v2/aggs/')) return respondBars(response, url, options);
   const isSplits = url.pathname === '/stocks/v1/splits';
   if (!isSplits && url.pathname !== '/stocks/v1/dividends') return massiveFaults.notFound(response);
-  respondActions(response, url, { rows: isSplits ? splitRows(options) : dividendRows(options), page, options });
+  respondActions(response, url, {
+    rows: isSplits ? splitRows(options) : dividendRows(options),
+    page,
+    options,
+  });
 }
 
-function respondBars(response: ServerResponse, { pathname, searchParams }: URL, options: MassiveServerOptions): void {
+function respondBars(
+  response: ServerResponse,
+  { pathname, searchParams }: URL,
+  options: MassiveServerOptions,
+): void {
   const date = pathname.split('/').at(-1) ?? '';
   const { plan, others = 0 } = options;
   if (searchParams.get('adjusted') !== 'false') return massiveFaults.notFound(response);
@@ -119,12 +167,22 @@ function respondBars(response: ServerResponse, { pathname, searchParams }: URL, 
   const rows = rowsOf(options.prices ?? '').filter((row) => row[1] === date);
   const results = rows.map(([symbol, , open, close, volume = '1000']) => ({
     ...{ T: symbol, v: Number(volume), vw: Number(open), o: Number(open), c: Number(close), n: 9 },
-    ...{ h: Math.max(Number(open), Number(close)), l: Math.min(Number(open), Number(close)), t: Date.parse(`${date}T20:00:00Z`) },
+    ...{
+      h: Math.max(Number(open), Number(close)),
+      l: Math.min(Number(open), Number(close)),
+      t: Date.parse(`${date}T20:00:00Z`),
+    },
   }));
   for (let index = 0; results.length > 0 && index < others; index += 1)
     results.push({ T: `zz${index}`, v: 1, vw: 1, o: 1, c: 1, n: 1, h: 1, l: 1, t: 0 });
   const count = results.length;
-  const body = { status: 'OK', adjusted: false, request_id: 'r', queryCount: count, resultsCount: count };
+  const body = {
+    status: 'OK',
+    adjusted: false,
+    request_id: 'r',
+    queryCount: count,
+    resultsCount: count,
+  };
   massiveFaults.json(count === 0 ? body : { ...body, results })(response);
 }
 
@@ -137,7 +195,12 @@ interface ActionRow {
 function splitRows({ splits = '' }: MassiveServerOptions): ActionRow[] {
   return rowsOf(splits).map(([ticker = '', date = '', from, to]) => ({
     ...{ date, ticker },
-    fields: { execution_date: date, split_from: Number(from), split_to: Number(to), adjustment_type: 'forward_split' },
+    fields: {
+      execution_date: date,
+      split_from: Number(from),
+      split_to: Number(to),
+      adjustment_type: 'forward_split',
+    },
   }));
 }
 
@@ -145,7 +208,12 @@ function splitRows({ splits = '' }: MassiveServerOptions): ActionRow[] {
 function dividendRows({ dividends = '' }: MassiveServerOptions): ActionRow[] {
   return rowsOf(dividends).map(([ticker = '', date = '', cash, currency = 'USD']) => ({
     ...{ date, ticker },
-    fields: { ex_dividend_date: date, cash_amount: Number(cash), split_adjusted_cash_amount: Number(cash) / 99, currency },
+    fields: {
+      ex_dividend_date: date,
+      cash_amount: Number(cash),
+      split_adjusted_cash_amount: Number(cash) / 99,
+      currency,
+    },
   }));
 }
 
@@ -156,19 +224,35 @@ function respondActions(
 ): void {
   const { pageSize = 5_000, nextHost } = options;
   const field = pathname.endsWith('splits') ? 'execution_date' : 'ex_dividend_date';
-  const [from, to] = [searchParams.get(`${field}.gte`) ?? '', searchParams.get(`${field}.lte`) ?? '9999'];
+  const [from, to] = [
+    searchParams.get(`${field}.gte`) ?? '',
+    searchParams.get(`${field}.lte`) ?? '9999',
+  ];
   const named = searchParams.get('ticker.any_of')?.split(',');
   const found = rows
-    .filter(({ date, ticker }) => from <= date && date <= to && (named === undefined || named.includes(ticker)))
-    .map(({ ticker, date, fields }, index) => ({ id: `${ticker}-${date}-${index}`, ticker, ...fields }));
+    .filter(
+      ({ date, ticker }) =>
+        from <= date && date <= to && (named === undefined || named.includes(ticker)),
+    )
+    .map(({ ticker, date, fields }, index) => ({
+      id: `${ticker}-${date}-${index}`,
+      ticker,
+      ...fields,
+    }));
   const next = new URL(`${nextHost ?? 'http://localhost'}${pathname}?${searchParams}`);
   next.searchParams.set('cursor', String(page + 1));
   const results = found.slice((page - 1) * pageSize, page * pageSize);
   const hasNext = page * pageSize < found.length;
-  massiveFaults.json({ status: 'OK', request_id: 'r', results, ...(hasNext && { next_url: next.href }) })(response);
+  massiveFaults.json({
+    status: 'OK',
+    request_id: 'r',
+    results,
+    ...(hasNext && { next_url: next.href }),
+  })(response);
 }
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Fault {
   const text = JSON.stringify(body);
-  return (response) => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+  return (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }

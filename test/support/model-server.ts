@@ -1,12 +1,18 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TestContext } from 'node:test';
 import { listenHere } from './loopback.ts';
 
 /** The certificate of `tls` servers, for NODE_EXTRA_CA_CERTS. */
-export const TEST_CERTIFICATE = new URL('../fixtures/tls/certificate.pem', import.meta.url).pathname;
+export const TEST_CERTIFICATE = new URL('../fixtures/tls/certificate.pem', import.meta.url)
+  .pathname;
 const TEST_KEY = new URL('../fixtures/tls/key.pem', import.meta.url).pathname;
 
 // Tests stay on loopback, whatever proxies the machine uses. Children inherit what is left here.
@@ -34,14 +40,22 @@ export type Reply =
   /** No answer, ever. */
   | 'never';
 
-/** Pieces as they come, no faster than the client reads them; then the end, a cut connection, or silence. */
+/**
+ * Pieces as they come, no faster than the client reads them; then the end, a cut connection, or
+ * silence.
+ */
 export interface StreamedReply {
   pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
   then?: 'end' | 'cut' | 'silence';
 }
 
-/** Replies in turn, the last one again and again; or whatever a function makes of the request, `count` from 1. */
-export type Behaviour = readonly Reply[] | ((request: ModelRequest, count: number) => Reply | Promise<Reply>);
+/**
+ * Replies in turn, the last one again and again; or whatever a function makes of the request,
+ * `count` from 1.
+ */
+export type Behaviour =
+  | readonly Reply[]
+  | ((request: ModelRequest, count: number) => Reply | Promise<Reply>);
 
 export interface ModelServer {
   /** With the path that providers have: `http://127.0.0.1:PORT/v1`. */
@@ -52,7 +66,10 @@ export interface ModelServer {
   untilAsked(count: number): Promise<void>;
 }
 
-/** A provider on loopback that speaks Chat Completions and behaves as configured; closed after the test. */
+/**
+ * A provider on loopback that speaks Chat Completions and behaves as configured; closed after the
+ * test.
+ */
 export async function startModelServer(
   t: TestContext,
   behaviour: Behaviour,
@@ -71,7 +88,8 @@ export async function startModelServer(
     if (typeof reply === 'object' && 'pieces' in reply) await sendPieces(outgoing, reply);
     else send(outgoing, reply);
   };
-  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    void listener(incoming, outgoing);
   const server = tls
     ? createTlsServer({ key: readFileSync(TEST_KEY), cert: readFileSync(TEST_CERTIFICATE) }, handle)
     : createServer(handle);
@@ -93,7 +111,10 @@ async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
 }
 
 /** Sends a stream of events, until the client leaves. */
-async function sendPieces(outgoing: ServerResponse, { pieces, then = 'end' }: StreamedReply): Promise<void> {
+async function sendPieces(
+  outgoing: ServerResponse,
+  { pieces, then = 'end' }: StreamedReply,
+): Promise<void> {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   const gone = once(outgoing, 'close');
   for await (const piece of pieces) {
@@ -114,7 +135,10 @@ function send(outgoing: ServerResponse, reply: Exclude<Reply, StreamedReply>): v
   }
   const { status = 200, headers = {}, body } = reply;
   const isText = typeof body === 'string';
-  outgoing.writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers });
+  outgoing.writeHead(status, {
+    'content-type': isText ? 'text/html' : 'application/json',
+    ...headers,
+  });
   outgoing.end(isText ? body : JSON.stringify(body));
 }
 
@@ -129,7 +153,9 @@ export const usage = {
 
 /** An answer with a message of any shape. */
 export function answers(message: object, finishReason = 'stop'): { body: object } {
-  const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finishReason }];
+  const choices = [
+    { index: 0, message: { role: 'assistant', ...message }, finish_reason: finishReason },
+  ];
   return { body: { id: 'chatcmpl-1', object: 'chat.completion', model: 'test', choices, usage } };
 }
 
@@ -149,12 +175,19 @@ export function calls(...toolCalls: [name: string, args: unknown][]): { body: ob
 }
 
 /** An error in OpenAI's shape. */
-export function fails(status: number, message: string, headers: Record<string, string> = {}): Reply {
+export function fails(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Reply {
   return { status, headers, body: { error: { message, type: 'error', code: null } } };
 }
 
 /** The date in the model's prompt, and how many answers it has given on it. */
 export function whereIs({ body }: ModelRequest): { date: string; step: number } {
   const date = /Today's date: (\S+)/.exec(body.messages[1].content)?.[1] ?? '';
-  return { date, step: body.messages.filter(({ role }: { role: string }) => role === 'assistant').length + 1 };
+  return {
+    date,
+    step: body.messages.filter(({ role }: { role: string }) => role === 'assistant').length + 1,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * The figures of a comparison a second time, the slow and simple way, by definition. It shares no formula with the service:
- * variances come from the products of all pairs of days or of runs, tails of distributions from numerical integration.
+ * The figures of a comparison a second time, the slow and simple way, by definition. It shares no
+ * formula with the service: variances come from the products of all pairs of days or of runs, tails
+ * of distributions from numerical integration.
  */
 
 /** By model: by run: by day. */
@@ -8,15 +9,20 @@ export type NaiveModels = Record<string, Record<string, ReadonlyMap<number, numb
 
 export function naiveComparison(models: NaiveModels) {
   const runs = Object.values(models).flatMap((own) => Object.values(own));
-  const days = [...new Set(runs.flatMap((run) => [...run.keys()]))].filter((day) => runs.every((run) => run.has(day)));
+  const days = [...new Set(runs.flatMap((run) => [...run.keys()]))].filter((day) =>
+    runs.every((run) => run.has(day)),
+  );
   days.sort((one, other) => one - other);
-  const logs = (run: ReadonlyMap<number, number>) => days.map((day) => Math.log(1 + (run.get(day) as number)));
+  const logs = (run: ReadonlyMap<number, number>) =>
+    days.map((day) => Math.log(1 + (run.get(day) as number)));
   const series = Object.entries(models).map(([model, own]) => {
     const each = Object.values(own).map(logs);
     return {
       model,
       daily: days.map((_, day) => average(each.map((run) => run[day] as number))),
-      growths: days.map((day) => geometricMean(Object.values(own).map((run) => 1 + (run.get(day) as number)))),
+      growths: days.map((day) =>
+        geometricMean(Object.values(own).map((run) => 1 + (run.get(day) as number))),
+      ),
       ofRuns: allPairsVariance(each.map(average)) / each.length,
       runs: each.length,
     };
@@ -48,9 +54,13 @@ function naiveEstimate(series: readonly NaiveSeries[]) {
   const ofDays = naiveVarianceOfMean(daily);
   const ofRuns = series.reduce((sum, one) => sum + one.ofRuns, 0);
   const parts = [{ variance: ofDays, freedom: daily.length - 1 }];
-  for (const one of series) if (one.runs > 1) parts.push({ variance: one.ofRuns, freedom: one.runs - 1 });
+  for (const one of series)
+    if (one.runs > 1) parts.push({ variance: one.ofRuns, freedom: one.runs - 1 });
   const variance = ofDays + ofRuns;
-  const denominator = parts.reduce((sum, part) => sum + (part.variance * part.variance) / part.freedom, 0);
+  const denominator = parts.reduce(
+    (sum, part) => sum + (part.variance * part.variance) / part.freedom,
+    0,
+  );
   const degreesOfFreedom = (variance * variance) / denominator;
   const mean = average(daily);
   return {
@@ -63,7 +73,10 @@ function naiveEstimate(series: readonly NaiveSeries[]) {
   };
 }
 
-/** Sums of two series vary more than their differences as far as both move together: var(x + y) − var(x − y) = 4 cov(x, y). */
+/**
+ * Sums of two series vary more than their differences as far as both move together: var(x + y) −
+ * var(x − y) = 4 cov(x, y).
+ */
 function naiveCorrelation(one: readonly number[], other: readonly number[]): number {
   const sums = one.map((value, day) => value + (other[day] as number));
   const differences = one.map((value, day) => value - (other[day] as number));
@@ -75,9 +88,13 @@ function spread(numbers: readonly number[]): number {
   return allPairsVariance(numbers) * numbers.length;
 }
 
-/** After each day, the value of a dollar in the first model divided by that of a dollar in the second. */
+/**
+ * After each day, the value of a dollar in the first model divided by that of a dollar in the
+ * second.
+ */
 function naiveCurve(one: readonly number[], other: readonly number[]): number[] {
-  const grown = (growths: readonly number[], day: number) => growths.slice(0, day + 1).reduce((value, growth) => value * growth, 1);
+  const grown = (growths: readonly number[], day: number) =>
+    growths.slice(0, day + 1).reduce((value, growth) => value * growth, 1);
   return one.map((_, day) => grown(one, day) / grown(other, day) - 1);
 }
 
@@ -85,7 +102,10 @@ function geometricMean(numbers: readonly number[]): number {
   return numbers.reduce((product, number) => product * number, 1) ** (1 / numbers.length);
 }
 
-/** A matrix of weights between all days: 1 on the diagonal, falling in a straight line to 0 beyond the last lag. */
+/**
+ * A matrix of weights between all days: 1 on the diagonal, falling in a straight line to 0 beyond
+ * the last lag.
+ */
 export function naiveVarianceOfMean(daily: readonly number[]): number {
   const count = daily.length;
   let lags = 0;
@@ -117,10 +137,15 @@ function naiveSharpe(daily: readonly number[]) {
   return { ratio, probability: naiveNormalCdf((ratio * Math.sqrt(count - 1)) / spread) };
 }
 
-/** With t = √ν·tan θ the density becomes cos^(ν−1) θ: a quotient of two integrals, without any gamma function. */
+/**
+ * With t = √ν·tan θ the density becomes cos^(ν−1) θ: a quotient of two integrals, without any gamma
+ * function.
+ */
 export function naiveTwoSidedP(t: number, degreesOfFreedom: number): number {
-  // From the end at 90 degrees, by cubes, so that the integrand is smooth there for any ν from 1 on.
-  const integrand = (root: number) => 3 * root * root * Math.sin(root ** 3) ** (degreesOfFreedom - 1);
+  // From the end at 90 degrees, by cubes, so that the integrand is smooth there for any ν from 1
+  // on.
+  const integrand = (root: number) =>
+    3 * root * root * Math.sin(root ** 3) ** (degreesOfFreedom - 1);
   const end = Math.atan(Math.sqrt(degreesOfFreedom) / t);
   return integral(integrand, Math.cbrt(end)) / integral(integrand, Math.cbrt(Math.PI / 2));
 }
@@ -135,15 +160,22 @@ function integral(integrand: (x: number) => number, end: number): number {
   const steps = 4000;
   const width = end / steps;
   let sum = integrand(0) + integrand(end);
-  for (let step = 1; step < steps; step += 1) sum += (step % 2 === 1 ? 4 : 2) * integrand(step * width);
+  for (let step = 1; step < steps; step += 1)
+    sum += (step % 2 === 1 ? 4 : 2) * integrand(step * width);
   return (sum * width) / 3;
 }
 
-/** Each adjusted p-value by definition: the largest over all that are at most as large, of p times how many are at least as large. */
+/**
+ * Each adjusted p-value by definition: the largest over all that are at most as large, of p times
+ * how many are at least as large.
+ */
 export function naiveHolm(pValues: readonly number[]): number[] {
   return pValues.map((own) => {
     const candidates = pValues.filter((other) => other <= own);
-    return Math.min(1, Math.max(...candidates.map((p) => p * pValues.filter((other) => other >= p).length)));
+    return Math.min(
+      1,
+      Math.max(...candidates.map((p) => p * pValues.filter((other) => other >= p).length)),
+    );
   });
 }
 

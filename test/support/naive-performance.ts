@@ -2,11 +2,15 @@ import { addDays, isWeekday } from '../../src/calendar.ts';
 import type { ActionRecord } from './recompute.ts';
 
 /**
- * The figures of GET /performance a second time, the slow and simple way: only from the records of GET /results of one
- * model, by definition and by counting, one share at a time. It shares no formula with the service: deviations come from
- * the differences of all pairs, returns from neighbouring values, drawdowns from every high with every later low.
+ * The figures of GET /performance a second time, the slow and simple way: only from the records of
+ * GET /results of one model, by definition and by counting, one share at a time. It shares no
+ * formula with the service: deviations come from the differences of all pairs, returns from
+ * neighbouring values, drawdowns from every high with every later low.
  */
-export function naiveFigures(records: readonly ActionRecord[], { initialCash, yearlyRate = 0 }: NaiveOptions) {
+export function naiveFigures(
+  records: readonly ActionRecord[],
+  { initialCash, yearlyRate = 0 }: NaiveOptions,
+) {
   const days = closingRecords(records);
   const returns = returnsOf(days, initialCash);
   const daily = Math.exp(Math.log(1 + yearlyRate) / 252) - 1;
@@ -15,12 +19,19 @@ export function naiveFigures(records: readonly ActionRecord[], { initialCash, ye
   const scaled = (least: number, figure: () => number) =>
     returns.length < least || isSparse ? null : finite(figure());
   const last = (days.at(-1) as ActionRecord).portfolio_value;
-  const least = 0.0001 / average([initialCash, ...days.map((day) => day.portfolio_value)].slice(0, returns.length));
+  const least =
+    0.0001 /
+    average([initialCash, ...days.map((day) => day.portfolio_value)].slice(0, returns.length));
   const measurable = (figure: number) => (figure > least ? figure : 0);
   const deviation = measurable(pairDeviation(returns));
-  const downside = Math.sqrt(sum(returns.map((r) => (r < daily ? (r - daily) * (r - daily) : 0))) / returns.length);
+  const downside = Math.sqrt(
+    sum(returns.map((r) => (r < daily ? (r - daily) * (r - daily) : 0))) / returns.length,
+  );
   const depth = deepestFall([initialCash, ...days.map((day) => day.portfolio_value)]);
-  const annualised = scaled(252, () => Math.exp((Math.log(last / initialCash) * 252) / returns.length) - 1);
+  const annualised = scaled(
+    252,
+    () => Math.exp((Math.log(last / initialCash) * 252) / returns.length) - 1,
+  );
   return {
     total_return: last / initialCash - 1,
     annualised_return: annualised,
@@ -35,7 +46,9 @@ export function naiveFigures(records: readonly ActionRecord[], { initialCash, ye
     longest_losing_run: longestRun(returns, /-+/g),
     winning_days_share: returns.filter((r) => r > 0).length / returns.length,
     depth,
-    exposure: average(days.map((day) => (day.portfolio_value === 0 ? 0 : 1 - day.cash / day.portfolio_value))),
+    exposure: average(
+      days.map((day) => (day.portfolio_value === 0 ? 0 : 1 - day.cash / day.portfolio_value)),
+    ),
     ...naiveTrading(records, days, initialCash),
   };
 }
@@ -50,7 +63,9 @@ export function naiveRelative(own: readonly number[], benchmark: readonly number
   const [x, y] = [benchmark.map((r) => r - daily), own.map((r) => r - daily)];
   const count = x.length;
   const product = sum(x.map((value, index) => value * (y[index] as number)));
-  const beta = (count * product - sum(x) * sum(y)) / (count * sum(x.map((value) => value * value)) - sum(x) ** 2);
+  const beta =
+    (count * product - sum(x) * sum(y)) /
+    (count * sum(x.map((value) => value * value)) - sum(x) ** 2);
   const differences = own.map((r, index) => r - (benchmark[index] as number));
   return {
     alpha: ((sum(y) - beta * sum(x)) / count) * 252,
@@ -75,7 +90,11 @@ function returnsOf(days: readonly ActionRecord[], initialCash: number): number[]
 
 function weekdaysOf(days: readonly ActionRecord[]): number {
   let count = 0;
-  for (let date = (days[0] as ActionRecord).date; date <= (days.at(-1) as ActionRecord).date; date = addDays(date, 1))
+  for (
+    let date = (days[0] as ActionRecord).date;
+    date <= (days.at(-1) as ActionRecord).date;
+    date = addDays(date, 1)
+  )
     count += isWeekday(date) ? 1 : 0;
   return count;
 }
@@ -83,19 +102,25 @@ function weekdaysOf(days: readonly ActionRecord[]): number {
 /** The sample deviation without a mean: all pairs' squared differences over n (n - 1). */
 export function pairDeviation(numbers: readonly number[]): number {
   let squares = 0;
-  numbers.forEach((one, index) => numbers.slice(index + 1).forEach((other) => (squares += (one - other) ** 2)));
+  numbers.forEach((one, index) =>
+    numbers.slice(index + 1).forEach((other) => (squares += (one - other) ** 2)),
+  );
   const deviation = Math.sqrt(squares / (numbers.length * (numbers.length - 1)));
   return deviation < 1e-12 ? 0 : deviation;
 }
 
 function deepestFall(values: readonly number[]): number {
-  const falls = values.flatMap((high, index) => values.slice(index + 1).map((low) => (high > 0 ? 1 - low / high : 0)));
+  const falls = values.flatMap((high, index) =>
+    values.slice(index + 1).map((low) => (high > 0 ? 1 - low / high : 0)),
+  );
   return falls.reduce((deepest, fall) => Math.max(deepest, fall), 0);
 }
 
 /** The lowest return that at least one day in twenty did not exceed. */
 function worstTwentieth(returns: readonly number[]): number {
-  const reached = returns.filter((r) => returns.filter((other) => other <= r).length * 20 >= returns.length);
+  const reached = returns.filter(
+    (r) => returns.filter((other) => other <= r).length * 20 >= returns.length,
+  );
   return reached.reduce((lowest, r) => Math.min(lowest, r), Infinity);
 }
 
@@ -110,10 +135,17 @@ function naiveShape(returns: readonly number[], deviation: number) {
   const n = returns.length;
   if (n < 20 || deviation === 0) return { skewness: null, kurtosis: null };
   const middle = average(returns);
-  const [s1, s2, s3, s4] = [1, 2, 3, 4].map((power) => sum(returns.map((r) => (r - middle) ** power))) as [number, number, number, number];
+  const [s1, s2, s3, s4] = [1, 2, 3, 4].map((power) =>
+    sum(returns.map((r) => (r - middle) ** power)),
+  ) as [number, number, number, number];
   const k2 = (n * s2 - s1 ** 2) / (n * (n - 1));
   const k3 = (2 * s1 ** 3 - 3 * n * s1 * s2 + n ** 2 * s3) / (n * (n - 1) * (n - 2));
-  const fourth = -6 * s1 ** 4 + 12 * n * s1 ** 2 * s2 - 3 * n * (n - 1) * s2 ** 2 - 4 * n * (n + 1) * s1 * s3 + n ** 2 * (n + 1) * s4;
+  const fourth =
+    -6 * s1 ** 4 +
+    12 * n * s1 ** 2 * s2 -
+    3 * n * (n - 1) * s2 ** 2 -
+    4 * n * (n + 1) * s1 * s3 +
+    n ** 2 * (n + 1) * s4;
   const k4 = fourth / (n * (n - 1) * (n - 2) * (n - 3));
   return { skewness: k3 / k2 ** 1.5, kurtosis: k4 / k2 ** 2 };
 }
@@ -125,22 +157,35 @@ function longestRun(returns: readonly number[], pattern: RegExp): number {
 }
 
 /** The details of one model that the records show; each day starts from the one before it. */
-export function naiveDetails(records: readonly ActionRecord[], { initialCash, yearlyRate = 0 }: NaiveOptions) {
+export function naiveDetails(
+  records: readonly ActionRecord[],
+  { initialCash, yearlyRate = 0 }: NaiveOptions,
+) {
   const days = closingRecords(records);
   const returns = returnsOf(days, initialCash);
   const dates = days.map(({ date }) => date).slice(0, returns.length);
-  const values = [initialCash, ...days.map((day) => day.portfolio_value)].slice(0, returns.length + 1);
+  const values = [initialCash, ...days.map((day) => day.portfolio_value)].slice(
+    0,
+    returns.length + 1,
+  );
   return {
     months: naivePeriods(dates, values, 7),
     years: naivePeriods(dates, values, 4),
     drawdowns: naiveFalls(['', ...dates], values),
-    rolling: naiveRolling(dates, returns, { daily: Math.exp(Math.log(1 + yearlyRate) / 252) - 1, values }),
+    rolling: naiveRolling(dates, returns, {
+      daily: Math.exp(Math.log(1 + yearlyRate) / 252) - 1,
+      values,
+    }),
     returns,
   };
 }
 
 /** The last value of each period over that of the one before. */
-function naivePeriods(dates: readonly string[], values: readonly number[], length: number): [string, number, number][] {
+function naivePeriods(
+  dates: readonly string[],
+  values: readonly number[],
+  length: number,
+): [string, number, number][] {
   const periods = [...new Set(dates.map((date) => date.slice(0, length)))];
   let before = values[0] as number;
   return periods.map((period) => {
@@ -151,9 +196,13 @@ function naivePeriods(dates: readonly string[], values: readonly number[], lengt
   });
 }
 
-/** From every record high to the next value that is as high: the depth, then the dates of high, low and recovery. */
+/**
+ * From every record high to the next value that is as high: the depth, then the dates of high, low
+ * and recovery.
+ */
 function naiveFalls(dates: readonly string[], values: readonly number[]) {
-  const isHigh = (index: number) => values.slice(0, index).every((value) => value <= (values[index] as number));
+  const isHigh = (index: number) =>
+    values.slice(0, index).every((value) => value <= (values[index] as number));
   const falls = values.flatMap((high, peak) => {
     if (!isHigh(peak) || high === 0) return [];
     const next = values.findIndex((value, index) => index > peak && value >= high);
@@ -162,12 +211,22 @@ function naiveFalls(dates: readonly string[], values: readonly number[]) {
     const low = Math.min(...below);
     const length = below.length + (next === -1 ? 0 : 1);
     const trough = dates[peak + 1 + below.indexOf(low)];
-    return [{ depth: 1 - low / high, peak: dates[peak] || null, trough, recovery: dates[next] ?? null, length }];
+    return [
+      {
+        depth: 1 - low / high,
+        peak: dates[peak] || null,
+        trough,
+        recovery: dates[next] ?? null,
+        length,
+      },
+    ];
   });
   return falls.sort((one, other) => other.depth - one.depth).slice(0, 5);
 }
 
-/** Twenty days at a time; sparse where the days before them are further back than thirty weekdays. */
+/**
+ * Twenty days at a time; sparse where the days before them are further back than thirty weekdays.
+ */
 function naiveRolling(
   dates: readonly string[],
   returns: readonly number[],
@@ -181,7 +240,8 @@ function naiveRolling(
     let weekdays = 0;
     const first = index === 0 ? (dates[0] as string) : addDays(dates[index - 1] as string, 1);
     for (let day = first; day <= date; day = addDays(day, 1)) weekdays += isWeekday(day) ? 1 : 0;
-    if (weekdays * 2 > own.length * 3) return { date, sharpe_ratio: null, annualised_volatility: null };
+    if (weekdays * 2 > own.length * 3)
+      return { date, sharpe_ratio: null, annualised_volatility: null };
     const sharpe = finite(((average(own) - daily) / deviation) * Math.sqrt(252));
     return { date, sharpe_ratio: sharpe, annualised_volatility: deviation * Math.sqrt(252) };
   });
@@ -193,8 +253,15 @@ interface Share {
   order: number;
 }
 
-/** One entry per share; a round trip is all shares of one purchase that one sale took. Splits make k shares of one. */
-function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRecord[], initialCash: number) {
+/**
+ * One entry per share; a round trip is all shares of one purchase that one sale took. Splits make k
+ * shares of one.
+ */
+function naiveTrading(
+  records: readonly ActionRecord[],
+  days: readonly ActionRecord[],
+  initialCash: number,
+) {
   const held = new Map<string, Share[]>();
   const trips = new Map<string, { profit: number; days: number }>();
   let [cash, bought, sold, trades, realised, dividends] = [initialCash, 0, 0, 0, 0, 0];
@@ -213,19 +280,25 @@ function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRec
       const factor = 1 + amount / shares.length;
       held.set(
         symbol,
-        shares.flatMap((share) => Array<Share>(factor).fill({ ...share, cost: share.cost / factor })),
+        shares.flatMap((share) =>
+          Array<Share>(factor).fill({ ...share, cost: share.cost / factor }),
+        ),
       );
       return;
     }
     trades += 1;
     if (record.action_type === 'buy') {
       bought += amount * price;
-      for (let left = amount; left > 0; left -= 1) shares.push({ cost: -change / amount, date, order });
+      for (let left = amount; left > 0; left -= 1)
+        shares.push({ cost: -change / amount, date, order });
       return;
     }
     sold += amount * price;
     for (const share of shares.splice(0, amount)) {
-      const trip = trips.get(`${share.order} ${order}`) ?? { profit: 0, days: daysBetween(share.date, date) };
+      const trip = trips.get(`${share.order} ${order}`) ?? {
+        profit: 0,
+        days: daysBetween(share.date, date),
+      };
       trip.profit += change / amount - share.cost;
       realised += change / amount - share.cost;
       trips.set(`${share.order} ${order}`, trip);
@@ -243,15 +316,23 @@ function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRec
     realised_profit: realised,
     dividends,
     mean_holding_days: finite(average([...trips.values()].map((trip) => trip.days))),
-    /** Of round trips that won and that lost; null where rounding to 1/10000 dollar could turn one into the other. */
-    wins: exact.every((profit) => profit === 0 || Math.abs(profit) > 0.1) ? naiveWins(profits) : null,
+    /**
+     * Of round trips that won and that lost; null where rounding to 1/10000 dollar could turn one
+     * into the other.
+     */
+    wins: exact.every((profit) => profit === 0 || Math.abs(profit) > 0.1)
+      ? naiveWins(profits)
+      : null,
     cost: sum(open.flatMap(([, shares]) => shares.map(({ cost }) => cost))),
     open_positions: open.map(([symbol, shares]) => [symbol, shares.length, shares[0]?.date]).sort(),
   };
 }
 
 function naiveWins(profits: readonly number[]) {
-  const [wins, losses] = [profits.filter((profit) => profit > 0), profits.filter((profit) => profit < 0).map((profit) => -profit)];
+  const [wins, losses] = [
+    profits.filter((profit) => profit > 0),
+    profits.filter((profit) => profit < 0).map((profit) => -profit),
+  ];
   return {
     win_rate: finite(wins.length / profits.length),
     profit_factor: finite(sum(wins) / sum(losses)),

@@ -47,7 +47,11 @@ export function sendResults(response: ServerResponse, data: unknown): void {
 }
 
 /** Jina's answer when it has none. */
-export function sendError(response: ServerResponse, code: number, error: { name: string; message: string }): void {
+export function sendError(
+  response: ServerResponse,
+  code: number,
+  error: { name: string; message: string },
+): void {
   const readableMessage = `${error.name}: ${error.message}`;
   sendJson(response, code, { data: null, code, status: code * 100 + 3, ...error, readableMessage });
 }

@@ -7,10 +7,15 @@ const STDIN = 0;
 const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
 
-/** The pipe of an agent that runs in the process of a test (agent-here.ts), which nothing may block. */
+/**
+ * The pipe of an agent that runs in the process of a test (agent-here.ts), which nothing may block.
+ */
 export function openPipe(): Pipe {
   const lines: string[] = [];
-  const take = createLineReader((line) => void lines.push(line), () => process.exit(1));
+  const take = createLineReader(
+    (line) => void lines.push(line),
+    () => process.exit(1),
+  );
   return {
     send: (message) => void writeSync(STDOUT, encodeLine(message)),
     async receive() {

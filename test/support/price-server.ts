@@ -3,7 +3,10 @@ import type { TestContext } from 'node:test';
 import { listenHere } from './loopback.ts';
 import { rowsOf } from './prices.ts';
 
-/** What a provider may return instead of prices: its own sentences, or a response damaged on the way. */
+/**
+ * What a provider may return instead of prices: its own sentences, or a response damaged on the
+ * way.
+ */
 export const faults = {
   perSecond: sentence(
     'Information',
@@ -26,10 +29,18 @@ export const faults = {
     'Error Message',
     'Invalid API call. Please retry or visit the documentation for TIME_SERIES_DAILY.',
   ),
-  badKey: sentence('Error Message', 'the parameter apikey is invalid or missing. Please claim your free API key.'),
+  badKey: sentence(
+    'Error Message',
+    'the parameter apikey is invalid or missing. Please claim your free API key.',
+  ),
   empty: answer(200, '{}'),
-  splitsInstead: answer(200, '{"symbol": "A", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0"}]}'),
-  html: answer(200, '<html><body>Welcome to the hotel</body></html>', { 'content-type': 'text/html' }),
+  splitsInstead: answer(
+    200,
+    '{"symbol": "A", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0"}]}',
+  ),
+  html: answer(200, '<html><body>Welcome to the hotel</body></html>', {
+    'content-type': 'text/html',
+  }),
   unavailable: answer(503, 'upstream is away', { 'content-type': 'text/plain' }),
   tooManyRequests: answer(429, 'slow down'),
   redirect: answer(302, '', { location: 'http://127.0.0.1:9/' }),
@@ -63,7 +74,10 @@ export interface PriceServer {
 }
 
 /** A price provider on loopback that speaks Alpha Vantage's format. */
-export async function startPriceServer(t: TestContext, options: PriceServerOptions): Promise<PriceServer> {
+export async function startPriceServer(
+  t: TestContext,
+  options: PriceServerOptions,
+): Promise<PriceServer> {
   let current = options;
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -75,9 +89,11 @@ export async function startPriceServer(t: TestContext, options: PriceServerOptio
     const fault = current.fault?.(name, requests.length - 1);
     if (fault !== undefined) return fault(response);
     const body =
-      asked === 'SPLITS' ? splitsOf(symbol, current)
-      : asked === 'DIVIDENDS' ? dividendsOf(symbol, current)
-      : seriesOf(symbol, name, current);
+      asked === 'SPLITS'
+        ? splitsOf(symbol, current)
+        : asked === 'DIVIDENDS'
+          ? dividendsOf(symbol, current)
+          : seriesOf(symbol, name, current);
     (body === null ? faults.unknownSymbol : answer(200, JSON.stringify(body)))(response);
   });
   const url = `http://127.0.0.1:${await listenHere(t, server)}`;
@@ -88,29 +104,44 @@ function seriesOf(symbol: string, name: string, { prices = '' }: PriceServerOpti
   const rows = rowsOf(prices).filter((row) => row[0] === symbol);
   if (rows.length === 0) return null;
   const newestFirst = rows.sort((one, other) => ((one[1] ?? '') < (other[1] ?? '') ? 1 : -1));
-  const days = newestFirst.slice(0, name.endsWith('compact') ? 100 : undefined).map(([, date, open, close]) => {
-    const [low, high] = [Number(open), Number(close)].sort((one, other) => one - other);
-    return [
-      date,
-      { '1. open': open, '2. high': `${high}`, '3. low': `${low}`, '4. close': close, '5. volume': '1000' },
-    ];
-  });
+  const days = newestFirst
+    .slice(0, name.endsWith('compact') ? 100 : undefined)
+    .map(([, date, open, close]) => {
+      const [low, high] = [Number(open), Number(close)].sort((one, other) => one - other);
+      return [
+        date,
+        {
+          '1. open': open,
+          '2. high': `${high}`,
+          '3. low': `${low}`,
+          '4. close': close,
+          '5. volume': '1000',
+        },
+      ];
+    });
   return { 'Meta Data': { '2. Symbol': symbol }, 'Time Series (Daily)': Object.fromEntries(days) };
 }
 
 function splitsOf(symbol: string, { splits = '' }: PriceServerOptions): unknown {
   const own = rowsOf(splits).filter((row) => row[0] === symbol);
-  return { symbol, data: own.map(([, date, factor]) => ({ effective_date: date, split_factor: factor })) };
+  return {
+    symbol,
+    data: own.map(([, date, factor]) => ({ effective_date: date, split_factor: factor })),
+  };
 }
 
 function dividendsOf(symbol: string, { dividends = '' }: PriceServerOptions): unknown {
   const own = rowsOf(dividends).filter((row) => row[0] === symbol);
   const unknown = { declaration_date: 'None', record_date: 'None', payment_date: 'None' };
-  return { symbol, data: own.map(([, date, amount]) => ({ ex_dividend_date: date, ...unknown, amount })) };
+  return {
+    symbol,
+    data: own.map(([, date, amount]) => ({ ex_dividend_date: date, ...unknown, amount })),
+  };
 }
 
 function answer(status: number, text: string, headers: Record<string, string> = {}): Fault {
-  return (response) => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+  return (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
 function sentence(kind: 'Information' | 'Note' | 'Error Message', text: string): Fault {

@@ -4,8 +4,8 @@ import { type Bar, type PriceSource, addCoverage, storeBars } from '../../src/da
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 
 /**
- * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not known. High, low and
- * volume follow from these.
+ * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not
+ * known. High, low and volume follow from these.
  */
 export function readPrices(table: string): Bar[] {
   return rowsOf(table).map(([symbol, date, open, close]) => ({
@@ -19,8 +19,15 @@ export function readPrices(table: string): Bar[] {
   }));
 }
 
-/** Stores a table of prices as an import would: bars, and coverage from each symbol's first bar to its last complete one. */
-export function storePrices(database: CommandDatabase, table: string, source: PriceSource = 'csv'): void {
+/**
+ * Stores a table of prices as an import would: bars, and coverage from each symbol's first bar to
+ * its last complete one.
+ */
+export function storePrices(
+  database: CommandDatabase,
+  table: string,
+  source: PriceSource = 'csv',
+): void {
   const bars = readPrices(table);
   const stamp = { source, recordedAt: '2025-01-01T00:00:00.000Z' };
   database.transaction(() => {
@@ -37,7 +44,9 @@ export function storePrices(database: CommandDatabase, table: string, source: Pr
 }
 
 /** Imports a file that must be one of prices. */
-export async function importPriceFile(...args: Parameters<typeof importFile>): Promise<PriceSummary> {
+export async function importPriceFile(
+  ...args: Parameters<typeof importFile>
+): Promise<PriceSummary> {
   const summary = await importFile(...args);
   assert(summary.kind === 'prices', `${args[1]} is a file of prices`);
   return summary;

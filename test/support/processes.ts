@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** Why tests that look at other processes cannot run here, or false. Each of them names it as its reason to be skipped. */
+/**
+ * Why tests that look at other processes cannot run here, or false. Each of them names it as its
+ * reason to be skipped.
+ */
 export const noProc: string | false = existsSync('/proc/self/task')
   ? false
   : 'this system has no /proc, which shows other processes';
@@ -25,7 +28,9 @@ export function childrenOf(pid: number): number[] {
 
 /** Those of its children that are at a model-day, and not some tool of the tests. */
 export function modelDaysOf(pid: number): number[] {
-  return childrenOf(pid).filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').startsWith('model-day '));
+  return childrenOf(pid).filter((child) =>
+    readFileSync(`/proc/${child}/cmdline`, 'utf8').startsWith('model-day '),
+  );
 }
 
 /** A process that has ended and whose new parent has not noticed yet does not count. */
@@ -39,14 +44,20 @@ export function isStopped(pid: number): boolean {
   return existsSync(`/proc/${pid}/stat`) && /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** What any user of the machine sees of a process: its command line; and what its own user sees: its environment. */
+/**
+ * What any user of the machine sees of a process: its command line; and what its own user sees: its
+ * environment.
+ */
 export function visibleTextOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
+  return (
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8')
+  );
 }
 
 /** Whether a process blocks signals of this number. Linux only. */
 export function blocks(pid: number, signal: number): boolean {
-  const [, mask = ''] = /^SigBlk:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, mask = ''] =
+    /^SigBlk:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (BigInt(`0x${mask}`) >> BigInt(signal - 1)) % 2n === 1n;
 }
 
@@ -64,7 +75,9 @@ export function descriptorsOf(pid: number): string[] {
 /** The TCP ports on which a process listens, whatever opened them. Linux only. */
 export function listeningPortsOf(pid: number): number[] {
   const descriptors = descriptorsOf(pid);
-  const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1));
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1),
+  );
   return rows.flatMap((row) => {
     const [, address = '', , state, , , , , , inode] = row.trim().split(/\s+/);
     const isOwn = state === LISTENING && descriptors.includes(`socket:[${inode}]`);

@@ -2,13 +2,23 @@ import type { TestContext } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
 import { type TestService, type TestServiceOptions, startTestService } from './service.ts';
 
-/** Prices of two symbols on every weekday of two months: AAPL opens at 100, MSFT at 200, each a dollar dearer every day. */
+/**
+ * Prices of two symbols on every weekday of two months: AAPL opens at 100, MSFT at 200, each a
+ * dollar dearer every day.
+ */
 export const PRICES = weekdays('2025-10-01', '2025-11-28')
-  .flatMap((date, day) => [`AAPL ${date} ${100 + day} ${100 + day}.5`, `MSFT ${date} ${200 + day} ${201 + day}`])
+  .flatMap((date, day) => [
+    `AAPL ${date} ${100 + day} ${100 + day}.5`,
+    `MSFT ${date} ${200 + day} ${201 + day}`,
+  ])
   .join('\n');
 
 /** Settings as a server in PROD has them that downloads nothing. */
-export const PROD = { deploymentMode: 'PROD', preserveDevData: null, autoDownloadPriceData: false } as const;
+export const PROD = {
+  deploymentMode: 'PROD',
+  preserveDevData: null,
+  autoDownloadPriceData: false,
+} as const;
 
 export interface ProdOptions extends Omit<TestServiceOptions, 'configuration'> {
   models: readonly object[];

@@ -1,5 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
@@ -9,11 +16,17 @@ import { isStopped, noProc } from './processes.ts';
 import { stopUnlessTested, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
-/** Each program has its own: the machine's may belong to another user. Relative to the working directory. */
+/**
+ * Each program has its own: the machine's may belong to another user. Relative to the working
+ * directory.
+ */
 export const RUNTIME_CONFIG = 'runtime_config.json';
 const DIST = new URL('../../dist/', import.meta.url).pathname;
 export const EXECUTABLE = join(DIST, 'trading-simulation');
-/** Whether the tests install and run the executable, without Node (`npm run test:executable`), and not the built file. */
+/**
+ * Whether the tests install and run the executable, without Node (`npm run test:executable`), and
+ * not the built file.
+ */
 export const isExecutable = process.env['TEST_EXECUTABLE'] === '1';
 /** The installed file, and how a person runs it. */
 export const PROGRAM_FILE = isExecutable ? 'trading-simulation' : 'server.js';
@@ -27,10 +40,19 @@ export const smallConfiguration = {
   agent_config: { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] },
 };
 
-/** An empty folder with the built program and a configuration, and nothing else: no package.json, no node_modules. */
-export function installProgram(t: TestContext, configuration: unknown = smallConfiguration): string {
+/**
+ * An empty folder with the built program and a configuration, and nothing else: no package.json, no
+ * node_modules.
+ */
+export function installProgram(
+  t: TestContext,
+  configuration: unknown = smallConfiguration,
+): string {
   const built = join(DIST, PROGRAM_FILE);
-  if (!existsSync(built)) throw new Error(`dist/${PROGRAM_FILE} is missing: run "npm run build${isExecutable ? ':executable' : ''}" first`);
+  if (!existsSync(built))
+    throw new Error(
+      `dist/${PROGRAM_FILE} is missing: run "npm run build${isExecutable ? ':executable' : ''}" first`,
+    );
   const folder = temporaryFolder(t);
   if (isExecutable) linkOrCopy(built, join(folder, PROGRAM_FILE));
   else copyFileSync(built, join(folder, PROGRAM_FILE));
@@ -53,12 +75,17 @@ function linkOrCopy(from: string, to: string): void {
 export function replaceAgent(folder: string, agent: string): void {
   const text = readFileSync(join(DIST, 'server.js'), 'utf8');
   const packed = [...text.matchAll(/[A-Za-z0-9+/]{1000,}=*/g)].map(([base64]) => base64);
-  const isAgent = (base64: string) => brotliDecompressSync(Buffer.from(base64, 'base64')).includes('failed_request');
+  const isAgent = (base64: string) =>
+    brotliDecompressSync(Buffer.from(base64, 'base64')).includes('failed_request');
   const [current, ...others] = packed.filter(isAgent);
-  if (current === undefined || others.length > 0) throw new Error('Cannot replace the agent in dist/server.js: it is not there exactly once');
+  if (current === undefined || others.length > 0)
+    throw new Error('Cannot replace the agent in dist/server.js: it is not there exactly once');
   const from = isExecutable ? join(folder, 'build') : folder;
   mkdirSync(from, { recursive: true });
-  writeFileSync(join(from, 'server.js'), text.replace(current, brotliCompressSync(agent).toString('base64')));
+  writeFileSync(
+    join(from, 'server.js'),
+    text.replace(current, brotliCompressSync(agent).toString('base64')),
+  );
   if (!isExecutable) return;
   copyFileSync(join(DIST, 'server.js.map'), join(from, 'server.js.map'));
   buildExecutable({ from, to: join(folder, PROGRAM_FILE) });
@@ -97,15 +124,30 @@ export interface Program {
 /** The words before the program's own arguments, in the folder where it is installed. */
 function commandOf(flags: readonly string[]): [file: string, ...words: string[]] {
   if (!isExecutable) return [process.execPath, ...flags, PROGRAM_FILE];
-  return [`./${PROGRAM_FILE}`, ...(flags.length === 0 ? [] : [`--node-options=${flags.join(' ')}`])];
+  return [
+    `./${PROGRAM_FILE}`,
+    ...(flags.length === 0 ? [] : [`--node-options=${flags.join(' ')}`]),
+  ];
 }
 
-/** Starts the program in a folder, with an environment of only the given variables; the executable without a Node in its PATH. */
-export function startProgram(args: readonly string[], { cwd, env = {}, detached = false, flags = [], openFiles }: RunOptions): Program {
-  const variables = { ...(isExecutable && { PATH: join(cwd, 'no-programs') }), RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
-  const limited = openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
+/**
+ * Starts the program in a folder, with an environment of only the given variables; the executable
+ * without a Node in its PATH.
+ */
+export function startProgram(
+  args: readonly string[],
+  { cwd, env = {}, detached = false, flags = [], openFiles }: RunOptions,
+): Program {
+  const variables = {
+    ...(isExecutable && { PATH: join(cwd, 'no-programs') }),
+    RUNTIME_CONFIG_PATH: RUNTIME_CONFIG,
+  };
+  const limited =
+    openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
   const [file = '', ...words] = [...limited, ...commandOf(flags)];
-  return followProgram(spawn(file, [...words, ...args], { cwd, env: { ...variables, ...env }, detached }));
+  return followProgram(
+    spawn(file, [...words, ...args], { cwd, env: { ...variables, ...env }, detached }),
+  );
 }
 
 /** Collects what a child process writes, until it ends. */
@@ -129,14 +171,19 @@ export function followProgram(child: ChildProcess): Program {
     };
     waiting.add(look);
     look();
-    void ended.then(() => reject(new Error(`The program ended without ${pattern}:\n${stdout}${stderr}`)));
+    void ended.then(() =>
+      reject(new Error(`The program ended without ${pattern}:\n${stdout}${stderr}`)),
+    );
     return promise;
   };
   return { process: child, ended, waitFor };
 }
 
 /** A server on a free port; killed after the test when it still runs. */
-export async function startServer(t: TestContext, options: RunOptions): Promise<Program & { url: string }> {
+export async function startServer(
+  t: TestContext,
+  options: RunOptions,
+): Promise<Program & { url: string }> {
   const program = startProgram([], { ...options, env: { API_PORT: '0', ...options.env } });
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
@@ -144,11 +191,18 @@ export async function startServer(t: TestContext, options: RunOptions): Promise<
   return { ...program, url: `http://127.0.0.1:${port}` };
 }
 
-/** Makes a process stand still while the work is done: it keeps its locks, and neither writes nor answers. */
-export async function whileStopped({ process: child }: Program, work: () => Promise<void>): Promise<void> {
+/**
+ * Makes a process stand still while the work is done: it keeps its locks, and neither writes nor
+ * answers.
+ */
+export async function whileStopped(
+  { process: child }: Program,
+  work: () => Promise<void>,
+): Promise<void> {
   child.kill('SIGSTOP');
   try {
-    if (noProc === false) await until('the process to stand still', () => isStopped(Number(child.pid)));
+    if (noProc === false)
+      await until('the process to stand still', () => isStopped(Number(child.pid)));
     await work();
   } finally {
     child.kill('SIGCONT');
@@ -159,7 +213,11 @@ export async function ask(url: string, body?: unknown): Promise<any> {
   const init =
     body === undefined
       ? {}
-      : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      : {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json' },
+        };
   return (await fetch(url, init)).json();
 }
 

@@ -3,7 +3,10 @@ import { addDays } from '../../src/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Books, type Order, SYMBOLS, createBooks } from './books.ts';
 
-/** Random pasts of books: days that trade, bars, splits, dividends and removals, also while sessions run. */
+/**
+ * Random pasts of books: days that trade, bars, splits, dividends and removals, also while sessions
+ * run.
+ */
 
 const FIRST = '2025-01-01';
 const DAYS = 12;
@@ -47,7 +50,10 @@ const anyRemoval = fc.record({
   symbol: anySymbol,
   date: anyDate.filter((date) => date > FIRST), // what is held has at least one price
 });
-const anyPause = fc.record({ type: fc.constant('pause' as const), seconds: fc.integer({ min: 1, max: 300 }) });
+const anyPause = fc.record({
+  type: fc.constant('pause' as const),
+  seconds: fc.integer({ min: 1, max: 300 }),
+});
 const anyDay = fc.record({
   type: fc.constant('day' as const),
   date: anyDate,

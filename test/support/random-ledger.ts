@@ -23,9 +23,15 @@ const anyOrder = fc.record({
   symbol: fc.constantFrom(...SYMBOLS),
   amount: fc.integer({ min: 1, max: 30 }),
 });
-const anyRatio = fc.record({ numerator: fc.integer({ min: 1, max: 5 }), denominator: fc.integer({ min: 1, max: 5 }) });
+const anyRatio = fc.record({
+  numerator: fc.integer({ min: 1, max: 5 }),
+  denominator: fc.integer({ min: 1, max: 5 }),
+});
 
-/** What happens on a day: no model-day at all, orders, a dividend and a split of AAPL in the morning, and how prices move. */
+/**
+ * What happens on a day: no model-day at all, orders, a dividend and a split of AAPL in the
+ * morning, and how prices move.
+ */
 export const anyDay = fc.record({
   isLeftOut: fc.boolean(),
   orders: fc.array(anyOrder, { maxLength: 3 }),
@@ -74,9 +80,14 @@ export function liveThrough(days: readonly Day[], life: Life): LivedDay[] {
   const ledger: LivedDay[] = [];
   days.forEach((day, index) => {
     const takesPart = !(life.withGaps && day.isLeftOut);
-    const actions = takesPart ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)] : [];
+    const actions = takesPart
+      ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)]
+      : [];
     movePrices(state, day);
-    if (takesPart) ledger.push(closeDay(state, { date: dates[index] as string, actions, past: ledger.at(-1), life }));
+    if (takesPart)
+      ledger.push(
+        closeDay(state, { date: dates[index] as string, actions, past: ledger.at(-1), life }),
+      );
   });
   return ledger;
 }
@@ -97,7 +108,12 @@ function split(state: State, day: Day, { splits }: Life): Actions {
   const price = money(Math.round(((state.prices.get('AAPL') as number) * denominator) / numerator));
   state.prices.set('AAPL', price);
   if (!state.portfolio.holdings.has('AAPL')) return [];
-  const { portfolio, added } = applySplit(state.portfolio, { symbol: 'AAPL', numerator, denominator, price });
+  const { portfolio, added } = applySplit(state.portfolio, {
+    symbol: 'AAPL',
+    numerator,
+    denominator,
+    price,
+  });
   state.portfolio = portfolio;
   return [{ actionType: 'split', symbol: 'AAPL', amount: added, price, cash: portfolio.cash }];
 }
@@ -115,17 +131,27 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
 
 function movePrices({ prices }: State, { moves }: Day): void {
   SYMBOLS.forEach((symbol, at) =>
-    prices.set(symbol, money(Math.round((prices.get(symbol) as number) * (1 + (moves[at] as number))))),
+    prices.set(
+      symbol,
+      money(Math.round((prices.get(symbol) as number) * (1 + (moves[at] as number)))),
+    ),
   );
 }
 
 function closeDay(
   { portfolio, prices }: State,
-  { date, actions, past, life }: { date: string; actions: Actions; past: LedgerDay | undefined; life: Life },
+  {
+    date,
+    actions,
+    past,
+    life,
+  }: { date: string; actions: Actions; past: LedgerDay | undefined; life: Life },
 ): LivedDay {
   const { cash } = portfolio;
   const value = valueOf(portfolio, prices);
-  const isQuiet = actions.every(({ actionType }) => actionType === 'split' || actionType === 'dividend');
+  const isQuiet = actions.every(
+    ({ actionType }) => actionType === 'split' || actionType === 'dividend',
+  );
   return {
     sessionId: (past?.sessionId ?? 0) + 1,
     date,
@@ -137,7 +163,11 @@ function closeDay(
     cash,
     value,
     profit: money(value - (past?.value ?? life.initialCash)),
-    holdings: [...portfolio.holdings].map(([symbol, quantity]) => ({ symbol, quantity, price: prices.get(symbol) ?? null })),
+    holdings: [...portfolio.holdings].map(([symbol, quantity]) => ({
+      symbol,
+      quantity,
+      price: prices.get(symbol) ?? null,
+    })),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * An independent bookkeeper: from nothing but the action records and the price file it recomputes every cash figure, holding
- * and portfolio value. It shares no code with the service, and computes in whole 1/10000 dollars by BigInt.
+ * An independent bookkeeper: from nothing but the action records and the price file it recomputes
+ * every cash figure, holding and portfolio value. It shares no code with the service, and computes
+ * in whole 1/10000 dollars by BigInt.
  */
 export interface ActionRecord {
   date: string;
@@ -19,8 +20,15 @@ export interface ActionRecord {
 
 type Days = Record<string, { '1. buy price'?: string; '4. sell price'?: string }>;
 
-/** Every figure that is not what the file and the actions make it, as a sentence. None means that the books are right. */
-export function findErrors(records: readonly ActionRecord[], mergedFile: string, initialCash: number): string[] {
+/**
+ * Every figure that is not what the file and the actions make it, as a sentence. None means that
+ * the books are right.
+ */
+export function findErrors(
+  records: readonly ActionRecord[],
+  mergedFile: string,
+  initialCash: number,
+): string[] {
   const prices = readMergedFile(mergedFile);
   const errors: string[] = [];
   const models = new Set(records.map(({ model }) => model));
@@ -33,7 +41,8 @@ export function findErrors(records: readonly ActionRecord[], mergedFile: string,
     own.forEach((record, index) => {
       const where = `${model} ${record.date} action ${record.action_id}`;
       const check = (what: string, actual: unknown, expected: unknown) => {
-        if (actual !== expected) errors.push(`${where}: ${what} is ${actual}, should be ${expected}`);
+        if (actual !== expected)
+          errors.push(`${where}: ${what} is ${actual}, should be ${expected}`);
       };
       const isFirst = own[index - 1]?.date !== record.date;
       if (isFirst) check('action_id', record.action_id, 1);
@@ -48,14 +57,17 @@ export function findErrors(records: readonly ActionRecord[], mergedFile: string,
         if (held.get(symbol) === 0n) held.delete(symbol);
       } else check('action_type', record.action_type, 'no_trade');
       const value = [...held].reduce(
-        (sum, [symbol, quantity]) => sum + quantity * closeOf(prices.get(symbol) ?? {}, record.date),
+        (sum, [symbol, quantity]) =>
+          sum + quantity * closeOf(prices.get(symbol) ?? {}, record.date),
         cash,
       );
       check('cash', text(units(String(record.cash))), text(cash));
       check(
         'holdings',
         JSON.stringify(record.holdings),
-        JSON.stringify([...held].sort().map(([symbol, quantity]) => ({ symbol, quantity: Number(quantity) }))),
+        JSON.stringify(
+          [...held].sort().map(([symbol, quantity]) => ({ symbol, quantity: Number(quantity) })),
+        ),
       );
       check('portfolio_value', text(units(String(record.portfolio_value))), text(value));
       check('daily_profit', text(units(String(record.daily_profit))), text(value - closing));
@@ -69,7 +81,8 @@ export function findErrors(records: readonly ActionRecord[], mergedFile: string,
         closing = value;
       }
     });
-    if (profits !== closing - BigInt(initialCash) * 10_000n) errors.push(`${model}: the daily profits do not add up`);
+    if (profits !== closing - BigInt(initialCash) * 10_000n)
+      errors.push(`${model}: the daily profits do not add up`);
   }
   return errors;
 }
@@ -80,10 +93,18 @@ export function readMergedFile(file: string): Map<string, Days> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
-  return new Map(documents.map((document) => [document['Meta Data']['2. Symbol'], document['Time Series (Daily)']]));
+  return new Map(
+    documents.map((document) => [
+      document['Meta Data']['2. Symbol'],
+      document['Time Series (Daily)'],
+    ]),
+  );
 }
 
-/** In 1/10000 dollar: the close of the date, its open while no close is known, else the last earlier close. */
+/**
+ * In 1/10000 dollar: the close of the date, its open while no close is known, else the last earlier
+ * close.
+ */
 export function closeOf(days: Days, date: string): bigint {
   const today = days[date];
   if (today !== undefined) return units(today['4. sell price'] ?? today['1. buy price']);

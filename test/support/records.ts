@@ -1,16 +1,36 @@
 import type { Database } from '../../src/database/database.ts';
 
-/** What differs between two runs of the same model-days: identities, times, durations, and the order of commits. */
+/**
+ * What differs between two runs of the same model-days: identities, times, durations, and the order
+ * of commits.
+ */
 const OF_ONE_RUN = /(^|_)(id|at)$|^timestamp$|duration|^active_(from|to)$/;
-const OF_SESSIONS = ['reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends'];
+const OF_SESSIONS = [
+  'reasoning_logs',
+  'tool_usage',
+  'session_prices',
+  'session_splits',
+  'session_dividends',
+];
 
-/** Everything that a job has stored, a text per model-day, without times and identities: the same model-days have the same records. */
+/**
+ * Everything that a job has stored, a text per model-day, without times and identities: the same
+ * model-days have the same records.
+ */
 export function recordsOf(database: Database, jobId: string): string[] {
-  const rows = (sql: string, ...values: (string | number)[]) => database.statement(sql).all(...values).map(withoutIdentity);
-  const days = database.statement('SELECT * FROM job_details WHERE job_id = ? ORDER BY date, model').all(jobId);
+  const rows = (sql: string, ...values: (string | number)[]) =>
+    database
+      .statement(sql)
+      .all(...values)
+      .map(withoutIdentity);
+  const days = database
+    .statement('SELECT * FROM job_details WHERE job_id = ? ORDER BY date, model')
+    .all(jobId);
   return days.map(({ date, model, ...detail }) => {
     const session = database
-      .statement(`SELECT * FROM trading_sessions WHERE job_id = ? AND date = ? AND model = ? ORDER BY session_id DESC`)
+      .statement(
+        `SELECT * FROM trading_sessions WHERE job_id = ? AND date = ? AND model = ? ORDER BY session_id DESC`,
+      )
       .get(jobId, String(date), String(model));
     const id = Number(session?.['session_id']);
     const positions = rows('SELECT * FROM positions WHERE session_id = ? ORDER BY action_id', id);
@@ -19,8 +39,18 @@ export function recordsOf(database: Database, jobId: string): string[] {
        ORDER BY action_id, holdings.symbol`,
       id,
     );
-    const others = OF_SESSIONS.map((table) => rows(`SELECT * FROM ${table} WHERE session_id = ? ORDER BY 1, 2, 3`, id));
-    return JSON.stringify([date, model, withoutIdentity(detail), withoutIdentity(session ?? {}), positions, holdings, ...others]);
+    const others = OF_SESSIONS.map((table) =>
+      rows(`SELECT * FROM ${table} WHERE session_id = ? ORDER BY 1, 2, 3`, id),
+    );
+    return JSON.stringify([
+      date,
+      model,
+      withoutIdentity(detail),
+      withoutIdentity(session ?? {}),
+      positions,
+      holdings,
+      ...others,
+    ]);
   });
 }
 

@@ -6,10 +6,14 @@ import { type FirstMessagesOf, firstMessagesOfModels } from '../../src/replay/mo
 import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
 import { linesOf } from './books.ts';
 
-/** Agents of tests that follow a script begin with their brief as JSON, or their whole start; some begin with a fixed word. */
+/**
+ * Agents of tests that follow a script begin with their brief as JSON, or their whole start; some
+ * begin with a fixed word.
+ */
 const firstMessagesOfScripts: FirstMessagesOf = (brief, record) => {
   const [first, ...others] = record.conversation;
-  if (first?.role !== 'user' || others[0]?.role === 'user') return firstMessagesOfModels(brief, record);
+  if (first?.role !== 'user' || others[0]?.role === 'user')
+    return firstMessagesOfModels(brief, record);
   const said = asObject(tryParse(first.content));
   const read = said?.['brief'] ?? said;
   const isBrief = read === undefined || isDeepStrictEqual(read, JSON.parse(JSON.stringify(brief)));
@@ -23,7 +27,11 @@ const NOTHING_SAID = ', replayed nothing';
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
-  const lines = linesOf([...report.differences.first, ...report.lost.first, ...report.before.first]);
+  const lines = linesOf([
+    ...report.differences.first,
+    ...report.lost.first,
+    ...report.before.first,
+  ]);
   return lines.filter((line) => !line.endsWith(NOTHING_SAID));
 }
 
@@ -32,5 +40,9 @@ const HAS_CONVERSATIONS = 'SELECT 1 FROM reasoning_logs LIMIT 1';
 /** Asserts that every committed model-day of a database is the same when it is replayed. */
 export async function assertReplays(database: Database): Promise<void> {
   if (database.statement(HAS_CONVERSATIONS).get() === undefined) return; // filled by SQL
-  assert.deepEqual(await replayDifferences(database), [], 'everything that a test leaves behind replays');
+  assert.deepEqual(
+    await replayDifferences(database),
+    [],
+    'everything that a test leaves behind replays',
+  );
 }

@@ -14,11 +14,16 @@ export const NO_USAGE: UsageTotals = {
   daysWithoutCost: 0,
 };
 
-/** The report of a ledger whose days each start from the one before, all of them chosen, without prices or a benchmark. */
+/**
+ * The report of a ledger whose days each start from the one before, all of them chosen, without
+ * prices or a benchmark.
+ */
 export function reportOf(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
   const record: ModelRecord = {
     ledger,
-    chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
+    chosen: new Map(
+      ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null]),
+    ),
     staleDates: new Set(),
     unpaidDates: new Set(),
     unknownDates: new Set(),

@@ -3,7 +3,10 @@ import { anyTextUpTo } from './any-text.ts';
 import { hostileStrings } from './hostile.ts';
 import { type Json, description, fits } from './json-schema.ts';
 
-/** Requests made at random from the interface description: valid ones, broken ones, and bytes that are hardly a request. */
+/**
+ * Requests made at random from the interface description: valid ones, broken ones, and bytes that
+ * are hardly a request.
+ */
 
 /** Some longer than the server reads, none longer than a head may be. */
 const MAX_TARGET_LENGTH = 9_000;
@@ -13,7 +16,13 @@ export interface Operation {
   path: string;
   /** The schemas of the answers in JSON that the description names, by status. */
   answers: Record<string, Json>;
-  parameters: { name: string; in: string; required: boolean; allowEmptyValue?: boolean; schema: Json }[];
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    allowEmptyValue?: boolean;
+    schema: Json;
+  }[];
   body: Json | undefined;
 }
 
@@ -23,28 +32,42 @@ export interface WholeRequest {
   bytes: Buffer;
 }
 
-export const operations: Operation[] = Object.entries<Json>(description['paths']).flatMap(([path, methods]) =>
-  Object.entries<Json>(methods).map(([method, { responses, parameters, requestBody }]) => ({
-    method: method.toUpperCase(),
-    path,
-    answers: mapValues(responses as Record<string, Json>, ({ content }) => content['application/json'].schema),
-    parameters,
-    body: requestBody?.content['application/json'].schema,
-  })),
+export const operations: Operation[] = Object.entries<Json>(description['paths']).flatMap(
+  ([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, { responses, parameters, requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      answers: mapValues(
+        responses as Record<string, Json>,
+        ({ content }) => content['application/json'].schema,
+      ),
+      parameters,
+      body: requestBody?.content['application/json'].schema,
+    })),
 );
 
-const hostile = fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000));
+const hostile = fc.constantFrom(
+  ...hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000),
+);
 const anyText = fc.oneof(hostile, anyTextUpTo(40), fc.string({ maxLength: 300 }));
 /** Of a trigger with such a date little comes: most are in the future. */
 const date = fc
   .oneof(
     {
       weight: 9,
-      arbitrary: fc.date({ min: new Date('2090-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }),
+      arbitrary: fc.date({
+        min: new Date('2090-01-01'),
+        max: new Date('2099-12-31'),
+        noInvalidDate: true,
+      }),
     },
     {
       weight: 1,
-      arbitrary: fc.date({ min: new Date('2000-01-01'), max: new Date('2020-01-01'), noInvalidDate: true }),
+      arbitrary: fc.date({
+        min: new Date('2000-01-01'),
+        max: new Date('2020-01-01'),
+        noInvalidDate: true,
+      }),
     },
   )
   .map((day) => day.toISOString().slice(0, 10));
@@ -72,12 +95,20 @@ export function fitting(schema: Json): fc.Arbitrary<unknown> {
     case 'array':
       return fc.array(fitting(schema['items'] ?? {}), { maxLength: 3 });
     case 'object':
-      return fc.record(mapValues(schema['properties'] ?? {}, fitting), { requiredKeys: schema['required'] ?? [] });
+      return fc.record(mapValues(schema['properties'] ?? {}, fitting), {
+        requiredKeys: schema['required'] ?? [],
+      });
     case 'string':
       if (schema['format'] === 'date') return date;
-      if (schema['pattern'] === undefined) return fc.oneof(knownWords, fc.string({ maxLength: 30 }));
+      if (schema['pattern'] === undefined)
+        return fc.oneof(knownWords, fc.string({ maxLength: 30 }));
       return fc
-        .oneof(fc.stringMatching(new RegExp(schema['pattern'])), knownWords, hostile, fc.string({ unit: 'grapheme' }))
+        .oneof(
+          fc.stringMatching(new RegExp(schema['pattern'])),
+          knownWords,
+          hostile,
+          fc.string({ unit: 'grapheme' }),
+        )
         .filter((text) => fits(schema, text));
     case 'integer':
       return fc.integer({ min: schema['minimum'], max: schema['maximum'] });
@@ -95,11 +126,15 @@ export function perhapsFitting(schema: Json): fc.Arbitrary<unknown> {
   );
 }
 
-/** Bodies that take a parser far longer than their bytes: many fields, many objects of different shapes, many items. */
+/**
+ * Bodies that take a parser far longer than their bytes: many fields, many objects of different
+ * shapes, many items.
+ */
 const hugeShape = fc
   .tuple(fc.nat({ max: 20_000 }), fc.constantFrom('fields', 'objects', 'items', 'texts'))
   .map(([count, kind]) => {
-    const parts = (part: (index: number) => string) => Array.from({ length: count }, (_, index) => part(index)).join();
+    const parts = (part: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => part(index)).join();
     if (kind === 'fields') return `{${parts((index) => `"k${index}":1`)}}`;
     if (kind === 'objects') return `{"models":[${parts((index) => `{"k${index}":1}`)}]}`;
     return `{"models":[${parts(() => (kind === 'items' ? '1' : '""'))}]}`;
@@ -108,7 +143,10 @@ const hugeShape = fc
 function bodyFor(schema: Json): fc.Arbitrary<string> {
   const fields = mapValues(schema['properties'] as Json, perhapsFitting);
   const extended = fc
-    .tuple(fc.record(fields, { requiredKeys: [] }), fc.dictionary(anyText, fc.jsonValue(), { maxKeys: 2 }))
+    .tuple(
+      fc.record(fields, { requiredKeys: [] }),
+      fc.dictionary(anyText, fc.jsonValue(), { maxKeys: 2 }),
+    )
     .map(([known, unknown]) => JSON.stringify({ ...unknown, ...known }));
   return fc.oneof(
     { weight: 2, arbitrary: fitting(schema).map((value) => JSON.stringify(value)) },
@@ -118,7 +156,9 @@ function bodyFor(schema: Json): fc.Arbitrary<string> {
     { weight: 1, arbitrary: hugeShape },
     {
       weight: 1,
-      arbitrary: fc.nat({ max: 20_000 }).map((depth) => `{"end_date":${'['.repeat(depth)}${']'.repeat(depth)}}`),
+      arbitrary: fc
+        .nat({ max: 20_000 })
+        .map((depth) => `{"end_date":${'['.repeat(depth)}${']'.repeat(depth)}}`),
     },
   );
 }
@@ -128,24 +168,36 @@ const encoded = (text: fc.Arbitrary<unknown>) =>
   fc.tuple(text, fc.constantFrom('component', 'bytes', 'none')).map(([value, how]) => {
     const words = (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
     if (how === 'none' && /^[!-~]*$/.test(words)) return words.replaceAll(' ', '+');
-    return how === 'bytes' ? Buffer.from(words).toString('hex').replace(/../g, '%$&') : encodeURIComponent(words);
+    return how === 'bytes'
+      ? Buffer.from(words).toString('hex').replace(/../g, '%$&')
+      : encodeURIComponent(words);
   });
 
 function targetFor({ path, parameters }: Operation): fc.Arbitrary<string> {
   const segments = path
     .split('/')
-    .map((part) => (part.startsWith('{') ? encoded(fc.oneof(knownWords, anyText)) : fc.constant(part)));
+    .map((part) =>
+      part.startsWith('{') ? encoded(fc.oneof(knownWords, anyText)) : fc.constant(part),
+    );
   const known = parameters.filter((parameter) => parameter.in === 'query');
   const pair = (parameter: (typeof known)[number]) =>
     encoded(perhapsFitting(parameter.schema)).map((value) => `${parameter.name}=${value}`);
-  const odd = fc.tuple(encoded(anyText), encoded(anyText)).map(([name, value]) => `${name}=${value}`);
-  const query = fc.array(fc.oneof(...known.map(pair), odd), { maxLength: 4 }).map((pairs) => pairs.join('&'));
+  const odd = fc
+    .tuple(encoded(anyText), encoded(anyText))
+    .map(([name, value]) => `${name}=${value}`);
+  const query = fc
+    .array(fc.oneof(...known.map(pair), odd), { maxLength: 4 })
+    .map((pairs) => pairs.join('&'));
   return fc
     .tuple(fc.tuple(...segments), query)
-    .map(([parts, text]) => (parts.join('/') + (text === '' ? '' : `?${text}`)).slice(0, MAX_TARGET_LENGTH));
+    .map(([parts, text]) =>
+      (parts.join('/') + (text === '' ? '' : `?${text}`)).slice(0, MAX_TARGET_LENGTH),
+    );
 }
 
-const headerValue = fc.oneof(knownWords, fc.string({ maxLength: 60 })).map((text) => text.replace(/[^ -~]/g, ''));
+const headerValue = fc
+  .oneof(knownWords, fc.string({ maxLength: 60 }))
+  .map((text) => text.replace(/[^ -~]/g, ''));
 const HARMLESS_HEADERS = [
   'Accept',
   'Cookie',
@@ -157,7 +209,13 @@ const HARMLESS_HEADERS = [
   'Authorization',
 ];
 const CHECKED_HEADERS = ['Idempotency-Key', 'Content-Encoding', 'Content-Type', 'Origin'];
-const ORIGINS = ['null', 'http://localhost', 'http://localhost', 'http://evil.example', 'http://127.0.0.1'];
+const ORIGINS = [
+  'null',
+  'http://localhost',
+  'http://localhost',
+  'http://evil.example',
+  'http://127.0.0.1',
+];
 const oddHeaders = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...HARMLESS_HEADERS), headerValue) },
@@ -171,7 +229,19 @@ const oddHeaders = fc.array(
 /** Mostly the operation's own. */
 const otherMethods = fc.oneof(
   { weight: 15, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: fc.constantFrom('PUT', 'DELETE', 'OPTIONS', 'PATCH', 'GET', 'POST', 'TRACE', 'QUERY') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'PUT',
+      'DELETE',
+      'OPTIONS',
+      'PATCH',
+      'GET',
+      'POST',
+      'TRACE',
+      'QUERY',
+    ),
+  },
 );
 
 /** A request that every parser reads in the same way, whatever it asks for. */
@@ -179,7 +249,14 @@ function requestOf(operation: Operation): fc.Arbitrary<WholeRequest> {
   const body = operation.body === undefined ? fc.constant('') : bodyFor(operation.body);
   const type = fc.oneof(
     { weight: 5, arbitrary: fc.constant('application/json') },
-    { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-8', 'multipart/form-data') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'text/plain',
+        'application/json; charset=utf-8',
+        'multipart/form-data',
+      ),
+    },
   );
   const parts = fc.tuple(otherMethods, targetFor(operation), body, type, oddHeaders);
   return parts.map(([otherMethod, target, text, contentType, headers]) => {
@@ -191,11 +268,15 @@ function requestOf(operation: Operation): fc.Arbitrary<WholeRequest> {
             ['Content-Type', contentType],
             ['Content-Length', String(bytes.length)],
           ];
-    const lines = [['Host', 'localhost'], ...own, ...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = [['Host', 'localhost'], ...own, ...headers].map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
     return {
       operation,
       bytes: Buffer.concat([
-        Buffer.from(`${otherMethod ?? operation.method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`),
+        Buffer.from(
+          `${otherMethod ?? operation.method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`,
+        ),
         bytes,
       ]),
     };
@@ -259,7 +340,11 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-function splice(bytes: Buffer, at: number, { remove, added }: { remove: number; added: Buffer }): Buffer {
+function splice(
+  bytes: Buffer,
+  at: number,
+  { remove, added }: { remove: number; added: Buffer },
+): Buffer {
   const index = Math.floor(bytes.length * at);
   return Buffer.concat([bytes.subarray(0, index), added, bytes.subarray(index + remove)]);
 }
@@ -273,7 +358,10 @@ function flip(bytes: Buffer, at: number, bit: number): Buffer {
 
 /** Bytes that once were requests. Whatever comes of them, it is no failure of the server. */
 export const brokenRequest: fc.Arbitrary<Buffer> = fc
-  .tuple(fc.array(wholeRequest, { minLength: 1, maxLength: 3 }), fc.array(mutation, { minLength: 1, maxLength: 4 }))
+  .tuple(
+    fc.array(wholeRequest, { minLength: 1, maxLength: 3 }),
+    fc.array(mutation, { minLength: 1, maxLength: 4 }),
+  )
   .map(([requests, mutations]) => {
     let bytes: Buffer = Buffer.concat(requests.map((request) => request.bytes));
     for (const change of mutations) bytes = change(bytes);

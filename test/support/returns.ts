@@ -28,7 +28,10 @@ const anyEntry: Entry = {
   kind: 'provider',
   basemodel: 'some-model',
   url: 'http://127.0.0.1/v1',
-  api: null, stream: null, stream_is_set: false, url_is_cut: false,
+  api: null,
+  stream: null,
+  stream_is_set: false,
+  url_is_cut: false,
   key_source: 'service',
   key_variable: null,
   parameters: {},
@@ -42,8 +45,14 @@ const anyEntry: Entry = {
 
 let jobs = 0;
 
-/** Inserts a completed job whose runs made these returns, each day starting from the run's latest earlier one. */
-export function insertReturns(database: CommandDatabase, { dates, agentConfig = {}, runs }: JobOfReturns): void {
+/**
+ * Inserts a completed job whose runs made these returns, each day starting from the run's latest
+ * earlier one.
+ */
+export function insertReturns(
+  database: CommandDatabase,
+  { dates, agentConfig = {}, runs }: JobOfReturns,
+): void {
   const jobId = `returns-${(jobs += 1)}`;
   database.transaction(() => {
     database
@@ -51,16 +60,30 @@ export function insertReturns(database: CommandDatabase, { dates, agentConfig = 
         `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
          VALUES (?, 'completed', ?, ?, ?, 0, ?, ?, ?)`,
       )
-      .run(jobId, dates[0] as string, dates.at(-1) as string, JSON.stringify(dates), JSON.stringify(agentConfig), AT, AT);
-    for (const [index, [run, { returns, family = null, entry }]] of Object.entries(runs).entries()) {
-      const stored = entry === undefined ? null : encodeEntry({ ...anyEntry, signature: family ?? run, ...entry });
+      .run(
+        jobId,
+        dates[0] as string,
+        dates.at(-1) as string,
+        JSON.stringify(dates),
+        JSON.stringify(agentConfig),
+        AT,
+        AT,
+      );
+    for (const [index, [run, { returns, family = null, entry }]] of Object.entries(
+      runs,
+    ).entries()) {
+      const stored =
+        entry === undefined
+          ? null
+          : encodeEntry({ ...anyEntry, signature: family ?? run, ...entry });
       database
         .statement(
           `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(jobId, run, index, dates[0] as string, AT, stored, family);
-      for (const [day, date] of dates.entries()) insertDay(database, { jobId, run, date }, returns[day] ?? null);
+      for (const [day, date] of dates.entries())
+        insertDay(database, { jobId, run, date }, returns[day] ?? null);
     }
   });
 }
@@ -71,10 +94,16 @@ interface ModelDayOfRun {
   date: CalendarDate;
 }
 
-function insertDay(database: CommandDatabase, { jobId, run, date }: ModelDayOfRun, dailyReturn: number | null): void {
+function insertDay(
+  database: CommandDatabase,
+  { jobId, run, date }: ModelDayOfRun,
+  dailyReturn: number | null,
+): void {
   const [status, error] = dailyReturn === null ? ['failed', 'No answer'] : ['completed', null];
   database
-    .statement('INSERT INTO job_details (job_id, date, model, status, error, started_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?)')
+    .statement(
+      'INSERT INTO job_details (job_id, date, model, status, error, started_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    )
     .run(jobId, date, run, status, error, AT, AT);
   if (dailyReturn === null) return;
   const before = database
@@ -90,7 +119,15 @@ function insertDay(database: CommandDatabase, { jobId, run, date }: ModelDayOfRu
       `INSERT INTO trading_sessions (job_id, date, model, status, started_from_session_id, initial_cash_e4, started_at, completed_at)
        VALUES (?, ?, ?, 'active', ?, ?, ?, ?)`,
     )
-    .run(jobId, date, run, before?.sessionId ?? null, before === undefined ? INITIAL_CASH_E4 : null, AT, AT);
+    .run(
+      jobId,
+      date,
+      run,
+      before?.sessionId ?? null,
+      before === undefined ? INITIAL_CASH_E4 : null,
+      AT,
+      AT,
+    );
   database
     .statement(
       `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)

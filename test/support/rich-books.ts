@@ -18,9 +18,20 @@ const PRICES = `
   ORLY 2025-01-06 30 33
   ORLY 2025-01-08 20 22`;
 
-const USAGE = { promptTokens: 1_200, completionTokens: 340, cachedTokens: 1_000, cacheWriteTokens: null, reasoningTokens: 120 };
+const USAGE = {
+  promptTokens: 1_200,
+  completionTokens: 340,
+  cachedTokens: 1_000,
+  cacheWriteTokens: null,
+  reasoningTokens: 120,
+};
 
-const NEWS = { date: '2025-01-02', title: 'AAPL rises', url: 'https://example.com/1', snippet: 'It rose.' };
+const NEWS = {
+  date: '2025-01-02',
+  title: 'AAPL rises',
+  url: 'https://example.com/1',
+  snippet: 'It rose.',
+};
 
 type Call = [tool: string, args: object | string];
 
@@ -33,7 +44,10 @@ function answerOf(content: string, calls: readonly Call[], more: Partial<Answer>
   return { type: 'answer', content, toolCalls, reasoning: null, usage: USAGE, note: null, ...more };
 }
 
-/** Two models over four days: trades, refusals, lookups, notes, news, dividends, splits, revised prices, a replaced day. */
+/**
+ * Two models over four days: trades, refusals, lookups, notes, news, dividends, splits, revised
+ * prices, a replaced day.
+ */
 export async function richBooks(path?: string): Promise<Books> {
   const books = createBooks(path, { news: async () => ({ results: [NEWS], undated: 1 }) });
   for (const { symbol, date, ...bar } of readPrices(PRICES)) books.setBar(symbol, date, bar);
@@ -46,29 +60,69 @@ export async function richBooks(path?: string): Promise<Books> {
   books.wait(3_600);
   for (const model of ['model-a', 'model-b']) {
     await talk(books, model, '2025-01-03', [
-      answerOf('I look.', [['get_price_history', { symbol: 'AAPL', days: 5 }], ['calculate', { expression: 'floor(10000 / 3)' }]], { reasoning: 'Thinking.' }),
-      answerOf('I buy.', [['buy', { symbol: 'AAPL', amount: 10 }], ['buy', { symbol: 'ORLY', amount: 7_000 }], ['write_note', { text: 'Hold AAPL.' }]]),
+      answerOf(
+        'I look.',
+        [
+          ['get_price_history', { symbol: 'AAPL', days: 5 }],
+          ['calculate', { expression: 'floor(10000 / 3)' }],
+        ],
+        { reasoning: 'Thinking.' },
+      ),
+      answerOf('I buy.', [
+        ['buy', { symbol: 'AAPL', amount: 10 }],
+        ['buy', { symbol: 'ORLY', amount: 7_000 }],
+        ['write_note', { text: 'Hold AAPL.' }],
+      ]),
     ]);
     await talk(books, model, '2025-01-06', [
-      answerOf('I look.', [['get_price', { symbol: 'MSFT', date: '2025-01-03' }], ['get_portfolio', {}], ['search_news', { query: 'AAPL' }], ['look_up\ud83d', 'no json']]),
-      answerOf('', [['buy', { symbol: 'ORLY', amount: 7 }], ['sell', { symbol: 'AAPL', amount: 2 }]], { note: 'Cut off.', served: { model: 'gpt-9-2026-01-02', id: 'r-1' }, carried: { message: { thoughts: 'kept' }, calls: [{}, {}] } }),
+      answerOf('I look.', [
+        ['get_price', { symbol: 'MSFT', date: '2025-01-03' }],
+        ['get_portfolio', {}],
+        ['search_news', { query: 'AAPL' }],
+        ['look_up\ud83d', 'no json'],
+      ]),
+      answerOf(
+        '',
+        [
+          ['buy', { symbol: 'ORLY', amount: 7 }],
+          ['sell', { symbol: 'AAPL', amount: 2 }],
+        ],
+        {
+          note: 'Cut off.',
+          served: { model: 'gpt-9-2026-01-02', id: 'r-1' },
+          carried: { message: { thoughts: 'kept' }, calls: [{}, {}] },
+        },
+      ),
     ]);
     await talk(books, model, '2025-01-07', []);
     await talk(books, model, '2025-01-08', [
-      answerOf('I sell.', [['sell', { symbol: 'ORLY', amount: 1 }], ['write_note', { text: '' }]], { served: { model: 'gpt-9-2026-01-02' } }),
+      answerOf(
+        'I sell.',
+        [
+          ['sell', { symbol: 'ORLY', amount: 1 }],
+          ['write_note', { text: '' }],
+        ],
+        { served: { model: 'gpt-9-2026-01-02' } },
+      ),
     ]);
   }
-  await talk(books, 'model-a', '2025-01-08', [answerOf('Again.', [['buy', { symbol: 'MSFT', amount: 3 }]])]);
+  await talk(books, 'model-a', '2025-01-08', [
+    answerOf('Again.', [['buy', { symbol: 'MSFT', amount: 3 }]]),
+  ]);
   books.wait(3_600);
   books.setBar('MSFT', '2025-01-03', { open: 201, close: 197 });
   books.wait(3_600);
   return books;
 }
 
-async function talk(books: Books, model: string, date: string, answers: readonly Answer[]): Promise<void> {
+async function talk(
+  books: Books,
+  model: string,
+  date: string,
+  answers: readonly Answer[],
+): Promise<void> {
   const session = await books.open(date, model);
   for (const answer of answers) await session.answer(answer);
   await session.answer(answerOf('done', []));
   await session.end({ status: 'finished', summary: 'done' });
 }
-

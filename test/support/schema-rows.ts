@@ -1,4 +1,7 @@
-/** Statements over a small database, and whether the schema accepts them: the same in every SQLite from 3.37 on. */
+/**
+ * Statements over a small database, and whether the schema accepts them: the same in every SQLite
+ * from 3.37 on.
+ */
 
 const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at) VALUES`;
 const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at) VALUES`;
@@ -32,13 +35,22 @@ export const SEED: readonly string[] = [
 
 /** Each on its own is refused where the rows of SEED and of `accepted` are. */
 export const forbidden: readonly [name: string, sql: string][] = [
-  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  [
+    'a second unfinished job',
+    `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
+  ],
   [
     'a second unfinished job that downloads',
     `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
   ],
-  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`],
-  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  [
+    'an unknown job status',
+    `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`,
+  ],
+  [
+    'a finished job without an end',
+    `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
+  ],
   [
     'a job that ends before it starts',
     `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 't', 't')`,
@@ -51,14 +63,29 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'a model-day of an unknown run',
     `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-01-07', 'stranger')`,
   ],
-  ['a model-day that failed without a reason', `UPDATE job_details SET status = 'failed', completed_at = 't'`],
-  ['a second active generation', `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't')`],
+  [
+    'a model-day that failed without a reason',
+    `UPDATE job_details SET status = 'failed', completed_at = 't'`,
+  ],
+  [
+    'a second active generation',
+    `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't')`,
+  ],
   ['a session with two pasts', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', 5, 1, 't', 't')`],
-  ['a session without a past', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't')`],
+  [
+    'a session without a past',
+    `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't')`,
+  ],
   ['a session of no job', `${SESSION} (NULL, '2025-01-06', 'm', 'superseded', 5, NULL, 't', 't')`],
   ['an opening of a job', `${SESSION} ('j', '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
-  ['an opening that continues', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', NULL, 1, 't', 't')`],
-  ['an opening that has not ended', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL)`],
+  [
+    'an opening that continues',
+    `${SESSION} (NULL, '2025-01-03', 'm', 'opening', NULL, 1, 't', 't')`,
+  ],
+  [
+    'an opening that has not ended',
+    `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL)`,
+  ],
   ['digests of an unknown session', DIGESTS(99)],
   ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
   ['words of no version', `UPDATE trading_sessions SET wording = 0`],
@@ -66,12 +93,18 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a risk-free rate that becomes -200 %', `UPDATE figure_settings SET risk_free_rate = -2`],
   ['a second row of settings', `INSERT INTO figure_settings VALUES (2, 0.04)`],
   ['a lot of nothing', `INSERT INTO opening_lots VALUES (1, 'MSFT', 1, '2025-01-03', 0, 5)`],
-  ['a lot of an unknown opening', `INSERT INTO opening_lots VALUES (99, 'MSFT', 1, '2025-01-03', 1, 5)`],
+  [
+    'a lot of an unknown opening',
+    `INSERT INTO opening_lots VALUES (99, 'MSFT', 1, '2025-01-03', 1, 5)`,
+  ],
   ['a lot that becomes nothing', `UPDATE opening_lots SET quantity = 0`],
   ['a manifest that becomes half a hash', `UPDATE package_manifest SET sha256 = 'abc'`],
   ['half a hash', `INSERT INTO package_manifest VALUES ('jobs', 1, 'abc')`],
   ['a job of an unknown mode', `UPDATE jobs SET deployment_mode = 'TEST'`],
-  ['a session that failed without a reason', `UPDATE trading_sessions SET status = 'failed', error = NULL`],
+  [
+    'a session that failed without a reason',
+    `UPDATE trading_sessions SET status = 'failed', error = NULL`,
+  ],
   ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0, 't')`],
   ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
   ['the same action twice', `${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
@@ -91,50 +124,101 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a price that becomes text', `UPDATE price_data SET open = 'high'`],
   ['a revision without a price', `${REVISION} ('AAPL', '2025-01-06', NULL, 's', 't', 't')`],
   ['a revision that loses its price', `UPDATE price_revisions SET open = NULL`],
-  ['coverage that ends before it starts', `${COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`],
-  ['coverage that comes to end before it starts', `UPDATE price_data_coverage SET start_date = '2026-01-01'`],
+  [
+    'coverage that ends before it starts',
+    `${COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`,
+  ],
+  [
+    'coverage that comes to end before it starts',
+    `UPDATE price_data_coverage SET start_date = '2026-01-01'`,
+  ],
   ['a split into as many shares', `${SPLIT} ('MSFT', '2025-01-06', 2, 2, 't')`],
   ['a split that becomes one of 0 shares', `UPDATE stock_splits SET numerator = 0`],
-  ['a revision of a split without numbers', `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 't', 't')`],
+  [
+    'a revision of a split without numbers',
+    `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 't', 't')`,
+  ],
   ['a revision of a split that becomes text', `UPDATE stock_split_revisions SET numerator = 'two'`],
-  ['the prices that an unknown session used', `${USED} (99, 'ZZZ', '2025-01-06', NULL, 1, '2025-01-06', 1, '2025-01-06')`],
-  ['a price of a later date', `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, '2025-01-07', 1, '2025-01-06')`],
+  [
+    'the prices that an unknown session used',
+    `${USED} (99, 'ZZZ', '2025-01-06', NULL, 1, '2025-01-06', 1, '2025-01-06')`,
+  ],
+  [
+    'a price of a later date',
+    `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, '2025-01-07', 1, '2025-01-06')`,
+  ],
   ['a price of no date', `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, NULL, 1, '2025-01-06')`],
   ['a price that loses its date', `UPDATE session_prices SET close_date = NULL`],
   ['something held since a later date', `UPDATE session_prices SET held_since = '2025-01-06'`],
-  ['a split known with half a ratio', `INSERT INTO session_splits VALUES (1, 'MSFT', '2025-01-06', 2, NULL)`],
+  [
+    'a split known with half a ratio',
+    `INSERT INTO session_splits VALUES (1, 'MSFT', '2025-01-06', 2, NULL)`,
+  ],
   ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = 2`],
-  ['splits known through a sloppy date', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`],
+  [
+    'splits known through a sloppy date',
+    `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`,
+  ],
   ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
   ['a dividend of nothing', `${DIVIDEND} ('MSFT', '2025-01-06', 0, 't')`],
   ['an absurd dividend', `${DIVIDEND} ('MSFT', '2025-01-06', 1000000000001, 't')`],
   ['a dividend on a sloppy date', `${DIVIDEND} ('MSFT', '2025-1-6', 1, 't')`],
   ['a dividend that comes to mean something else', `UPDATE dividends SET basis = 'guessed'`],
   ['a dividend from nowhere', `UPDATE dividends SET source = ''`],
-  ['dividends known until before they are', `${DIVIDEND_COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`],
-  ['dividends that come to be known until before they are', `UPDATE dividend_coverage SET start_date = '2026-01-01'`],
-  ['a revision of a dividend without cash', `${DIVIDEND_REVISION} ('AAPL', '2025-01-06', NULL, 'as_paid', 's', 't', 't')`],
+  [
+    'dividends known until before they are',
+    `${DIVIDEND_COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`,
+  ],
+  [
+    'dividends that come to be known until before they are',
+    `UPDATE dividend_coverage SET start_date = '2026-01-01'`,
+  ],
+  [
+    'a revision of a dividend without cash',
+    `${DIVIDEND_REVISION} ('AAPL', '2025-01-06', NULL, 'as_paid', 's', 't', 't')`,
+  ],
   ['a revision of a dividend that becomes text', `UPDATE dividend_revisions SET cash_e6 = 'two'`],
-  ['a dividend that an unknown session knew', `${KNOWN_DIVIDEND} (99, 'AAPL', '2025-01-06', 1, 'as_paid', '', 1)`],
+  [
+    'a dividend that an unknown session knew',
+    `${KNOWN_DIVIDEND} (99, 'AAPL', '2025-01-06', 1, 'as_paid', '', 1)`,
+  ],
   ['a known dividend that took cash', `UPDATE session_dividends SET paid_e6 = -1`],
   ['a session that half pays dividends', `UPDATE trading_sessions SET pays_dividends = 2`],
   ['a dividend on no share', `${POSITION} (1, 9, 'dividend', 'AAPL', 0, 1, 5, 20, 0, 't')`],
-  ['a dividend without cash per share', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0, 't')`],
+  [
+    'a dividend without cash per share',
+    `${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0, 't')`,
+  ],
   ['a dividend that takes cash', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0, 't')`],
   ['a purchase at the price 0', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 0, 5, 20, 0, 't')`],
   ['a market day on a sloppy date', `INSERT INTO market_days VALUES ('s', '2025-1-6', 't')`],
   ['a market day that comes to have no source', `UPDATE market_days SET source = NULL`],
-  ['splits known until before they are', `INSERT INTO stock_split_spans VALUES ('A', 's', '2025-01-07', '2025-01-06', 't')`],
-  ['splits that come to be known until before they are', `UPDATE stock_split_spans SET start_date = '2026-01-01'`],
+  [
+    'splits known until before they are',
+    `INSERT INTO stock_split_spans VALUES ('A', 's', '2025-01-07', '2025-01-06', 't')`,
+  ],
+  [
+    'splits that come to be known until before they are',
+    `UPDATE stock_split_spans SET start_date = '2026-01-01'`,
+  ],
   ['a tool message without a tool', `${MESSAGE} (1, 9, 'tool', '', NULL, NULL, NULL, 't')`],
   ['an unknown role', `${MESSAGE} (1, 9, 'oracle', '', NULL, NULL, NULL, 't')`],
   ['tool calls that are no JSON', `${MESSAGE} (1, 9, 'assistant', '', NULL, '[{', NULL, 't')`],
   ['tool calls of a user', `${MESSAGE} (1, 9, 'user', '', NULL, '[]', NULL, 't')`],
   ['carried fields that are not JSON', `${MESSAGE} (1, 9, 'assistant', '', NULL, NULL, '{', 't')`],
   ['something carried by a user', `UPDATE reasoning_logs SET carried = '{}' WHERE role = 'user'`],
-  ['tool calls that become no JSON', `UPDATE reasoning_logs SET tool_calls = '' WHERE role = 'assistant'`],
-  ['what a provider said of itself with a message of the user', `UPDATE reasoning_logs SET served = '{}' WHERE role = 'user'`],
-  ['what a provider said of itself that is not JSON', `UPDATE reasoning_logs SET served = 'x' WHERE role = 'assistant'`],
+  [
+    'tool calls that become no JSON',
+    `UPDATE reasoning_logs SET tool_calls = '' WHERE role = 'assistant'`,
+  ],
+  [
+    'what a provider said of itself with a message of the user',
+    `UPDATE reasoning_logs SET served = '{}' WHERE role = 'user'`,
+  ],
+  [
+    'what a provider said of itself that is not JSON',
+    `UPDATE reasoning_logs SET served = 'x' WHERE role = 'assistant'`,
+  ],
   ['what is left out that is not JSON', `UPDATE simulation_runs SET left_out = 'x'`],
   ['a served model that comes to be of no session', `UPDATE served_models SET session_id = 999`],
   ['a served model of no session', `INSERT INTO served_models VALUES (999, 'm')`],
@@ -149,26 +233,50 @@ export const forbidden: readonly [name: string, sql: string][] = [
 
 /** One after another, each is accepted. */
 export const accepted: readonly [name: string, sql: string][] = [
-  ['a finished job', `${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 't', 't')`],
+  [
+    'a finished job',
+    `${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 't', 't')`,
+  ],
   ['warnings of any kind', `UPDATE jobs SET warnings = '{not json', error = 'e'`],
   ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't')`],
-  ['a run that is superseded', `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`],
-  ['another model-day', `INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')`],
+  [
+    'a run that is superseded',
+    `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`,
+  ],
+  [
+    'another model-day',
+    `INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')`,
+  ],
   [
     'a model-day that takes 12.345 seconds',
     `UPDATE job_details SET status = 'completed', started_at = '2025-01-06T23:59:59.900Z', completed_at = '2025-01-07T00:00:12.245Z' WHERE job_id = 'k'`,
   ],
   ['a session that runs', `${SESSION} ('j', '2025-01-06', 'm', 'running', NULL, 1, 't', NULL)`],
-  ['a model-day that ends without its session', `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE job_id = 'j'`],
-  ['a session with a summary', `UPDATE trading_sessions SET session_summary = 's' WHERE session_id = 1`],
+  [
+    'a model-day that ends without its session',
+    `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE job_id = 'j'`,
+  ],
+  [
+    'a session with a summary',
+    `UPDATE trading_sessions SET session_summary = 's' WHERE session_id = 1`,
+  ],
   ['an opening', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
-  ['an opening without an initial cash', `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`],
+  [
+    'an opening without an initial cash',
+    `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`,
+  ],
   ['digests of a session', DIGESTS(1)],
   ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
   ['words of a version', `UPDATE trading_sessions SET wording = 1 WHERE session_id = 1`],
-  ['a risk-free rate', `INSERT INTO figure_settings VALUES (1, -0.0075) ON CONFLICT (only_row) DO UPDATE SET risk_free_rate = excluded.risk_free_rate`],
+  [
+    'a risk-free rate',
+    `INSERT INTO figure_settings VALUES (1, -0.0075) ON CONFLICT (only_row) DO UPDATE SET risk_free_rate = excluded.risk_free_rate`,
+  ],
   ['another risk-free rate', `UPDATE figure_settings SET risk_free_rate = 0.04`],
-  ['a lot', `INSERT INTO opening_lots SELECT session_id, 'AAPL', 1, date, 2, 5 FROM trading_sessions WHERE status = 'opening'`],
+  [
+    'a lot',
+    `INSERT INTO opening_lots SELECT session_id, 'AAPL', 1, date, 2, 5 FROM trading_sessions WHERE status = 'opening'`,
+  ],
   ['a lot that costs more', `UPDATE opening_lots SET cost_e4 = 6`],
   ['a manifest', `INSERT INTO package_manifest VALUES ('jobs', 1, '${'0'.repeat(64)}')`],
   ['a manifest of more rows', `UPDATE package_manifest SET rows = 2`],
@@ -180,7 +288,10 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a holding that grows', `UPDATE holdings SET quantity = 4`],
   ['a message without tool calls', `${MESSAGE} (1, 0, 'user', 'u', NULL, NULL, NULL, 't')`],
   ['an answer without tool calls', `${MESSAGE} (1, 1, 'assistant', '', NULL, NULL, NULL, 't')`],
-  ['an answer with tool calls', `${MESSAGE} (1, 2, 'assistant', '', NULL, '[{"name":"a\\u0000","x":[-0.5e-3]}]', '{"y":null}', 't')`],
+  [
+    'an answer with tool calls',
+    `${MESSAGE} (1, 2, 'assistant', '', NULL, '[{"name":"a\\u0000","x":[-0.5e-3]}]', '{"y":null}', 't')`,
+  ],
   ['the message of a tool', `${MESSAGE} (1, 3, 'tool', '', 'buy', NULL, NULL, 't')`],
   ['a message that changes', `UPDATE reasoning_logs SET summary = 's'`],
   ['a model that answered', `INSERT INTO served_models VALUES (1, 'n')`],
@@ -189,9 +300,18 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['calls of a tool', `INSERT INTO tool_usage VALUES (1, 'buy', 2, 1, 0.5)`],
   ['calls that become more', `UPDATE tool_usage SET calls = 3, duration_ms = 7`],
   ['a bar', `${PRICE} ('AAPL', '2025-01-06', 100, 101.25, '2025-01-06T10:00:00.000Z')`],
-  ['a bar of an adjusted source', `INSERT INTO price_data (symbol, date, open, source) VALUES ('MSFT', '2025-01-06', 1, 'yahoo')`],
-  ['a bar that is revised', `UPDATE price_data SET close = 102, recorded_at = '2025-01-07T10:00:00.000Z' WHERE symbol = 'AAPL'`],
-  ['a bar that is revised without a word on when', `UPDATE price_data SET close = 103 WHERE symbol = 'AAPL'`],
+  [
+    'a bar of an adjusted source',
+    `INSERT INTO price_data (symbol, date, open, source) VALUES ('MSFT', '2025-01-06', 1, 'yahoo')`,
+  ],
+  [
+    'a bar that is revised',
+    `UPDATE price_data SET close = 102, recorded_at = '2025-01-07T10:00:00.000Z' WHERE symbol = 'AAPL'`,
+  ],
+  [
+    'a bar that is revised without a word on when',
+    `UPDATE price_data SET close = 103 WHERE symbol = 'AAPL'`,
+  ],
   ['a revision', `${REVISION} ('X', '2025-01-06', 1, 's', 't', 't')`],
   ['a revision that changes', `UPDATE price_revisions SET volume = 5 WHERE symbol = 'X'`],
   ['coverage', `${COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`],
@@ -199,12 +319,24 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a split', `${SPLIT} ('AAPL', '2025-01-06', 2, 1, 't')`],
   ['a split that is revised', `UPDATE stock_splits SET numerator = 3`],
   ['a revision of a split', `${SPLIT_REVISION} ('X', '2025-01-06', 2, 1, 's', 't', 't')`],
-  ['a revision of a split that changes', `UPDATE stock_split_revisions SET source = 'r' WHERE symbol = 'X'`],
-  ['the prices that a session used', `${USED} (1, 'AAPL', '2025-01-06', '2025-01-03', 1, '2025-01-03', 1, '2025-01-06')`],
+  [
+    'a revision of a split that changes',
+    `UPDATE stock_split_revisions SET source = 'r' WHERE symbol = 'X'`,
+  ],
+  [
+    'the prices that a session used',
+    `${USED} (1, 'AAPL', '2025-01-06', '2025-01-03', 1, '2025-01-03', 1, '2025-01-06')`,
+  ],
   ['unknown prices in the evidence', `UPDATE session_prices SET open_e4 = NULL, open_date = NULL`],
-  ['a split that a session knew', `INSERT INTO session_splits VALUES (1, 'AAPL', '2025-01-06', 2, 1)`],
+  [
+    'a split that a session knew',
+    `INSERT INTO session_splits VALUES (1, 'AAPL', '2025-01-06', 2, 1)`,
+  ],
   ['a ratio that is unknown', `UPDATE session_splits SET numerator = NULL, denominator = NULL`],
-  ['splits that are known', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')`],
+  [
+    'splits that are known',
+    `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')`,
+  ],
   ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
   ['words of some rows', `INSERT INTO log_words_spans VALUES (1, 2, 1, 1)`],
   ['words of more rows', `UPDATE log_words_spans SET last_row = 3, message_index = 2`],
@@ -212,18 +344,39 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
   ['a market day', `INSERT INTO market_days VALUES ('s', '2025-01-06', 't')`],
   ['a market day that is answered again', `UPDATE market_days SET recorded_at = 'u'`],
-  ['a span of known splits', `INSERT INTO stock_split_spans VALUES ('AAPL', 's', '2025-01-06', '2025-01-06', 't')`],
+  [
+    'a span of known splits',
+    `INSERT INTO stock_split_spans VALUES ('AAPL', 's', '2025-01-06', '2025-01-06', 't')`,
+  ],
   ['a span of known splits that grows', `UPDATE stock_split_spans SET end_date = '2025-01-07'`],
   ['a dividend', `${DIVIDEND} ('AAPL', '2025-01-06', 250000, 't')`],
   ['a dividend that is revised', `UPDATE dividends SET cash_e6 = 260000`],
   ['a dividend that comes to be split-adjusted', `UPDATE dividends SET basis = 'split_adjusted'`],
-  ['a revision of a dividend', `${DIVIDEND_REVISION} ('X', '2025-01-06', 1, 'as_paid', 's', 't', 't')`],
-  ['a revision of a dividend that changes', `UPDATE dividend_revisions SET source = 'r' WHERE symbol = 'X'`],
-  ['dividends that are known', `${DIVIDEND_COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`],
+  [
+    'a revision of a dividend',
+    `${DIVIDEND_REVISION} ('X', '2025-01-06', 1, 'as_paid', 's', 't', 't')`,
+  ],
+  [
+    'a revision of a dividend that changes',
+    `UPDATE dividend_revisions SET source = 'r' WHERE symbol = 'X'`,
+  ],
+  [
+    'dividends that are known',
+    `${DIVIDEND_COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`,
+  ],
   ['dividends that are known further', `UPDATE dividend_coverage SET end_date = '2025-01-07'`],
-  ['a session that pays dividends', `UPDATE trading_sessions SET pays_dividends = 1 WHERE session_id = 1`],
-  ['a dividend that a session knew', `${KNOWN_DIVIDEND} (1, 'AAPL', '2025-01-06', 260000, 'split_adjusted', '2025-01-06 3:1', 780000)`],
+  [
+    'a session that pays dividends',
+    `UPDATE trading_sessions SET pays_dividends = 1 WHERE session_id = 1`,
+  ],
+  [
+    'a dividend that a session knew',
+    `${KNOWN_DIVIDEND} (1, 'AAPL', '2025-01-06', 260000, 'split_adjusted', '2025-01-06 3:1', 780000)`,
+  ],
   ['a known dividend that is too small to pay', `UPDATE session_dividends SET paid_e6 = 0`],
   ['a dividend that was paid', `${POSITION} (1, 4, 'dividend', 'AAPL', 3, 7800, 5, 20, -1, 't')`],
-  ['a dividend of less than 1/10000 dollar a share', `UPDATE positions SET price_e4 = 0 WHERE action_type = 'dividend'`],
+  [
+    'a dividend of less than 1/10000 dollar a share',
+    `UPDATE positions SET price_e4 = 0 WHERE action_type = 'dividend'`,
+  ],
 ];

@@ -104,7 +104,10 @@ export function builtPages(): ReturnType<typeof buildPages> {
 
 let template: string | undefined;
 
-/** A new database at a path: copied from one that was made before, because its schema takes longer to make than to copy. */
+/**
+ * A new database at a path: copied from one that was made before, because its schema takes longer
+ * to make than to copy.
+ */
 export function copyTemplate(path: string): void {
   if (template === undefined) {
     template = join(folderOfProcess('tss-template-'), 'jobs.db');
@@ -118,8 +121,8 @@ let haveTestsEnded = false;
 after(() => void (haveTestsEnded = true));
 
 /**
- * Stops what a `before` has started when no test matches `--test-name-pattern`: the runner does not wait for it then, and
- * would never stop it.
+ * Stops what a `before` has started when no test matches `--test-name-pattern`: the runner does not
+ * wait for it then, and would never stop it.
  */
 export async function stopUnlessTested(what: string, stop: () => unknown): Promise<void> {
   if (!haveTestsEnded) return;
@@ -128,7 +131,10 @@ export async function stopUnlessTested(what: string, stop: () => unknown): Promi
 }
 
 /** A whole service in this process: its own folder, database and free port. */
-export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
+export async function startTestService(
+  t: TestContext,
+  options: TestServiceOptions = {},
+): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
   const settings: Settings = {
     ...readSettings({ DEPLOYMENT_MODE: 'DEV', API_PORT: '0' }),
@@ -138,7 +144,8 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...options.settings,
   };
   const configuration = options.configuration === undefined ? fewStocks : options.configuration;
-  if (configuration !== null) writeFileSync(settings.configurationPath, JSON.stringify(configuration));
+  if (configuration !== null)
+    writeFileSync(settings.configurationPath, JSON.stringify(configuration));
   if (options.folder === undefined) copyTemplate(settings.databasePath);
   const database = openDatabase(settings.databasePath, { durability: 'process-end' });
   if (options.prices) storePrices(database, options.prices);
@@ -155,7 +162,15 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     limits: { ...workerLimits, ...options.limits },
     pages: options.pages ? await builtPages() : {},
   });
-  const started = wrap(t, { service, folder, settings, clock, database, lines, isForged: options.isForged ?? false });
+  const started = wrap(t, {
+    service,
+    folder,
+    settings,
+    clock,
+    database,
+    lines,
+    isForged: options.isForged ?? false,
+  });
   await stopUnlessTested('a test service', started.stop);
   return started;
 }
@@ -191,7 +206,11 @@ function wrap(
   };
   const get = (path: string) => ask(path);
   const post = (path: string, body: unknown) =>
-    ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+    ask(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    });
   const waitForJob = async (jobId: string, patienceMs?: number) => {
     const job = database.statement('SELECT completed_at FROM jobs WHERE job_id = ?');
     await until(`job ${jobId} to end`, () => job.get(jobId)?.['completed_at'] !== null, patienceMs);
@@ -202,7 +221,19 @@ function wrap(
     if (status !== 200) throw new Error(`The trigger answered ${status}: ${body.detail}`);
     return waitForJob(body.job_id);
   };
-  return { url, folder, settings, clock, database, logLines: lines, get, post, runJob, waitForJob, stop };
+  return {
+    url,
+    folder,
+    settings,
+    clock,
+    database,
+    logLines: lines,
+    get,
+    post,
+    runJob,
+    waitForJob,
+    stop,
+  };
 }
 
 function recordingLog(): { log: Log; lines: TestService['logLines'] } {

@@ -1,9 +1,10 @@
 import type { Database } from '../../src/database/database.ts';
 
 /**
- * Stale model-days as a query over everything that is stored, by time stamps: how the service found them before it stored
- * evidence, and so an independent opinion on the comparisons that triggers keep. `opensReadAt` is the column of the time
- * at which opens count as read. Takes the models as a JSON array.
+ * Stale model-days as a query over everything that is stored, by time stamps: how the service found
+ * them before it stored evidence, and so an independent opinion on the comparisons that triggers
+ * keep. `opensReadAt` is the column of the time at which opens count as read. Takes the models as a
+ * JSON array.
  */
 const stale = (opensReadAt: 'started_at' | 'completed_at') => `
   WITH active AS (
@@ -56,14 +57,16 @@ const stale = (opensReadAt: 'started_at' | 'completed_at') => `
   ORDER BY model, date`;
 
 /**
- * The stale model-days of some models as lines, `model date`. Opens are read when a session starts; the service before
- * evidence took them as read at the commit.
+ * The stale model-days of some models as lines, `model date`. Opens are read when a session starts;
+ * the service before evidence took them as read at the commit.
  */
 export function staleByStamps(
   database: Database,
   models: readonly string[],
   { opensOf = 'start' }: { opensOf?: 'start' | 'commit' } = {},
 ): string[] {
-  const rows = database.statement(stale(opensOf === 'start' ? 'started_at' : 'completed_at')).all(JSON.stringify(models));
+  const rows = database
+    .statement(stale(opensOf === 'start' ? 'started_at' : 'completed_at'))
+    .all(JSON.stringify(models));
   return rows.map((row) => `${row['model']} ${row['date']}`);
 }

@@ -1,6 +1,9 @@
 import type { Database } from '../../src/database/database.ts';
 
-/** The names of the tables that hold rows of their own: not those inside FTS5, which has the index of words. */
+/**
+ * The names of the tables that hold rows of their own: not those inside FTS5, which has the index
+ * of words.
+ */
 export const TABLE_NAMES = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`;
 
 /** Removes every row, so that one migrated database serves many cases. */
@@ -13,8 +16,15 @@ export function emptyTables(database: Database): void {
   database.statement('PRAGMA foreign_keys = ON').run();
 }
 
-/** Does something to a database without foreign keys, looks at it, and takes it back, so that one database serves many cases. */
-export async function undone(database: Database, statements: readonly string[], look: () => Promise<void>): Promise<void> {
+/**
+ * Does something to a database without foreign keys, looks at it, and takes it back, so that one
+ * database serves many cases.
+ */
+export async function undone(
+  database: Database,
+  statements: readonly string[],
+  look: () => Promise<void>,
+): Promise<void> {
   database.statement('PRAGMA foreign_keys = OFF').run();
   database.statement('BEGIN').run();
   try {
@@ -31,5 +41,9 @@ export function rowsAsText(database: Database, sql: string): string[] {
   return database
     .statement(sql)
     .all()
-    .map((row) => Object.values(row).map((value) => value ?? '-').join(' '));
+    .map((row) =>
+      Object.values(row)
+        .map((value) => value ?? '-')
+        .join(' '),
+    );
 }

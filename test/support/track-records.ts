@@ -21,7 +21,10 @@ import { nasdaq100 } from '../../src/universe.ts';
 import { insertWholeJob } from './whole-job.ts';
 import { atOnce } from '../../src/turns.ts';
 
-/** Databases of models that have traded for long, written by the service's own code without running jobs. */
+/**
+ * Databases of models that have traded for long, written by the service's own code without running
+ * jobs.
+ */
 
 export const FIRST_DATE = '2023-10-02';
 const INITIAL_CASH = money(100_000 * 10_000);
@@ -50,7 +53,10 @@ export function recordDates(days: number): string[] {
   return weekdays(FIRST_DATE, addDays(FIRST_DATE, Math.ceil((days * 7) / 5) + 7)).slice(0, days);
 }
 
-/** Fills a database with models that traded every second day or so, in a universe of 101 symbols, with a benchmark. */
+/**
+ * Fills a database with models that traded every second day or so, in a universe of 101 symbols,
+ * with a benchmark.
+ */
 export function fillWithTrackRecords(path: string, records: TrackRecords): void {
   const database = openDatabase(path, { durability: 'process-end' });
   const { models, days, datesPerJob = days, failures = 0 } = records;
@@ -76,7 +82,15 @@ function insertPrices(database: Database, dates: readonly string[]): Prices {
   for (const symbol of [...nasdaq100, BENCHMARK]) {
     let price = 50 + random() * 300;
     const step = () => Math.round((price *= 1 + (random() - 0.495) * 0.02) * 100) / 100;
-    const bars = dates.map((date) => ({ symbol, date, open: step(), high: null, low: null, close: step(), volume: 1 }));
+    const bars = dates.map((date) => ({
+      symbol,
+      date,
+      open: step(),
+      high: null,
+      low: null,
+      close: step(),
+      volume: 1,
+    }));
     storeBars(database, bars, STAMP);
     const span = { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string };
     addCoverage(database, span, STAMP);
@@ -108,7 +122,10 @@ interface Job {
   failures: number;
 }
 
-function runJob(database: Database, { job, dates, allDates, accounts, prices, failures }: Job): void {
+function runJob(
+  database: Database,
+  { job, dates, allDates, accounts, prices, failures }: Job,
+): void {
   const random = createRandom(job);
   const [first, last] = [dates[0] as string, dates.at(-1) as string];
   const at = (date: string, second = 0) => `${date}T21:00:${String(second).padStart(2, '0')}.000Z`;
@@ -125,7 +142,12 @@ function runJob(database: Database, { job, dates, allDates, accounts, prices, fa
       entry: encodeEntry(entryOf(model, index % 5 === 4 ? cutoff : null)),
     })),
     replaceExisting: false,
-    agentConfig: { max_steps: 30, initial_cash: INITIAL_CASH / 10_000, stock_symbols: null, dividends: true },
+    agentConfig: {
+      max_steps: 30,
+      initial_cash: INITIAL_CASH / 10_000,
+      stock_symbols: null,
+      dividends: true,
+    },
     createdAt: at(first),
     warnings: [],
   });
@@ -134,17 +156,46 @@ function runJob(database: Database, { job, dates, allDates, accounts, prices, fa
   for (const date of dates)
     for (const account of accounts) {
       const fails = isLost || random() < failures;
-      runDay(database, account, { job, date, prices, fails, startedAt: at(date, 2), completedAt: at(date, 31) });
+      runDay(database, account, {
+        job,
+        date,
+        prices,
+        fails,
+        startedAt: at(date, 2),
+        completedAt: at(date, 31),
+      });
     }
-  endJob(database, job, { status: atOnce(finalStatus(database, job)), error: null, at: at(last, 59) });
+  endJob(database, job, {
+    status: atOnce(finalStatus(database, job)),
+    error: null,
+    at: at(last, 59),
+  });
 }
 
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
-    ...{ signature: model, run: 1, repeats: 1, kind: 'provider', basemodel: model, url: 'http://127.0.0.1:8000/v1', url_is_cut: false },
+    ...{
+      signature: model,
+      run: 1,
+      repeats: 1,
+      kind: 'provider',
+      basemodel: model,
+      url: 'http://127.0.0.1:8000/v1',
+      url_is_cut: false,
+    },
     ...{ api: null, stream: null, stream_is_set: false },
-    ...{ key_source: null, key_variable: null, parameters: { temperature: 0.7 }, prompt: null, notes: false },
-    ...{ knowledge_cutoff: cutoff, price_per_million_tokens: { input: 1.25, output: 10 }, max_cost_usd: null },
+    ...{
+      key_source: null,
+      key_variable: null,
+      parameters: { temperature: 0.7 },
+      prompt: null,
+      notes: false,
+    },
+    ...{
+      knowledge_cutoff: cutoff,
+      price_per_million_tokens: { input: 1.25, output: 10 },
+      max_cost_usd: null,
+    },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],
   };
 }
@@ -180,7 +231,15 @@ function runDay(database: Database, account: Account, day: Day): void {
     const calls = actions.filter(({ type }) => type === toolName).length + refused;
     return calls === 0 ? [] : [{ toolName, calls, refused, durationMs: 1 }];
   });
-  commitSession(database, session, { positions, evidence, toolUsage, summary, note: null, wording: 1, completedAt });
+  commitSession(database, session, {
+    positions,
+    evidence,
+    toolUsage,
+    summary,
+    note: null,
+    wording: 1,
+    completedAt,
+  });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };
 }
 
@@ -214,7 +273,14 @@ function trade(account: Account, { prices, date }: Day): Action[] {
     account.cash += amount * price * (type === 'buy' ? -1 : 1);
     if (left === 0) account.held.delete(symbol);
     else account.held.set(symbol, left);
-    actions.push({ type, symbol, amount, price, cash: account.cash, holdings: new Map(account.held) });
+    actions.push({
+      type,
+      symbol,
+      amount,
+      price,
+      cash: account.cash,
+      holdings: new Map(account.held),
+    });
   };
   for (let count = 0; count < 2 && account.held.size >= HOLDINGS - 1; count += 1)
     order('sell', ...pick(account.random, [...account.held]));
@@ -233,19 +299,41 @@ interface Traded {
   morning: ReadonlySet<string>;
 }
 
-/** What a completed day commits: its positions, valued at the close, and the prices that they were computed from. */
+/**
+ * What a completed day commits: its positions, valued at the close, and the prices that they were
+ * computed from.
+ */
 function booksOf(account: Account, { day: { date, prices }, actions, morning }: Traded) {
-  const none: Action = { type: 'no_trade', symbol: null, amount: null, price: null, cash: account.cash, holdings: account.held };
+  const none: Action = {
+    type: 'no_trade',
+    symbol: null,
+    amount: null,
+    price: null,
+    cash: account.cash,
+    holdings: account.held,
+  };
   const before = account.last?.value ?? INITIAL_CASH;
   const close = (symbol: string) => priceOf(prices, symbol, { date, at: 'close' });
-  const positions = (actions.length > 0 ? actions : [none]).map(({ type, cash, ...action }, index): PositionRow => {
-    const value = action.holdings.entries().reduce((sum, [symbol, quantity]) => sum + quantity * close(symbol), cash);
-    const profit = value - before;
-    const marked = { cash: money(cash), portfolioValue: money(value), dailyProfit: money(profit) };
-    const dailyReturnPct = percent(profit / before);
-    return { actionId: index + 1, actionType: type, ...action, ...marked, dailyReturnPct };
-  });
-  const used = new Set([...morning, ...positions.flatMap(({ symbol }) => symbol ?? []), ...account.held.keys()]);
+  const positions = (actions.length > 0 ? actions : [none]).map(
+    ({ type, cash, ...action }, index): PositionRow => {
+      const value = action.holdings
+        .entries()
+        .reduce((sum, [symbol, quantity]) => sum + quantity * close(symbol), cash);
+      const profit = value - before;
+      const marked = {
+        cash: money(cash),
+        portfolioValue: money(value),
+        dailyProfit: money(profit),
+      };
+      const dailyReturnPct = percent(profit / before);
+      return { actionId: index + 1, actionType: type, ...action, ...marked, dailyReturnPct };
+    },
+  );
+  const used = new Set([
+    ...morning,
+    ...positions.flatMap(({ symbol }) => symbol ?? []),
+    ...account.held.keys(),
+  ]);
   const evidence = [...used].map((symbol) => ({
     symbol,
     heldSince: morning.has(symbol) ? (account.last?.date ?? null) : null,
@@ -255,7 +343,11 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
   return { positions, evidence: { prices: evidence, splits: [], dividends: [] } };
 }
 
-function priceOf(prices: Prices, symbol: string, { date, at }: { date: string; at: 'open' | 'close' }): Money {
+function priceOf(
+  prices: Prices,
+  symbol: string,
+  { date, at }: { date: string; at: 'open' | 'close' },
+): Money {
   return money(Math.round((prices.get(symbol)?.get(date)?.[at] ?? 0) * 10_000));
 }
 
@@ -273,25 +365,63 @@ const REASONS = [
   'Momentum is on its side: it closed above its 50-day average with rising volume.',
 ];
 
-/** The brief, an answer with all orders, their results, and a last answer; a failed day ends after the brief. */
-function conversation({ random, cash }: Account, { date, actions, isRefused, fails }: Talk): LogMessage[] {
+/**
+ * The brief, an answer with all orders, their results, and a last answer; a failed day ends after
+ * the brief.
+ */
+function conversation(
+  { random, cash }: Account,
+  { date, actions, isRefused, fails }: Talk,
+): LogMessage[] {
   const brief: LogMessage[] = [
-    { role: 'system', content: 'You trade a portfolio of shares. Use the tools, then say in a few words what you did and why.' },
-    { role: 'user', content: JSON.stringify({ date, cash: cash / 10_000, universe: 'NASDAQ-100' }) },
+    {
+      role: 'system',
+      content:
+        'You trade a portfolio of shares. Use the tools, then say in a few words what you did and why.',
+    },
+    {
+      role: 'user',
+      content: JSON.stringify({ date, cash: cash / 10_000, universe: 'NASDAQ-100' }),
+    },
   ];
   if (fails) return brief;
   const orders = actions.map(({ type, symbol, amount, price, cash: left }) => {
-    const result = { executed: type, symbol, amount, price: (price ?? 0) / 10_000, cash: left / 10_000 };
+    const result = {
+      executed: type,
+      symbol,
+      amount,
+      price: (price ?? 0) / 10_000,
+      cash: left / 10_000,
+    };
     return { name: String(type), arguments: { symbol, amount }, result: result as object };
   });
   const error = `Cannot buy 90000 NVDA: cash is ${(cash / 10_000).toFixed(2)}`;
-  if (isRefused) orders.push({ name: 'buy', arguments: { symbol: 'NVDA', amount: 90_000 }, result: { error } });
-  const last: LogMessage = { role: 'assistant', content: `Done for ${date}. ${pick(random, REASONS)}`, summary: null };
+  if (isRefused)
+    orders.push({ name: 'buy', arguments: { symbol: 'NVDA', amount: 90_000 }, result: { error } });
+  const last: LogMessage = {
+    role: 'assistant',
+    content: `Done for ${date}. ${pick(random, REASONS)}`,
+    summary: null,
+  };
   if (orders.length === 0) return [...brief, last];
-  const calls = orders.map(({ name, arguments: given }, index) => ({ id: `call_${index}`, name, arguments: JSON.stringify(given) }));
-  const answer: LogMessage = { role: 'assistant', content: pick(random, REASONS), summary: null, toolCalls: JSON.stringify(calls) };
+  const calls = orders.map(({ name, arguments: given }, index) => ({
+    id: `call_${index}`,
+    name,
+    arguments: JSON.stringify(given),
+  }));
+  const answer: LogMessage = {
+    role: 'assistant',
+    content: pick(random, REASONS),
+    summary: null,
+    toolCalls: JSON.stringify(calls),
+  };
   const results = orders.map(({ name, arguments: given, result }): LogMessage => {
-    return { role: 'tool', content: JSON.stringify(result), toolName: name, toolInput: JSON.stringify(given) };
+    return {
+      role: 'tool',
+      content: JSON.stringify(result),
+      toolName: name,
+      toolInput: JSON.stringify(given),
+    };
   });
   return [...brief, answer, ...results, last];
 }

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polled often at first, less often the longer it takes: polling costs the processor time that the work needs. */
+/**
+ * Polled often at first, less often the longer it takes: polling costs the processor time that the
+ * work needs.
+ */
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 100;
 const POLL_GROWTH = 1.2;
@@ -12,9 +15,9 @@ const IDLE_WORK_MS = 60;
 const MAX_SLOWNESS = 40;
 
 /**
- * Polls until `look` returns something other than false, null or undefined, and resolves to that. Rejects with `what`
- * after a ceiling that grows with how slow the machine is at that moment, so a busy machine fails no test. `patienceMs` is for
- * foreign programs that take longer by themselves.
+ * Polls until `look` returns something other than false, null or undefined, and resolves to that.
+ * Rejects with `what` after a ceiling that grows with how slow the machine is at that moment, so a
+ * busy machine fails no test. `patienceMs` is for foreign programs that take longer by themselves.
  */
 export async function until<Found>(
   what: string | (() => string),
@@ -39,7 +42,10 @@ export async function until<Found>(
   }
 }
 
-/** How many times slower this machine is, as busy as it is now, than an ordinary idle one; at least 1. */
+/**
+ * How many times slower this machine is, as busy as it is now, than an ordinary idle one; at least
+ * 1.
+ */
 export function slowness(): number {
   return Math.min(MAX_SLOWNESS, Math.max(1, measureWork() / IDLE_WORK_MS));
 }

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import type { TestService } from './service.ts';
 
-/** The body that the service returns for a path, with status 200: it has every field of the schema, and no other. */
+/**
+ * The body that the service returns for a path, with status 200: it has every field of the schema,
+ * and no other.
+ */
 export async function validBody<Schema extends v.GenericSchema>(
   service: Pick<TestService, 'get'>,
   path: string,

@@ -19,7 +19,15 @@ export async function startTestView(
   { settings: own = {}, pages = {} }: { settings?: Partial<Settings>; pages?: BuiltPages } = {},
 ): Promise<TestView> {
   const settings = { ...readSettings({ API_PORT: '0' }), ...own };
-  const view = await startView({ path, name: basename(path), settings, log: silentLog, clock: clockFrom(TODAY), accessTokens: readAccessTokens(settings), pages });
+  const view = await startView({
+    path,
+    name: basename(path),
+    settings,
+    log: silentLog,
+    clock: clockFrom(TODAY),
+    accessTokens: readAccessTokens(settings),
+    pages,
+  });
   t.after(() => view.stop());
   const url = `http://127.0.0.1:${view.port}`;
   const get = async (request: string) => {

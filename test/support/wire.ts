@@ -8,7 +8,10 @@ export interface WireAnswer {
   body: string;
 }
 
-/** Sends bytes as they are and resolves to all that came back when the server has closed the connection. */
+/**
+ * Sends bytes as they are and resolves to all that came back when the server has closed the
+ * connection.
+ */
 export async function send(url: string, bytes: string | Buffer): Promise<string> {
   const wire = await openWire(url);
   wire.socket.write(bytes);
@@ -42,7 +45,9 @@ export async function openWire(url: string): Promise<Wire> {
         resolve(received());
       };
       socket.on('data', look);
-      void ended.then(() => reject(new Error(`The connection ended without ${pattern}: ${received()}`)));
+      void ended.then(() =>
+        reject(new Error(`The connection ended without ${pattern}: ${received()}`)),
+      );
       look();
     });
   return { socket, received, until, ended };
@@ -51,11 +56,12 @@ export async function openWire(url: string): Promise<Wire> {
 /** Cuts what came over a connection into answers. Interim answers have no body. */
 export function readAnswers(text: string): WireAnswer[] {
   const answers: WireAnswer[] = [];
-  for (let rest = text; rest !== '';) {
+  for (let rest = text; rest !== ''; ) {
     const end = rest.indexOf('\r\n\r\n');
     const [first = '', ...lines] = rest.slice(0, end).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
-    if (end === -1 || Number.isNaN(status)) throw new Error(`This is no answer: ${JSON.stringify(rest.slice(0, 200))}`);
+    if (end === -1 || Number.isNaN(status))
+      throw new Error(`This is no answer: ${JSON.stringify(rest.slice(0, 200))}`);
     const pairs = lines.map((line) => [
       line.slice(0, line.indexOf(':')).toLowerCase(),
       line.slice(line.indexOf(':') + 2),
@@ -64,8 +70,16 @@ export function readAnswers(text: string): WireAnswer[] {
     const rawBody = rest.slice(end + 4);
     const isChunked = headers['transfer-encoding'] === 'chunked';
     const length =
-      status < 200 ? 0 : isChunked ? rawBody.indexOf('\r\n0\r\n\r\n') + 7 : Number(headers['content-length']);
-    answers.push({ status, headers, body: isChunked ? joinChunks(rawBody) : rawBody.slice(0, length) });
+      status < 200
+        ? 0
+        : isChunked
+          ? rawBody.indexOf('\r\n0\r\n\r\n') + 7
+          : Number(headers['content-length']);
+    answers.push({
+      status,
+      headers,
+      body: isChunked ? joinChunks(rawBody) : rawBody.slice(0, length),
+    });
     rest = rawBody.slice(length);
   }
   return answers;
@@ -73,7 +87,7 @@ export function readAnswers(text: string): WireAnswer[] {
 
 function joinChunks(text: string): string {
   let body = '';
-  for (let at = 0; ;) {
+  for (let at = 0; ; ) {
     const end = text.indexOf('\r\n', at);
     const size = parseInt(text.slice(at, end), 16);
     if (!(size > 0)) return body;

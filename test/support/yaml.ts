@@ -8,8 +8,9 @@ interface Line {
 }
 
 /**
- * Reads the YAML that the documents use: maps and lists by indentation, scalars, and lists in the form of JSON. Throws for
- * tabs, a key given twice, odd indentation and everything else that it does not know.
+ * Reads the YAML that the documents use: maps and lists by indentation, scalars, and lists in the
+ * form of JSON. Throws for tabs, a key given twice, odd indentation and everything else that it
+ * does not know.
  */
 export function readYaml(text: string): Yaml {
   const lines = text.split('\n').flatMap((line): Line[] => {
@@ -34,7 +35,9 @@ function readList(lines: Line[], depth: number): Yaml[] {
     assert.match(text, /^- \S/);
     // What follows the dash is the first line of the item.
     lines[0] = { depth: depth + 2, text: text.slice(2) };
-    items.push(isEntry(lines[0].text) ? readMap(lines, depth + 2) : readScalar((lines.shift() as Line).text));
+    items.push(
+      isEntry(lines[0].text) ? readMap(lines, depth + 2) : readScalar((lines.shift() as Line).text),
+    );
   }
   return items;
 }
@@ -43,7 +46,8 @@ function readMap(lines: Line[], depth: number): { [key: string]: Yaml } {
   const map: { [key: string]: Yaml } = {};
   while (lines[0]?.depth === depth && !lines[0].text.startsWith('- ')) {
     const { text } = lines.shift() as Line;
-    const [, key = '', rest] = /^([A-Za-z][\w.-]*):(?: (.*))?$/.exec(text) ?? assert.fail(`not an entry: ${text}`);
+    const [, key = '', rest] =
+      /^([A-Za-z][\w.-]*):(?: (.*))?$/.exec(text) ?? assert.fail(`not an entry: ${text}`);
     assert.ok(!Object.hasOwn(map, key), `${key} is given twice`);
     if (rest === undefined) assert.ok((lines[0]?.depth ?? -1) > depth, `${key} has no value`);
     map[key] = rest === undefined ? readBlock(lines) : readScalar(rest);

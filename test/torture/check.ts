@@ -8,25 +8,45 @@ import { INITIAL_CASH } from './installation.ts';
 async function replayErrors(path: string): Promise<string[]> {
   const { modelDays, same, differences, lost } = await replay(path);
   const found = [...differences.first, ...lost.first];
-  const lines = found.map(({ model, date, sentences }) => `replay, ${model} ${date}: ${sentences.join('; ')}`);
+  const lines = found.map(
+    ({ model, date, sentences }) => `replay, ${model} ${date}: ${sentences.join('; ')}`,
+  );
   return same === modelDays ? lines : [...lines, `${same} of ${modelDays} model-days replayed`];
 }
 
-/** What must be true of the database whatever happened. Returns the number of completed model-days. */
-export async function check({ folder, records }: { folder: string; records: readonly ActionRecord[] }): Promise<number> {
-  const errors = findErrors(records, readFileSync(join(folder, 'prices.jsonl'), 'utf8'), INITIAL_CASH);
+/**
+ * What must be true of the database whatever happened. Returns the number of completed model-days.
+ */
+export async function check({
+  folder,
+  records,
+}: {
+  folder: string;
+  records: readonly ActionRecord[];
+}): Promise<number> {
+  const errors = findErrors(
+    records,
+    readFileSync(join(folder, 'prices.jsonl'), 'utf8'),
+    INITIAL_CASH,
+  );
   const database = new DatabaseSync(join(folder, 'data/jobs.db'), { readOnly: true });
   const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
   if (one('PRAGMA integrity_check') !== 'ok') errors.push('integrity_check is not ok');
-  if (database.prepare('PRAGMA foreign_key_check').all().length > 0) errors.push('foreign_key_check is not empty');
+  if (database.prepare('PRAGMA foreign_key_check').all().length > 0)
+    errors.push('foreign_key_check is not empty');
   const modelDays = Number(
-    one(`SELECT count(*) FROM (SELECT DISTINCT date, model FROM job_details WHERE status = 'completed')`),
+    one(
+      `SELECT count(*) FROM (SELECT DISTINCT date, model FROM job_details WHERE status = 'completed')`,
+    ),
   );
   const active = one(`SELECT count(*) FROM trading_sessions WHERE status = 'active'`);
-  if (active !== modelDays) errors.push(`${active} active sessions for ${modelDays} completed model-days`);
+  if (active !== modelDays)
+    errors.push(`${active} active sessions for ${modelDays} completed model-days`);
   const others = one(`SELECT count(*) FROM trading_sessions WHERE status <> 'active'`);
   if (others !== 0) errors.push(`${others} sessions are not active`);
-  const unfinished = one(`SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`);
+  const unfinished = one(
+    `SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`,
+  );
   if (unfinished !== 0) errors.push(`${unfinished} model-days are neither completed nor skipped`);
   database.close();
   errors.push(...(await replayErrors(join(folder, 'data/jobs.db'))));

@@ -4,20 +4,26 @@ import type { TortureModels } from './models.ts';
 import type { Server } from './server.ts';
 
 /**
- * Ends the service and waits until nothing of it is left. Resolves to how long its children outlived it, in milliseconds;
- * a child that stays is an error.
+ * Ends the service and waits until nothing of it is left. Resolves to how long its children
+ * outlived it, in milliseconds; a child that stays is an error.
  */
 export async function kill(
   server: Server,
   { signal, models }: { signal: NodeJS.Signals; models: TortureModels },
 ): Promise<number> {
   const { pid } = server.process as { pid: number };
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
   const ended = new Promise((resolve) => server.process.once('close', resolve));
   server.process.kill(signal);
   await ended;
   const diedAt = performance.now();
-  await until(`the children ${children.join(' ')} to end with their parent`, () => !children.some(isModelDay));
+  await until(
+    `the children ${children.join(' ')} to end with their parent`,
+    () => !children.some(isModelDay),
+  );
   models.noteKill();
   return performance.now() - diedAt;
 }

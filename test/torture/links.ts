@@ -9,7 +9,10 @@ import { type Server, readRecords, run, startServer, trigger, untilEnd } from '.
 
 const JOB = { start_date: '2015-01-01', end_date: '2015-01-28' };
 
-/** Ways for a second folder to the database of the first; what the second server says where the first one runs. */
+/**
+ * Ways for a second folder to the database of the first; what the second server says where the
+ * first one runs.
+ */
 const ways: [name: string, link: (first: string, second: string) => void, refusal: RegExp][] = [
   [
     'a symbolic link to the file',
@@ -35,10 +38,17 @@ function dataOf(folder: string): string {
 }
 
 /**
- * Starts second servers on one database through links while a job runs: each is refused. Then the first is killed, one that
- * comes through a symbolic link goes on with its job at once, and the first is refused meanwhile.
+ * Starts second servers on one database through links while a job runs: each is refused. Then the
+ * first is killed, one that comes through a symbolic link goes on with its job at once, and the
+ * first is refused meanwhile.
  */
-export async function links({ rounds, seed }: { rounds: number; seed: number }): Promise<{ refused: number; takenOver: number; modelDays: number }> {
+export async function links({
+  rounds,
+  seed,
+}: {
+  rounds: number;
+  seed: number;
+}): Promise<{ refused: number; takenOver: number; modelDays: number }> {
   const models = await startModels({ seed, symbols: SYMBOLS });
   const folder = install(models.url, randomNumbers(seed));
   const others: string[] = [];

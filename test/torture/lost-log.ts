@@ -13,10 +13,16 @@ const MOST_PAUSE_MS = 150;
 const LOGS = [['-wal'], ['-shm'], ['-wal', '-shm']];
 
 /**
- * Removes SQLite's log under the service at random moments while jobs run, then asks for its health and kills it: what the
- * service had reported by then must be there at the next start.
+ * Removes SQLite's log under the service at random moments while jobs run, then asks for its health
+ * and kills it: what the service had reported by then must be there at the next start.
  */
-export async function lostLog({ rounds, seed }: { rounds: number; seed: number }): Promise<{ removed: number; modelDays: number }> {
+export async function lostLog({
+  rounds,
+  seed,
+}: {
+  rounds: number;
+  seed: number;
+}): Promise<{ removed: number; modelDays: number }> {
   const random = randomNumbers(seed);
   const models = await startModels({ seed, symbols: SYMBOLS });
   const folder = install(models.url, random);
@@ -30,10 +36,15 @@ export async function lostLog({ rounds, seed }: { rounds: number; seed: number }
         if (jobId !== '') await untilEnd(server, jobId);
         models.beginJob();
         const start = addDays(FIRST_DATE, 7 * round);
-        jobId = await trigger(server, { start_date: start, end_date: addDays(start, 11), replace_existing: false });
+        jobId = await trigger(server, {
+          start_date: start,
+          end_date: addDays(start, 11),
+          replace_existing: false,
+        });
       }
       await sleep(random() * MOST_PAUSE_MS);
-      for (const suffix of LOGS[round % LOGS.length] as string[]) rmSync(join(folder, `data/jobs.db${suffix}`));
+      for (const suffix of LOGS[round % LOGS.length] as string[])
+        rmSync(join(folder, `data/jobs.db${suffix}`));
       await sleep(random() * MOST_PAUSE_MS);
       const reported = await completedIn(server, jobId);
       const { status } = await ask(`${server.url}/health`);
@@ -42,7 +53,9 @@ export async function lostLog({ rounds, seed }: { rounds: number; seed: number }
       server = await startServer(folder);
       const found = await completedIn(server, jobId);
       if (found < reported)
-        throw new Error(`${reported} model-days were completed, ${found} are there after the log was removed`);
+        throw new Error(
+          `${reported} model-days were completed, ${found} are there after the log was removed`,
+        );
     }
     await untilEnd(server, jobId);
     const modelDays = await check({ folder, records: await readRecords(server) });

@@ -32,7 +32,9 @@ export async function startModels({
     let text = '';
     for await (const chunk of request) text += chunk;
     const { model, messages } = JSON.parse(text);
-    const date = /Today's date: (\S+)/.exec(messages.map(({ content }: any) => content).join('\n'))?.[1];
+    const date = /Today's date: (\S+)/.exec(
+      messages.map(({ content }: any) => content).join('\n'),
+    )?.[1];
     const step = messages.filter(({ role }: any) => role === 'assistant').length;
     const modelDay = `${job} ${model} ${date}`;
     asked.set(`${modelDay} ${step}`, (asked.get(`${modelDay} ${step}`) ?? 0) + 1);
@@ -58,7 +60,8 @@ export async function startModels({
     },
     check() {
       const wrong = [...asked].filter(([key, times]) => times > 1 + (allowed.get(key) ?? 0));
-      if (wrong.length > 0) throw new Error(`Steps that were paid twice: ${wrong.map(([key]) => key).join(', ')}`);
+      if (wrong.length > 0)
+        throw new Error(`Steps that were paid twice: ${wrong.map(([key]) => key).join(', ')}`);
       const requests = [...asked.values()].reduce((sum, times) => sum + times, 0);
       return { requests, repeated: requests - asked.size };
     },

@@ -9,7 +9,10 @@ import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
 import { startModels } from './models.ts';
 import { type Server, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
-/** Restarts that come before a child can say a word, on a machine that is busy elsewhere: no job is given up for them. */
+/**
+ * Restarts that come before a child can say a word, on a machine that is busy elsewhere: no job is
+ * given up for them.
+ */
 
 export interface QuickKillsReport {
   kills: number;
@@ -18,7 +21,10 @@ export interface QuickKillsReport {
   modelDays: number;
 }
 
-/** Kills the service so many times before the first message of its job; then lets the job run to its end. */
+/**
+ * Kills the service so many times before the first message of its job; then lets the job run to its
+ * end.
+ */
 export async function killQuickly({
   kills,
   seed,
@@ -30,13 +36,18 @@ export async function killQuickly({
 }): Promise<QuickKillsReport> {
   const models = await startModels({ seed, symbols: SYMBOLS });
   const folder = install(models.url, randomNumbers(seed));
-  const loops = Array.from({ length: load }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+  const loops = Array.from({ length: load }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
   let server: Server | undefined;
   try {
     await run(folder, ['import-prices', 'prices.jsonl']);
     models.beginJob();
     server = await startServer(folder);
-    const jobId = await trigger(server, { start_date: FIRST_DATE, end_date: addDays(FIRST_DATE, 4) });
+    const jobId = await trigger(server, {
+      start_date: FIRST_DATE,
+      end_date: addDays(FIRST_DATE, 4),
+    });
     for (let count = 0; count < kills; count += 1) {
       const ended = new Promise((resolve) => server?.process.once('close', resolve));
       server.process.kill('SIGKILL');

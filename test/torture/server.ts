@@ -20,18 +20,28 @@ const environment = {
 
 /** Runs a command of the program to its end. Rejects when it fails. */
 export function run(folder: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, ['server.js', ...args], { cwd: folder, env: environment, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['server.js', ...args], {
+    cwd: folder,
+    env: environment,
+    stdio: 'ignore',
+  });
   return new Promise((resolve, reject) =>
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(' ')} ended with ${code}`)))),
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${args.join(' ')} ended with ${code}`)),
+    ),
   );
 }
 
 /**
- * Starts the service; `command` goes before it, such as one that enters a control group, and `onLog` takes its log.
+ * Starts the service; `command` goes before it, such as one that enters a control group, and
+ * `onLog` takes its log.
  */
 export function startServer(
   folder: string,
-  { command = [], onLog = () => {} }: { command?: readonly string[]; onLog?: (text: string) => void } = {},
+  {
+    command = [],
+    onLog = () => {},
+  }: { command?: readonly string[]; onLog?: (text: string) => void } = {},
 ): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   const [file = '', ...args] = [...command, process.execPath, 'server.js'];
@@ -66,7 +76,10 @@ export function startServer(
   return promise;
 }
 
-/** The ends of jobs in a log that grows: waiting for these takes no processor time from the service, unlike asking it. */
+/**
+ * The ends of jobs in a log that grows: waiting for these takes no processor time from the service,
+ * unlike asking it.
+ */
 function watchJobs() {
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const endOf = (jobId: string) => {
@@ -76,7 +89,8 @@ function watchJobs() {
   };
   return {
     read(log: string) {
-      for (const [, jobId = ''] of log.matchAll(/"message":"job ended","jobId":"([^"]+)"/g)) endOf(jobId).resolve();
+      for (const [, jobId = ''] of log.matchAll(/"message":"job ended","jobId":"([^"]+)"/g))
+        endOf(jobId).resolve();
     },
     jobEnd: (jobId: string): Promise<void> => endOf(jobId).promise,
     giveUp(reason: Error) {
@@ -87,23 +101,32 @@ function watchJobs() {
 
 /** GETs, or POSTs a body; resolves to the answer's JSON. */
 export async function ask(url: string, body?: unknown): Promise<any> {
-  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const init = {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  };
   return (await fetch(url, body === undefined ? {} : init)).json();
 }
 
 /** Creates a job; resolves to its id. */
 export async function trigger({ url }: Server, request: object): Promise<string> {
   const { job_id: jobId, detail } = await ask(`${url}/simulate/trigger`, request);
-  if (jobId === undefined) throw new Error(`The trigger refused ${JSON.stringify(request)}: ${detail}`);
+  if (jobId === undefined)
+    throw new Error(`The trigger refused ${JSON.stringify(request)}: ${detail}`);
   return jobId;
 }
 
-/** Waits until a job has ended; it may have before this server's life. Rejects unless it is completed. */
+/**
+ * Waits until a job has ended; it may have before this server's life. Rejects unless it is
+ * completed.
+ */
 export async function untilEnd({ url, jobEnd }: Server, jobId: string): Promise<void> {
   const statusOf = () => ask(`${url}/simulate/status/${jobId}`);
   if ((await statusOf()).completed_at === null) await jobEnd(jobId);
   const { status, error, details } = await statusOf();
-  if (status !== 'completed') throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
+  if (status !== 'completed')
+    throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
 }
 
 export async function readRecords({ url }: Server): Promise<ActionRecord[]> {

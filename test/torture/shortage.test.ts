@@ -10,26 +10,37 @@ const DAYS = runs(4, 28);
 const SEED = 7;
 
 for (const machine of shortMachines) {
-  // The kernel's own choices take their time; the machine that is short of tasks shows the same recovery.
-  const skip = noControlGroup(machine.controller) || (machine.controller === 'memory' && leftToLongForm);
+  // The kernel's own choices take their time; the machine that is short of tasks shows the same
+  // recovery.
+  const skip =
+    noControlGroup(machine.controller) || (machine.controller === 'memory' && leftToLongForm);
   test(`${machine.name}: the service lives and no model-day is lost`, { skip }, async (t) => {
     const report = (await runShort(machine, { days: DAYS, seed: SEED })) as ShortageReport;
     t.diagnostic(JSON.stringify(report));
     assert.ok(report.modelDays >= 6);
     assert.equal(report.modelDays % 3, 0, 'each model has each day');
-    if (machine.controller === 'pids') assert.ok(report.taken > 0, 'the machine was not short of tasks');
+    if (machine.controller === 'pids')
+      assert.ok(report.taken > 0, 'the machine was not short of tasks');
     else assert.equal(report.peak, machine.limit, 'the machine was not short of memory');
   });
 }
 
 const skipSmall = noControlGroup('memory');
-test('110 MB are enough for the service and five children', { skip: skipSmall || leftToLongForm }, async (t) => {
-  const report = (await runShort(SMALL_MACHINE, { days: DAYS, seed: SEED, count: 5 })) as ShortageReport;
+test('110 MB are enough for the service and five children', {
+  skip: skipSmall || leftToLongForm,
+}, async (t) => {
+  const report = (await runShort(SMALL_MACHINE, {
+    days: DAYS,
+    seed: SEED,
+    count: 5,
+  })) as ShortageReport;
   t.diagnostic(JSON.stringify(report));
   assert.deepEqual([report.taken, report.killed], [0, 0]);
 });
 
-test('25 kills before the first message, on a busy machine, fail no job', { skip: noProc || leftToLongForm }, async () => {
+test('25 kills before the first message, on a busy machine, fail no job', {
+  skip: noProc || leftToLongForm,
+}, async () => {
   const { modelDays } = await killQuickly({ kills: 25, seed: SEED });
   assert.ok(modelDays > 0);
 });

@@ -6,11 +6,17 @@ import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
 import { startModels } from './models.ts';
 import { readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
-/** A machine that is short of tasks or memory: the service lives, no model-day is lost, and no step is paid twice. */
+/**
+ * A machine that is short of tasks or memory: the service lives, no model-day is lost, and no step
+ * is paid twice.
+ */
 
 const MB = 1024 * 1024;
 
-/** Machines on which a service of three models comes through, with some of its model processes taken. */
+/**
+ * Machines on which a service of three models comes through, with some of its model processes
+ * taken.
+ */
 export const shortMachines: { name: string; controller: Controller; limit: number }[] = [
   { name: 'few tasks', controller: 'pids', limit: 16 },
   { name: 'little memory', controller: 'memory', limit: 52 * MB },
@@ -32,7 +38,10 @@ export interface ShortageReport {
   repeated: number;
 }
 
-/** Runs one job in a control group. Throws when anything is lost or doubled; null where no such group can be made. */
+/**
+ * Runs one job in a control group. Throws when anything is lost or doubled; null where no such
+ * group can be made.
+ */
 export async function runShort(
   { controller, limit }: { controller: Controller; limit: number },
   { days, seed, count = 3 }: { days: number; seed: number; count?: number },
@@ -44,7 +53,9 @@ export async function runShort(
   const folder = install(models.url, randomNumbers(seed), { count, lastDate: end });
   let taken = 0;
   const onLog = (text: string) => {
-    for (const line of text.split('\n').filter((part) => part.includes('the machine ended a model process'))) {
+    for (const line of text
+      .split('\n')
+      .filter((part) => part.includes('the machine ended a model process'))) {
       taken += 1;
       if (line.includes('"hasSpoken":true')) models.noteKill();
     }
@@ -57,7 +68,15 @@ export async function runShort(
     const modelDays = await check({ folder, records: await readRecords(server) });
     await server.stop();
     await run(folder, ['check']);
-    return { controller, limit, modelDays, taken, killed: group.killed(), peak: group.peak(), ...models.check() };
+    return {
+      controller,
+      limit,
+      modelDays,
+      taken,
+      killed: group.killed(),
+      peak: group.peak(),
+      ...models.check(),
+    };
   } finally {
     await group.remove();
     models.stop();

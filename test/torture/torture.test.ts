@@ -7,7 +7,9 @@ import { torture } from './torture.ts';
 const KILLS = runs(2, 20);
 const DAYS = runs(4, 12);
 
-test('killed at random moments, the service loses nothing and pays for nothing twice', { skip: noProc }, async (t) => {
+test('killed at random moments, the service loses nothing and pays for nothing twice', {
+  skip: noProc,
+}, async (t) => {
   const seed = Date.now() % 1_000_000;
   t.diagnostic(`seed ${seed}: npm run torture -- ${KILLS} ${seed}`);
   const report = await torture({ kills: KILLS, seed, days: DAYS });

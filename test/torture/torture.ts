@@ -13,15 +13,22 @@ import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } fr
 import { runShort, shortMachines } from './shortage.ts';
 
 /**
- * Kills the built service at random moments while it runs jobs on models that answer over HTTP, starts it again each
- * time, and looks at what is left: `npm run torture -- [kills] [seed]`, at least 200 kills by default; a short form is
- * part of `npm test`. Other kinds of trouble follow, each in a file of its own.
+ * Kills the built service at random moments while it runs jobs on models that answer over HTTP,
+ * starts it again each time, and looks at what is left: `npm run torture -- [kills] [seed]`, at
+ * least 200 kills by default; a short form is part of `npm test`. Other kinds of trouble follow,
+ * each in a file of its own.
  */
 
-/** The service lives this long at least and at most before it is killed; its start alone takes some eighty. */
+/**
+ * The service lives this long at least and at most before it is killed; its start alone takes some
+ * eighty.
+ */
 const LEAST_LIFE_MS = 60;
 const MOST_LIFE_MS = 700;
-/** From the start of a job to the start of the next; a job that survives its kills makes room for more of them. */
+/**
+ * From the start of a job to the start of the next; a job that survives its kills makes room for
+ * more of them.
+ */
 const DAYS_OF_A_JOB = 14;
 const SPARE_JOBS = 20;
 /** How often each other kind of trouble is made. */
@@ -39,17 +46,33 @@ export interface TortureReport {
   seed: number;
   jobs: number;
   modelDays: number;
-  /** Requests that the model server saw, and those of them that repeated a step in flight at a kill. */
+  /**
+   * Requests that the model server saw, and those of them that repeated a step in flight at a kill.
+   */
   requests: number;
   repeated: number;
   records: number;
-  /** The longest that children outlived the service: a figure, because each kill waits until all of its children have ended. */
+  /**
+   * The longest that children outlived the service: a figure, because each kill waits until all of
+   * its children have ended.
+   */
   orphanMs: number;
   seconds: number;
 }
 
-/** Throws when anything is lost, doubled or left behind. A job has as many calendar days as `days` says. */
-export async function torture({ kills, seed, days = 12 }: { kills: number; seed: number; days?: number }): Promise<TortureReport> {
+/**
+ * Throws when anything is lost, doubled or left behind. A job has as many calendar days as `days`
+ * says.
+ */
+export async function torture({
+  kills,
+  seed,
+  days = 12,
+}: {
+  kills: number;
+  seed: number;
+  days?: number;
+}): Promise<TortureReport> {
   const startedAt = performance.now();
   const random = randomNumbers(seed);
   const models = await startModels({ seed, symbols: SYMBOLS });
@@ -106,8 +129,9 @@ export async function torture({ kills, seed, days = 12 }: { kills: number; seed:
 }
 
 /**
- * Whether a job ends within a random life of its service. Nothing is expected of that time: where it is over, the service is
- * killed, at a later point of the job on a fast machine than on a slow one.
+ * Whether a job ends within a random life of its service. Nothing is expected of that time: where
+ * it is over, the service is killed, at a later point of the job on a fast machine than on a slow
+ * one.
  */
 async function endsWithin({ url, jobEnd }: Server, jobId: string, ms: number): Promise<boolean> {
   if ((await ask(`${url}/simulate/status/${jobId}`)).completed_at !== null) return true;
@@ -125,9 +149,13 @@ if (import.meta.main) {
 async function tortureAll({ kills, seed }: { kills: number; seed: number }): Promise<void> {
   console.log('kills at random moments', await torture({ kills, seed }));
   console.log('quick kills under load', await killQuickly({ kills: QUICK_KILLS, seed }));
-  for (const trouble of [links, lostLog]) console.log(trouble.name, await trouble({ rounds: ROUNDS, seed }));
+  for (const trouble of [links, lostLog])
+    console.log(trouble.name, await trouble({ rounds: ROUNDS, seed }));
   for (const machine of shortMachines) {
     const report = await runShort(machine, { days: 28, seed });
-    console.log(machine.name, report ?? `skipped: no control group (cgroup) for ${machine.controller} can be made here`);
+    console.log(
+      machine.name,
+      report ?? `skipped: no control group (cgroup) for ${machine.controller} can be made here`,
+    );
   }
 }

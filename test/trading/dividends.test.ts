@@ -41,9 +41,16 @@ const TEN: Order = ['buy', 'AAPL', 10];
 const TEN_ORLY: Order = ['buy', 'ORLY', 10];
 
 /** Books in which everything was known before the first day. */
-async function booksOf({ dividends, splits = [], days, source = 'csv', paysDividends = true }: Case): Promise<Books> {
+async function booksOf({
+  dividends,
+  splits = [],
+  days,
+  source = 'csv',
+  paysDividends = true,
+}: Case): Promise<Books> {
   const books = createBooks(':memory:', { paysDividends });
-  for (const { symbol, date, open, close } of readPrices(PRICES)) books.setBar(symbol, date, { open, close, source });
+  for (const { symbol, date, open, close } of readPrices(PRICES))
+    books.setBar(symbol, date, { open, close, source });
   for (const split of splits) books.setSplit(...split);
   for (const dividend of dividends) books.setDividend(...dividend);
   books.wait(3600);
@@ -54,14 +61,23 @@ async function booksOf({ dividends, splits = [], days, source = 'csv', paysDivid
 const cases: [name: string, done: Case, table: string][] = [
   [
     'what was held at the close before is paid, whatever is traded on the ex-date',
-    { dividends: [['AAPL', '2025-01-03', 0.26]], days: [['2025-01-02', TEN], ['2025-01-03', ['sell', 'AAPL', 10]]] },
+    {
+      dividends: [['AAPL', '2025-01-03', 0.26]],
+      days: [
+        ['2025-01-02', TEN],
+        ['2025-01-03', ['sell', 'AAPL', 10]],
+      ],
+    },
     `2025-01-02 buy AAPL 10 100       => 9000 10000 0 AAPL:10
      2025-01-03 dividend AAPL 10 0.26 => 9002.6 10002.6 2.6 AAPL:10
      2025-01-03 sell AAPL 10 100      => 10002.6 10002.6 2.6`,
   ],
   [
     'what is bought at the open of the ex-date gets nothing, then or later',
-    { dividends: [['AAPL', '2025-01-03', 1]], days: [['2025-01-02', TEN], ['2025-01-03', TEN], ['2025-01-06']] },
+    {
+      dividends: [['AAPL', '2025-01-03', 1]],
+      days: [['2025-01-02', TEN], ['2025-01-03', TEN], ['2025-01-06']],
+    },
     `2025-01-02 buy AAPL 10 100    => 9000 10000 0 AAPL:10
      2025-01-03 dividend AAPL 10 1 => 9010 10010 10 AAPL:10
      2025-01-03 buy AAPL 10 100    => 8010 10010 10 AAPL:20
@@ -75,7 +91,10 @@ const cases: [name: string, done: Case, table: string][] = [
   ],
   [
     'what was sold the day before gets nothing',
-    { dividends: [['AAPL', '2025-01-06', 1]], days: [['2025-01-02', TEN], ['2025-01-03', ['sell', 'AAPL', 10]], ['2025-01-06']] },
+    {
+      dividends: [['AAPL', '2025-01-06', 1]],
+      days: [['2025-01-02', TEN], ['2025-01-03', ['sell', 'AAPL', 10]], ['2025-01-06']],
+    },
     `2025-01-02 buy AAPL 10 100  => 9000 10000 0 AAPL:10
      2025-01-03 sell AAPL 10 100 => 10000 10000 0
      2025-01-06 no_trade         => 10000 10000 0`,
@@ -90,7 +109,12 @@ const cases: [name: string, done: Case, table: string][] = [
   [
     'two ex-dates between two days leave two records, in order; those of the first day and after the second do not count',
     {
-      dividends: [['AAPL', '2025-01-08', 2], ['AAPL', '2025-01-03', 8], ['AAPL', '2025-01-06', 1], ['AAPL', '2025-01-11', 4]],
+      dividends: [
+        ['AAPL', '2025-01-08', 2],
+        ['AAPL', '2025-01-03', 8],
+        ['AAPL', '2025-01-06', 1],
+        ['AAPL', '2025-01-11', 4],
+      ],
       days: [['2025-01-03', TEN], ['2025-01-10']],
     },
     `2025-01-03 buy AAPL 10 100    => 9000 10000 0 AAPL:10
@@ -100,7 +124,11 @@ const cases: [name: string, done: Case, table: string][] = [
   ],
   [
     'on one day the dividend comes before the split',
-    { dividends: [['ORLY', '2025-01-06', 1]], splits: [['ORLY', '2025-01-06', 2, 1]], days: [['2025-01-03', TEN_ORLY], ['2025-01-06']] },
+    {
+      dividends: [['ORLY', '2025-01-06', 1]],
+      splits: [['ORLY', '2025-01-06', 2, 1]],
+      days: [['2025-01-03', TEN_ORLY], ['2025-01-06']],
+    },
     `2025-01-03 buy ORLY 10 40     => 9600 10000 0 ORLY:10
      2025-01-06 dividend ORLY 10 1 => 9610 9810 -190 ORLY:10
      2025-01-06 split ORLY 10 20   => 9610 10010 10 ORLY:20
@@ -108,7 +136,11 @@ const cases: [name: string, done: Case, table: string][] = [
   ],
   [
     'a dividend after a split is paid on the new shares',
-    { dividends: [['ORLY', '2025-01-07', 1]], splits: [['ORLY', '2025-01-06', 2, 1]], days: [['2025-01-03', TEN_ORLY], ['2025-01-07']] },
+    {
+      dividends: [['ORLY', '2025-01-07', 1]],
+      splits: [['ORLY', '2025-01-06', 2, 1]],
+      days: [['2025-01-03', TEN_ORLY], ['2025-01-07']],
+    },
     `2025-01-03 buy ORLY 10 40     => 9600 10000 0 ORLY:10
      2025-01-07 split ORLY 10 20   => 9600 10000 0 ORLY:20
      2025-01-07 dividend ORLY 20 1 => 9620 10020 20 ORLY:20
@@ -116,7 +148,11 @@ const cases: [name: string, done: Case, table: string][] = [
   ],
   [
     'a holding that a reverse split paid out gets nothing',
-    { dividends: [['AAPL', '2025-01-07', 1]], splits: [['AAPL', '2025-01-06', 1, 20]], days: [['2025-01-03', TEN], ['2025-01-07']] },
+    {
+      dividends: [['AAPL', '2025-01-07', 1]],
+      splits: [['AAPL', '2025-01-06', 1, 20]],
+      days: [['2025-01-03', TEN], ['2025-01-07']],
+    },
     `2025-01-03 buy AAPL 10 100   => 9000 10000 0 AAPL:10
      2025-01-07 split AAPL -10 100 => 9050 9050 -950
      2025-01-07 no_trade           => 9050 9050 -950`,
@@ -124,7 +160,10 @@ const cases: [name: string, done: Case, table: string][] = [
   [
     'half a unit is rounded to the even one, up and down, and a payment of nothing leaves its record',
     {
-      dividends: [['AAPL', '2025-01-03', 0.00005], ['ORLY', '2025-01-03', 0.00015]],
+      dividends: [
+        ['AAPL', '2025-01-03', 0.00005],
+        ['ORLY', '2025-01-03', 0.00015],
+      ],
       days: [['2025-01-02', ['buy', 'AAPL', 1], ['buy', 'ORLY', 1]], ['2025-01-03']],
     },
     `2025-01-02 buy AAPL 1 100           => 9900 10000 0 AAPL:1
@@ -137,7 +176,11 @@ const cases: [name: string, done: Case, table: string][] = [
     'on split-adjusted prices, cash as paid is divided by the splits from the ex-date on',
     {
       dividends: [['AAPL', '2025-01-03', 1]],
-      splits: [['AAPL', '2025-01-02', 7, 1], ['AAPL', '2025-01-03', 2, 1], ['AAPL', '2025-06-02', 2, 1]],
+      splits: [
+        ['AAPL', '2025-01-02', 7, 1],
+        ['AAPL', '2025-01-03', 2, 1],
+        ['AAPL', '2025-06-02', 2, 1],
+      ],
       days: [['2025-01-02', TEN], ['2025-01-03']],
       source: 'yahoo',
     },
@@ -149,7 +192,10 @@ const cases: [name: string, done: Case, table: string][] = [
     'on raw prices, a split-adjusted amount is multiplied by the splits from the ex-date on',
     {
       dividends: [['AAPL', '2025-01-03', 0.25, 'split_adjusted']],
-      splits: [['AAPL', '2025-01-02', 7, 1], ['AAPL', '2025-06-02', 4, 1]],
+      splits: [
+        ['AAPL', '2025-01-02', 7, 1],
+        ['AAPL', '2025-06-02', 4, 1],
+      ],
       days: [['2025-01-02', TEN], ['2025-01-03']],
     },
     `2025-01-02 buy AAPL 10 100    => 9000 10000 0 AAPL:10
@@ -172,11 +218,18 @@ const cases: [name: string, done: Case, table: string][] = [
 const UNPAID = `
   2025-01-02 buy AAPL 10 100 => 9000 10000 0 AAPL:10
   2025-01-03 no_trade        => 9000 10000 0 AAPL:10`;
-const HELD: Case = { dividends: [['AAPL', '2025-01-03', 1]], days: [['2025-01-02', TEN], ['2025-01-03']] };
+const HELD: Case = {
+  dividends: [['AAPL', '2025-01-03', 1]],
+  days: [['2025-01-02', TEN], ['2025-01-03']],
+};
 cases.push(
   ['prices of Stooq contain dividends, so none is paid', { ...HELD, source: 'stooq' }, UNPAID],
   ['synthetic prices have no dividends', { ...HELD, source: 'synthetic' }, UNPAID],
-  ['a job without dividends has the ledger that it had before dividends were known', { ...HELD, paysDividends: false }, UNPAID],
+  [
+    'a job without dividends has the ledger that it had before dividends were known',
+    { ...HELD, paysDividends: false },
+    UNPAID,
+  ],
 );
 for (const [name, done, table] of cases) {
   test(`dividends: ${name}`, async () => {
@@ -189,22 +242,85 @@ for (const [name, done, table] of cases) {
 
 const NOT_STALE: string[] = [];
 const STALE = ['model-a 2025-01-03'];
-/** What happens after a day that paid 1 dollar on 10 shares of AAPL, and whether it is stale then. */
-const changes: [name: string, change: (books: Books) => void, stale: string[], done?: Partial<Case>][] = [
-  ['learned late', ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1), STALE, { dividends: [] }],
+/**
+ * What happens after a day that paid 1 dollar on 10 shares of AAPL, and whether it is stale then.
+ */
+const changes: [
+  name: string,
+  change: (books: Books) => void,
+  stale: string[],
+  done?: Partial<Case>,
+][] = [
+  [
+    'learned late',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1),
+    STALE,
+    { dividends: [] },
+  ],
   ['revised', ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1.01), STALE],
-  ['revised to the same cash, but split-adjusted', ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1, 'split_adjusted'), STALE],
-  ['revised, and back', ({ setDividend }) => (setDividend('AAPL', '2025-01-03', 2), setDividend('AAPL', '2025-01-03', 1)), NOT_STALE],
+  [
+    'revised to the same cash, but split-adjusted',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1, 'split_adjusted'),
+    STALE,
+  ],
+  [
+    'revised, and back',
+    ({ setDividend }) => (
+      setDividend('AAPL', '2025-01-03', 2), setDividend('AAPL', '2025-01-03', 1)
+    ),
+    NOT_STALE,
+  ],
   ['removed', ({ remove }) => remove('dividends', 'AAPL', '2025-01-03'), STALE],
-  ['removed, and told again', ({ remove, setDividend }) => (remove('dividends', 'AAPL', '2025-01-03'), setDividend('AAPL', '2025-01-03', 1)), NOT_STALE],
-  ['moved to a later date', ({ database }) => void database.statement(`UPDATE dividends SET ex_date = '2025-01-06'`).run(), STALE],
-  ['another, of the day it started from', ({ setDividend }) => setDividend('AAPL', '2025-01-02', 1), NOT_STALE],
-  ['another, of a later date', ({ setDividend }) => setDividend('AAPL', '2025-01-06', 1), NOT_STALE],
-  ['another, of something not held', ({ setDividend }) => setDividend('ORLY', '2025-01-03', 1), NOT_STALE],
-  ['learned late, by a job without dividends', ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1), NOT_STALE, { dividends: [], paysDividends: false }],
-  ['learned late, where prices contain dividends', ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1), NOT_STALE, { dividends: [], source: 'stooq' }],
-  ['a later split learned, of raw prices', ({ setSplit }) => setSplit('AAPL', '2025-06-02', 4, 1), NOT_STALE],
-  ['a later split learned, of split-adjusted prices', ({ setSplit }) => setSplit('AAPL', '2025-06-02', 4, 1), STALE, { source: 'yahoo' }],
+  [
+    'removed, and told again',
+    ({ remove, setDividend }) => (
+      remove('dividends', 'AAPL', '2025-01-03'), setDividend('AAPL', '2025-01-03', 1)
+    ),
+    NOT_STALE,
+  ],
+  [
+    'moved to a later date',
+    ({ database }) => void database.statement(`UPDATE dividends SET ex_date = '2025-01-06'`).run(),
+    STALE,
+  ],
+  [
+    'another, of the day it started from',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-02', 1),
+    NOT_STALE,
+  ],
+  [
+    'another, of a later date',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-06', 1),
+    NOT_STALE,
+  ],
+  [
+    'another, of something not held',
+    ({ setDividend }) => setDividend('ORLY', '2025-01-03', 1),
+    NOT_STALE,
+  ],
+  [
+    'learned late, by a job without dividends',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1),
+    NOT_STALE,
+    { dividends: [], paysDividends: false },
+  ],
+  [
+    'learned late, where prices contain dividends',
+    ({ setDividend }) => setDividend('AAPL', '2025-01-03', 1),
+    NOT_STALE,
+    { dividends: [], source: 'stooq' },
+  ],
+  [
+    'a later split learned, of raw prices',
+    ({ setSplit }) => setSplit('AAPL', '2025-06-02', 4, 1),
+    NOT_STALE,
+  ],
+  [
+    'a later split learned, of split-adjusted prices',
+    ({ setSplit }) => setSplit('AAPL', '2025-06-02', 4, 1),
+    STALE,
+    { source: 'yahoo' },
+  ],
   [
     'a later split removed, of split-adjusted prices',
     ({ remove }) => remove('stock_splits', 'AAPL', '2025-06-02'),
@@ -246,13 +362,23 @@ for (const [name, change, dividends] of meanwhile) {
     const session = await books.open('2025-01-03');
     change(books);
     await books.complete(session);
-    assert.deepEqual(await auditOf(books.database), { problems: [], unverifiable: [], stale: STALE });
+    assert.deepEqual(await auditOf(books.database), {
+      problems: [],
+      unverifiable: [],
+      stale: STALE,
+    });
     books.database.close();
   });
 }
 
 test('the brief says which dividends were received, and the tools see the same cash', async () => {
-  const books = await booksOf({ dividends: [['AAPL', '2025-01-03', 0.260001], ['AAPL', '2025-01-05', 1]], days: [['2025-01-02', TEN]] });
+  const books = await booksOf({
+    dividends: [
+      ['AAPL', '2025-01-03', 0.260001],
+      ['AAPL', '2025-01-05', 1],
+    ],
+    days: [['2025-01-02', TEN]],
+  });
   const session = await books.open('2025-01-06');
   const { brief } = session;
   assert.deepEqual(brief.dividends, [
@@ -260,9 +386,20 @@ test('the brief says which dividends were received, and the tools see the same c
     { symbol: 'AAPL', exDate: '2025-01-05', shares: 10, cashPerShare: 1, cash: 10 },
   ]);
   const toolCalls = [{ id: '1', name: 'get_portfolio', arguments: '{}' }];
-  const { results } = await session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+  const { results } = await session.answer({
+    type: 'answer',
+    content: '',
+    toolCalls,
+    reasoning: null,
+    usage: null,
+    note: null,
+  });
   const { cash, holdings, portfolioValue } = brief;
-  assert.deepEqual(JSON.parse(results[0]?.content ?? ''), { cash, holdings, portfolio_value: portfolioValue });
+  assert.deepEqual(JSON.parse(results[0]?.content ?? ''), {
+    cash,
+    holdings,
+    portfolio_value: portfolioValue,
+  });
   assert.equal(cash, 9012.6);
   const [, user] = firstMessages(brief);
   assert.match(
@@ -271,7 +408,12 @@ test('the brief says which dividends were received, and the tools see the same c
   );
   const none = await (await booksOf({ ...HELD, days: [] })).open('2025-01-03');
   assert.equal('dividends' in none.brief, false);
-  assert.doesNotMatch(firstMessages(none.brief).map(({ content }) => content).join(), /ividend/);
+  assert.doesNotMatch(
+    firstMessages(none.brief)
+      .map(({ content }) => content)
+      .join(),
+    /ividend/,
+  );
 });
 
 test('a session interrupted before a dividend was learned is not resumed: it starts over and is paid', async () => {
@@ -281,7 +423,9 @@ test('a session interrupted before a dividend was learned is not resumed: it sta
   told(books);
   const resumed = await books.reopen(first.modelDay);
   await resumed.resume();
-  const mismatch = await resumed.prompt(firstMessages(resumed.brief)).catch((error: unknown) => error);
+  const mismatch = await resumed
+    .prompt(firstMessages(resumed.brief))
+    .catch((error: unknown) => error);
   assert.match(String(mismatch), /the prompt has changed/);
   await resumed.setAside(mismatch as never);
   const over = await books.reopen(first.modelDay);
@@ -298,7 +442,10 @@ const anyRatio = fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 
 const anyCash = fc.integer({ min: 1, max: 1_000_000_000 });
 const RUNS = runs(100, 5_000);
 
-/** Whether `rounded` is numerator / denominator, rounded to the nearest integer and halves to the even one. */
+/**
+ * Whether `rounded` is numerator / denominator, rounded to the nearest integer and halves to the
+ * even one.
+ */
 function isRoundedHalfEven(rounded: bigint, numerator: bigint, denominator: bigint): boolean {
   const twice = 2n * (rounded * denominator - numerator);
   const isTie = twice === denominator || twice === -denominator;
@@ -307,44 +454,78 @@ function isRoundedHalfEven(rounded: bigint, numerator: bigint, denominator: bigi
 
 test('cash per share is the amount times or over all splits, rounded once, halves to even', () => {
   fc.assert(
-    fc.property(anyCash, fc.constantFrom(...dividendBases), fc.array(anyRatio, { maxLength: 3 }), (cash, basis, ratios) => {
-      const splits = ratios.map(([numerator, denominator], index) => `2025-01-0${index + 1} ${numerator}:${denominator}`).join(', ');
-      const product = (at: 0 | 1) => ratios.reduce((all, ratio) => all * BigInt(ratio[at]), 1n);
-      const [times, by] = basis === 'as_paid' ? [product(1), product(0)] : [product(0), product(1)];
-      if (BigInt(cash) * times > BigInt(Number.MAX_SAFE_INTEGER) * by) {
-        assert.throws(() => cashPerShare({ cash, basis, splits }), RangeError);
-        return;
-      }
-      const perShare = BigInt(cashPerShare({ cash, basis, splits }));
-      assert.ok(isRoundedHalfEven(perShare, BigInt(cash) * times, by), `${perShare}`);
-    }),
+    fc.property(
+      anyCash,
+      fc.constantFrom(...dividendBases),
+      fc.array(anyRatio, { maxLength: 3 }),
+      (cash, basis, ratios) => {
+        const splits = ratios
+          .map(
+            ([numerator, denominator], index) =>
+              `2025-01-0${index + 1} ${numerator}:${denominator}`,
+          )
+          .join(', ');
+        const product = (at: 0 | 1) => ratios.reduce((all, ratio) => all * BigInt(ratio[at]), 1n);
+        const [times, by] =
+          basis === 'as_paid' ? [product(1), product(0)] : [product(0), product(1)];
+        if (BigInt(cash) * times > BigInt(Number.MAX_SAFE_INTEGER) * by) {
+          assert.throws(() => cashPerShare({ cash, basis, splits }), RangeError);
+          return;
+        }
+        const perShare = BigInt(cashPerShare({ cash, basis, splits }));
+        assert.ok(isRoundedHalfEven(perShare, BigInt(cash) * times, by), `${perShare}`);
+      },
+    ),
     { numRuns: RUNS },
   );
 });
 
 test('a payment is shares times cash per share, rounded once, halves to even; nothing else changes', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 1_000_000 }), anyCash, fc.integer({ min: 0, max: 1_000_000_000 }), (shares, perShare, cash) => {
-      const holdings = new Map([['MSFT', 3], ...(shares === 0 ? [] : [['AAPL', shares] as const])]);
-      const paid = payDividend({ cash: money(cash), holdings }, { symbol: 'AAPL', perShare });
-      assert.ok(isRoundedHalfEven(BigInt(paid.cash), BigInt(shares) * BigInt(perShare), 100n));
-      assert.equal(paid.cash, dividendOn(shares, perShare));
-      assert.deepEqual(paid, { shares, cash: paid.cash, portfolio: { cash: cash + paid.cash, holdings } });
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 1_000_000 }),
+      anyCash,
+      fc.integer({ min: 0, max: 1_000_000_000 }),
+      (shares, perShare, cash) => {
+        const holdings = new Map([
+          ['MSFT', 3],
+          ...(shares === 0 ? [] : [['AAPL', shares] as const]),
+        ]);
+        const paid = payDividend({ cash: money(cash), holdings }, { symbol: 'AAPL', perShare });
+        assert.ok(isRoundedHalfEven(BigInt(paid.cash), BigInt(shares) * BigInt(perShare), 100n));
+        assert.equal(paid.cash, dividendOn(shares, perShare));
+        assert.deepEqual(paid, {
+          shares,
+          cash: paid.cash,
+          portfolio: { cash: cash + paid.cash, holdings },
+        });
+      },
+    ),
     { numRuns: RUNS },
   );
 });
 
 test('cash per share that no number holds exactly is refused, not rounded', () => {
-  const dividend = { cash: 1_000_000_000_000, basis: 'split_adjusted', splits: '2025-01-01 1000000:1' } as const;
-  assert.throws(() => cashPerShare(dividend), /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/);
+  const dividend = {
+    cash: 1_000_000_000_000,
+    basis: 'split_adjusted',
+    splits: '2025-01-01 1000000:1',
+  } as const;
+  assert.throws(
+    () => cashPerShare(dividend),
+    /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/,
+  );
 });
 
 const FIRST = '2025-01-01';
 const DAYS = 8;
 const anyDay = fc.record({
   takesPart: fc.boolean(),
-  order: fc.tuple(fc.constantFrom('buy', 'sell'), fc.constantFrom('AAPL', 'MSFT'), fc.integer({ min: 1, max: 30 })),
+  order: fc.tuple(
+    fc.constantFrom('buy', 'sell'),
+    fc.constantFrom('AAPL', 'MSFT'),
+    fc.integer({ min: 1, max: 30 }),
+  ),
 });
 const anyDividend = fc.record({
   symbol: fc.constantFrom('AAPL', 'MSFT'),
@@ -357,12 +538,17 @@ test('along any history cash is what was there, plus sales and dividends, minus 
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyDay, { minLength: DAYS, maxLength: DAYS }),
-      fc.uniqueArray(anyDividend, { maxLength: 8, selector: ({ symbol, day }) => `${symbol} ${day}` }),
+      fc.uniqueArray(anyDividend, {
+        maxLength: 8,
+        selector: ({ symbol, day }) => `${symbol} ${day}`,
+      }),
       async (days, dividends) => {
         const books = createBooks(database);
         for (const symbol of ['AAPL', 'MSFT', 'ORLY'])
-          for (let day = 0; day < DAYS; day += 1) books.setBar(symbol, addDays(FIRST, day), { open: 37 + day, close: 38 + day });
-        for (const { symbol, day, cash } of dividends) books.setDividend(symbol, addDays(FIRST, day), cash / 1_000_000);
+          for (let day = 0; day < DAYS; day += 1)
+            books.setBar(symbol, addDays(FIRST, day), { open: 37 + day, close: 38 + day });
+        for (const { symbol, day, cash } of dividends)
+          books.setDividend(symbol, addDays(FIRST, day), cash / 1_000_000);
         let cash = BigInt(fromDollars(10_000));
         const held: Record<string, bigint> = { AAPL: 0n, MSFT: 0n };
         let last = 0;
@@ -386,7 +572,9 @@ test('along any history cash is what was there, plus sales and dividends, minus 
           }
           last = day;
         }
-        const end = database.statement('SELECT cash_e4 FROM positions ORDER BY position_id DESC LIMIT 1').get()?.['cash_e4'];
+        const end = database
+          .statement('SELECT cash_e4 FROM positions ORDER BY position_id DESC LIMIT 1')
+          .get()?.['cash_e4'];
         if (end !== undefined) assert.equal(BigInt(Number(end)), cash);
         assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
       },
@@ -399,8 +587,14 @@ test('along any history cash is what was there, plus sales and dividends, minus 
 /** Dollars with four decimals, as prices are stored. */
 const rounded = (dollars: number) => Math.round(dollars * 10_000) / 10_000;
 
-/** A year of raw bars whose opens fall by exactly what a dividend or a split takes out of the share. */
-function rawYear(dates: readonly string[], paid: ReadonlyMap<string, number>, ratios: ReadonlyMap<string, number>) {
+/**
+ * A year of raw bars whose opens fall by exactly what a dividend or a split takes out of the share.
+ */
+function rawYear(
+  dates: readonly string[],
+  paid: ReadonlyMap<string, number>,
+  ratios: ReadonlyMap<string, number>,
+) {
   let close = 2;
   return dates.map((date, day) => {
     const open = rounded((close - (paid.get(date) ?? 0)) / (ratios.get(date) ?? 1));
@@ -409,8 +603,15 @@ function rawYear(dates: readonly string[], paid: ReadonlyMap<string, number>, ra
   });
 }
 
-/** The same year as sources of adjusted closes show it: earlier prices are scaled by every dividend and split after them. */
-function adjustedYear(bars: ReturnType<typeof rawYear>, paid: ReadonlyMap<string, number>, ratios: ReadonlyMap<string, number>) {
+/**
+ * The same year as sources of adjusted closes show it: earlier prices are scaled by every dividend
+ * and split after them.
+ */
+function adjustedYear(
+  bars: ReturnType<typeof rawYear>,
+  paid: ReadonlyMap<string, number>,
+  ratios: ReadonlyMap<string, number>,
+) {
   let factor = 1;
   return bars.toReversed().map(({ date, open, close }, index) => {
     const adjusted = { date, open: rounded(open * factor), close: rounded(close * factor) };
@@ -428,7 +629,8 @@ test('a year of buy-and-hold: raw prices, splits and reinvested dividends make w
   const books = createBooks();
   const raw = rawYear(dates, paid, ratios);
   for (const { date, ...bar } of raw) books.setBar('AAPL', date, bar);
-  for (const { date, ...bar } of adjustedYear(raw, paid, ratios)) books.setBar('MSFT', date, { ...bar, source: 'stooq' });
+  for (const { date, ...bar } of adjustedYear(raw, paid, ratios))
+    books.setBar('MSFT', date, { ...bar, source: 'stooq' });
   for (const [date, cash] of paid) books.setDividend('AAPL', date, cash);
   for (const [date, ratio] of ratios) books.setSplit('AAPL', date, ratio, 1);
   books.wait(3600);
@@ -442,20 +644,35 @@ test('a year of buy-and-hold: raw prices, splits and reinvested dividends make w
   for (const date of exDates) await invest(date, 'AAPL', 'model-a');
   for (const model of ['model-a', 'model-b']) await books.day(dates.at(-1) as string, [], model);
   const rows = books.database
-    .statement(`SELECT model, portfolio_value_e4 / 10000.0 AS value FROM positions JOIN trading_sessions USING (session_id) WHERE date = ?`)
+    .statement(
+      `SELECT model, portfolio_value_e4 / 10000.0 AS value FROM positions JOIN trading_sessions USING (session_id) WHERE date = ?`,
+    )
     .all(dates.at(-1) as string);
-  const [own, other] = ['model-a', 'model-b'].map((model) => Number(rows.findLast((row) => row['model'] === model)?.['value']));
+  const [own, other] = ['model-a', 'model-b'].map((model) =>
+    Number(rows.findLast((row) => row['model'] === model)?.['value']),
+  );
   const share = Math.max(...raw.map(({ close }) => close));
   const difference = Math.abs((own ?? NaN) - (other ?? NaN));
-  assert.ok(difference < 6 * share, `${own} and ${other} differ by more than the shares that six purchases could not buy`);
-  const received = books.database.statement(`SELECT sum(amount * price_e4) / 10000.0 AS dollars FROM positions WHERE action_type = 'dividend'`).get();
-  assert.ok(Number(received?.['dollars']) > 20 * difference, `dividends of ${received?.['dollars']} matter`);
+  assert.ok(
+    difference < 6 * share,
+    `${own} and ${other} differ by more than the shares that six purchases could not buy`,
+  );
+  const received = books.database
+    .statement(
+      `SELECT sum(amount * price_e4) / 10000.0 AS dollars FROM positions WHERE action_type = 'dividend'`,
+    )
+    .get();
+  assert.ok(
+    Number(received?.['dollars']) > 20 * difference,
+    `dividends of ${received?.['dollars']} matter`,
+  );
   assert.deepEqual(await auditOf(books.database), { problems: [], unverifiable: [], stale: [] });
 });
 
 /** All that a session leaves, without its time stamps. */
 function leftBy({ database }: Books): unknown[] {
-  const columns = 'session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct';
+  const columns =
+    'session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct';
   return [
     `SELECT ${columns} FROM positions ORDER BY position_id`,
     'SELECT * FROM holdings',
@@ -472,7 +689,11 @@ test('without dividends, whatever is known of them changes neither what a sessio
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
       const silent = events
         .filter(({ type }) => type !== 'dividend')
-        .map((event) => (event.type === 'day' ? { ...event, meanwhile: event.meanwhile.filter(({ type }) => type !== 'dividend') } : event));
+        .map((event) =>
+          event.type === 'day'
+            ? { ...event, meanwhile: event.meanwhile.filter(({ type }) => type !== 'dividend') }
+            : event,
+        );
       const without = await booksIn(database, bars, silent, { paysDividends: false });
       const told = await booksIn(other, bars, events, { paysDividends: false });
       assert.deepEqual(leftBy(told), leftBy(without));

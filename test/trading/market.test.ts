@@ -17,14 +17,19 @@ function withPrices(
   storePrices(database, prices, source);
   for (const split of splits)
     database
-      .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+      .statement(
+        'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)',
+      )
       .run(...split);
   return database;
 }
 
 test('an assertion stops a market whose database has no row for a symbol', () => {
   const database = withPrices('AAPL 2025-01-03 10 11');
-  const broken: Database = { ...database, statement: (sql) => database.statement(`SELECT * FROM (${sql}) WHERE false`) };
+  const broken: Database = {
+    ...database,
+    statement: (sql) => database.statement(`SELECT * FROM (${sql}) WHERE false`),
+  };
   const market = openMarket(broken, '2025-01-07', ['AAPL']);
   assert.throws(() => market.quote('AAPL'), { name: 'AssertionError', message: /has a quote/ });
 });
@@ -48,12 +53,19 @@ const marks: [name: string, prices: string, mark: number][] = [
   ['the close', 'AAPL 2025-01-07 13 14', 14],
   ['the open while no close is known', 'AAPL 2025-01-07 13 -', 13],
   ['the last earlier close without a bar', 'AAPL 2025-01-03 10 11', 11],
-  ['the last earlier close over an open that is newer', 'AAPL 2025-01-03 10 11\nAAPL 2025-01-06 12 -', 11],
+  [
+    'the last earlier close over an open that is newer',
+    'AAPL 2025-01-03 10 11\nAAPL 2025-01-06 12 -',
+    11,
+  ],
   ['the last earlier open when no close was ever known', 'AAPL 2025-01-06 12 -', 12],
 ];
 for (const [name, prices, mark] of marks) {
   test(`a record is marked at ${name}`, () =>
-    assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')?.price as Money), mark));
+    assert.equal(
+      toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')?.price as Money),
+      mark,
+    ));
 }
 
 test('bars before 1900, which other programs may have stored, are ignored', () => {
@@ -66,7 +78,10 @@ test('bars before 1900, which other programs may have stored, are ignored', () =
 });
 
 test('a holding without any price is an error, not worth 0', () => {
-  assert.throws(() => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'), /no price of it is stored/);
+  assert.throws(
+    () => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'),
+    /no price of it is stored/,
+  );
 });
 
 /** ORLY's last close before the date of a market, in dollars. */
@@ -104,13 +119,19 @@ test('prices before a split are converted to the shares of the session date', ()
 
 test('a series that is adjusted by its source is never split again', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
-  const database = withPrices('ORLY 2025-06-09 91 90.7\nORLY 2025-06-10 91 92', { splits, source: 'yahoo' });
+  const database = withPrices('ORLY 2025-06-09 91 90.7\nORLY 2025-06-10 91 92', {
+    splits,
+    source: 'yahoo',
+  });
   assert.equal(previousClose(openMarket(database, '2025-06-10', ['ORLY'])), 90.7);
 });
 
 test('the mark of a day without a bar is adjusted for splits since the last one', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
-  assert.deepEqual(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'), { price: fromDollars(90), date: '2025-06-09' });
+  assert.deepEqual(
+    closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'),
+    { price: fromDollars(90), date: '2025-06-09' },
+  );
 });
 
 test('a price that splits make smaller than the unit of money is the unit, never 0', () => {
@@ -119,10 +140,19 @@ test('a price that splits make smaller than the unit of money is the unit, never
   const market = openMarket(database, '2025-06-10', ['ORLY']);
   assert.equal(previousClose(market), 0.0001);
   assert.equal(toDollars(market.mark('ORLY')), 0.0001);
-  assert.deepEqual(market.bars('ORLY', 2).flatMap(({ open, high, low, close }) => [open, high, low, close]), [0.0001, null, null, null, 0.0001, 0.0001, 0.0001, 0.0001]);
-  assert.deepEqual(closingMark(database, '2025-06-10', 'ORLY'), { price: fromDollars(0.0001), date: '2025-06-09' });
+  assert.deepEqual(
+    market.bars('ORLY', 2).flatMap(({ open, high, low, close }) => [open, high, low, close]),
+    [0.0001, null, null, null, 0.0001, 0.0001, 0.0001, 0.0001],
+  );
+  assert.deepEqual(closingMark(database, '2025-06-10', 'ORLY'), {
+    price: fromDollars(0.0001),
+    date: '2025-06-09',
+  });
   const onlyOpens = withPrices('ORLY 2025-06-06 0.0021 -', { splits });
-  assert.deepEqual(closingMark(onlyOpens, '2025-06-10', 'ORLY'), { price: fromDollars(0.0001), date: '2025-06-06' });
+  assert.deepEqual(closingMark(onlyOpens, '2025-06-10', 'ORLY'), {
+    price: fromDollars(0.0001),
+    date: '2025-06-06',
+  });
 });
 
 test('no query of a market ever returns a price after its date, or the close of its date', () => {
@@ -135,29 +165,40 @@ test('no query of a market ever returns a price after its date, or the close of 
   ).join('\n');
   const database = withPrices(prices);
   const question = fc.oneof(
-    fc.record({ kind: fc.constant('bar' as const), day: fc.integer({ min: -5, max: lastDay + 5 }) }),
+    fc.record({
+      kind: fc.constant('bar' as const),
+      day: fc.integer({ min: -5, max: lastDay + 5 }),
+    }),
     fc.record({ kind: fc.constant('bars' as const), day: fc.integer({ min: 1, max: 100 }) }),
     fc.record({ kind: fc.constant('quote' as const), day: fc.constant(0) }),
   );
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: lastDay }), fc.array(question, { maxLength: 5 }), (today, questions) => {
-      const market = openMarket(database, addDays(start, today), ['AAPL']);
-      for (const { kind, day } of questions) {
-        const found =
-          kind === 'bar' ? [market.bar('AAPL', addDays(start, day))] : kind === 'bars' ? market.bars('AAPL', day) : [];
-        for (const bar of found) {
-          if (bar === null) continue;
-          assert.ok(bar.open <= today + 1);
-          assert.ok(bar.close === null || bar.close < 1001 + today);
-          assert.equal(
-            bar.close === null && bar.high === null && bar.low === null && bar.volume === null,
-            bar.open === today + 1,
-          );
+    fc.property(
+      fc.integer({ min: 0, max: lastDay }),
+      fc.array(question, { maxLength: 5 }),
+      (today, questions) => {
+        const market = openMarket(database, addDays(start, today), ['AAPL']);
+        for (const { kind, day } of questions) {
+          const found =
+            kind === 'bar'
+              ? [market.bar('AAPL', addDays(start, day))]
+              : kind === 'bars'
+                ? market.bars('AAPL', day)
+                : [];
+          for (const bar of found) {
+            if (bar === null) continue;
+            assert.ok(bar.open <= today + 1);
+            assert.ok(bar.close === null || bar.close < 1001 + today);
+            assert.equal(
+              bar.close === null && bar.high === null && bar.low === null && bar.volume === null,
+              bar.open === today + 1,
+            );
+          }
+          const { previousClose } = market.quote('AAPL');
+          assert.ok(previousClose === null || toDollars(previousClose) < 1001 + today);
         }
-        const { previousClose } = market.quote('AAPL');
-        assert.ok(previousClose === null || toDollars(previousClose) < 1001 + today);
-      }
-    }),
+      },
+    ),
     { numRuns: runs(300, 1_000) },
   );
 });

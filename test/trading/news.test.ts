@@ -30,7 +30,11 @@ async function search(
   const reasons: string[] = [];
   const provider = { apiKey: KEY, baseUrl: changeUrl(url), timeoutMs };
   const { signal } = new AbortController();
-  const news = openNews(provider, { date: DATE, signal, onFailure: (reason) => reasons.push(reason) });
+  const news = openNews(provider, {
+    date: DATE,
+    signal,
+    onFailure: (reason) => reasons.push(reason),
+  });
   return { answer: await news(query), reasons, received };
 }
 
@@ -46,8 +50,18 @@ const fates: [name: string, fields: Record<string, unknown>, found: 0 | 1, undat
   ['the day before', { date: 'Jan 5, 2025' }, 1, 0],
   ['years before', { date: '2019-03-04' }, 1, 0],
   ['the session date', { date: 'Jan 6, 2025' }, 0, 0],
-  ['the session date in UTC, the day before where it was written', { date: '2025-01-05T20:00:00-05:00' }, 0, 0],
-  ['the day before in UTC, the session date where it was written', { date: '2025-01-06T05:00:00+09:00' }, 1, 0],
+  [
+    'the session date in UTC, the day before where it was written',
+    { date: '2025-01-05T20:00:00-05:00' },
+    0,
+    0,
+  ],
+  [
+    'the day before in UTC, the session date where it was written',
+    { date: '2025-01-06T05:00:00+09:00' },
+    1,
+    0,
+  ],
   ['the day after', { date: '2025-01-07' }, 0, 0],
   ['no date', {}, 0, 1],
   ['a date that is null', { date: null }, 0, 1],
@@ -58,13 +72,28 @@ const fates: [name: string, fields: Record<string, unknown>, found: 0 | 1, undat
   ['the zero of a clock', { publishedTime: '1970-01-01T00:00:00Z' }, 0, 1],
   ['its date under the other name', { publishedTime: 'Sun, 05 Jan 2025 10:00:00 GMT' }, 1, 0],
   ['two earlier dates', { date: 'Jan 5, 2025', publishedTime: '2025-01-04T10:00:00Z' }, 1, 0],
-  ['an earlier and a later date', { date: 'Jan 5, 2025', publishedTime: '2025-03-01T10:00:00Z' }, 0, 0],
-  ['an earlier and an uncertain date', { date: '2 hours ago', publishedTime: '2025-01-04T10:00:00Z' }, 0, 1],
+  [
+    'an earlier and a later date',
+    { date: 'Jan 5, 2025', publishedTime: '2025-03-01T10:00:00Z' },
+    0,
+    0,
+  ],
+  [
+    'an earlier and an uncertain date',
+    { date: '2 hours ago', publishedTime: '2025-01-04T10:00:00Z' },
+    0,
+    1,
+  ],
   ['no title', { date: 'Jan 5, 2025', title: null }, 0, 0],
   ['no address', { date: 'Jan 5, 2025', url: 'javascript:alert(1)' }, 0, 0],
 ];
 for (const [name, fields, found, undated] of fates) {
-  const fate = found === 1 ? 'is found' : undated === 1 ? 'is counted as undated' : 'is left out without a word';
+  const fate =
+    found === 1
+      ? 'is found'
+      : undated === 1
+        ? 'is counted as undated'
+        : 'is left out without a word';
   test(`a result with ${name} ${fate}`, async (t) => {
     const { answer } = await search(t, (response) => sendResults(response, [result(fields)]));
     assert.ok(answer.refusal === undefined);
@@ -75,7 +104,12 @@ for (const [name, fields, found, undated] of fates) {
 test('a result has its date, title, URL and snippet, in the order of the provider', async (t) => {
   const { answer } = await search(t, (response) =>
     sendResults(response, [
-      result({ date: 'Jan 3, 2025', content: 'The page as it is today.', source: 'Example', favicon: 'data:' }),
+      result({
+        date: 'Jan 3, 2025',
+        content: 'The page as it is today.',
+        source: 'Example',
+        favicon: 'data:',
+      }),
       result({ date: 'Jan 9, 2025', title: 'The future' }),
       result({ date: '1 hour ago', title: 'The real present' }),
       result({ date: '2025-01-05T10:00:00Z', title: 'Another', description: null }),
@@ -83,7 +117,12 @@ test('a result has its date, title, URL and snippet, in the order of the provide
   );
   assert.deepEqual(answer, {
     results: [
-      { date: '2025-01-03', title: 'A title', url: 'https://news.example/a', snippet: 'What it says.' },
+      {
+        date: '2025-01-03',
+        title: 'A title',
+        url: 'https://news.example/a',
+        snippet: 'What it says.',
+      },
       { date: '2025-01-05', title: 'Another', url: 'https://news.example/a', snippet: '' },
     ],
     undated: 1,
@@ -135,7 +174,9 @@ test('the request is what Jina reads, with the key only in its header', async (t
 
 test('a mirror may have a path, with or without a slash at its end', async (t) => {
   for (const ending of ['/jina', '/jina/']) {
-    const { received } = await search(t, (response) => sendResults(response, []), { changeUrl: (url) => url + ending });
+    const { received } = await search(t, (response) => sendResults(response, []), {
+      changeUrl: (url) => url + ending,
+    });
     assert.equal(received[0]?.path, '/jina/');
   }
 });
@@ -143,20 +184,29 @@ test('a mirror may have a path, with or without a slash at its end', async (t) =
 test('an empty result is a reply, in both forms that Jina uses', async (t) => {
   const nothing = { results: [], undated: 0 };
   assert.deepEqual((await search(t, (response) => sendResults(response, []))).answer, nothing);
-  const error = { name: 'AssertionFailureError', message: 'No search results available for query Apple' };
+  const error = {
+    name: 'AssertionFailureError',
+    message: 'No search results available for query Apple',
+  };
   const { answer, reasons } = await search(t, (response) => sendError(response, 422, error));
   assert.deepEqual([answer, reasons], [nothing, []]);
 });
 
 function html(response: ServerResponse, status: number): void {
-  response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Apple soars in March 2025</h1>');
+  response
+    .writeHead(status, { 'content-type': 'text/html' })
+    .end('<h1>Apple soars in March 2025</h1>');
 }
 
 function text(body: string): (response: ServerResponse) => void {
   return (response) => response.writeHead(200).end(body);
 }
 
-function jinaError(code: number, name: string, message: string): (response: ServerResponse) => void {
+function jinaError(
+  code: number,
+  name: string,
+  message: string,
+): (response: ServerResponse) => void {
   return (response) => sendError(response, code, { name, message });
 }
 
@@ -223,7 +273,12 @@ const faults: [
     "the provider's response cannot be read",
     /^200 with text\/html, which is not a list of results$/,
   ],
-  ['an error page', (response) => html(response, 503), 'the provider responded with status 503', /^503$/],
+  [
+    'an error page',
+    (response) => html(response, 503),
+    'the provider responded with status 503',
+    /^503$/,
+  ],
   [
     'a redirect',
     (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
@@ -236,7 +291,12 @@ const faults: [
     "the provider's response cannot be read",
     /not a list of results/,
   ],
-  ['JSON that is null', text('null'), "the provider's response cannot be read", /not a list of results/],
+  [
+    'JSON that is null',
+    text('null'),
+    "the provider's response cannot be read",
+    /not a list of results/,
+  ],
   [
     'cut JSON',
     text('{"code":200,"data":[{"title":"Appl'),
@@ -292,9 +352,14 @@ test('a day has a limit on searches, failed ones included', async (t) => {
     received.length % 2 === 0 ? sendResults(response, []) : html(response, 500),
   );
   const { signal } = new AbortController();
-  const news = openNews({ apiKey: KEY, baseUrl: url, timeoutMs: 5_000 }, { date: DATE, signal, onFailure() {} });
+  const news = openNews(
+    { apiKey: KEY, baseUrl: url, timeoutMs: 5_000 },
+    { date: DATE, signal, onFailure() {} },
+  );
   for (let count = 0; count < 30; count += 1) await news('Apple');
-  assert.deepEqual(await news('Apple'), { refusal: 'No more than 30 news searches can be made in a day.' });
+  assert.deepEqual(await news('Apple'), {
+    refusal: 'No more than 30 news searches can be made in a day.',
+  });
   assert.equal(received.length, 30);
 });
 
@@ -309,8 +374,12 @@ test('at the end of the model-day a search is aborted immediately, without a lin
   const searching = news('Apple');
   await asked;
   ending.abort();
-  assert.deepEqual(await searching, { refusal: 'The news search failed: the model-day has ended.' });
+  assert.deepEqual(await searching, {
+    refusal: 'The news search failed: the model-day has ended.',
+  });
   await until('the search to end', hasLeft);
-  assert.deepEqual(await news('Apple'), { refusal: 'The news search failed: the model-day has ended.' });
+  assert.deepEqual(await news('Apple'), {
+    refusal: 'The news search failed: the model-day has ended.',
+  });
   assert.deepEqual(reasons, []);
 });

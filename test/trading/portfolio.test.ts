@@ -2,13 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
-import { type Portfolio, applySplit, buy, quantityOf, sell, valueOf } from '../../src/trading/portfolio.ts';
+import {
+  type Portfolio,
+  applySplit,
+  buy,
+  quantityOf,
+  sell,
+  valueOf,
+} from '../../src/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
 
 /**
- * Ledgers as text: `buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL NEW:OLD PRICE`, each with the cash and the
- * holdings after it, or `refused`.
+ * Ledgers as text: `buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL NEW:OLD PRICE`, each with
+ * the cash and the holdings after it, or `refused`.
  */
 const ledgers: [name: string, cash: number, ledger: string][] = [
   [
@@ -74,8 +81,17 @@ for (const [name, cash, ledger] of ledgers) {
   test(name, () => {
     let portfolio: Portfolio = { cash: fromDollars(cash), holdings: new Map() };
     for (const [action, symbol = '', quantity = '', price, , ...expected] of rowsOf(ledger)) {
-      const after = step(portfolio, { action, symbol, quantity, price: fromDollars(Number(price)) });
-      assert.deepEqual(after === null ? ['refused'] : describe(after), expected, `${action} ${symbol} ${quantity}`);
+      const after = step(portfolio, {
+        action,
+        symbol,
+        quantity,
+        price: fromDollars(Number(price)),
+      });
+      assert.deepEqual(
+        after === null ? ['refused'] : describe(after),
+        expected,
+        `${action} ${symbol} ${quantity}`,
+      );
       portfolio = after ?? portfolio;
     }
   });
@@ -83,7 +99,12 @@ for (const [name, cash, ledger] of ledgers) {
 
 function step(
   portfolio: Portfolio,
-  { action, symbol, quantity, price }: { action: string | undefined; symbol: string; quantity: string; price: Money },
+  {
+    action,
+    symbol,
+    quantity,
+    price,
+  }: { action: string | undefined; symbol: string; quantity: string; price: Money },
 ): Portfolio | null {
   if (action === 'split') {
     const [numerator, denominator] = quantity.split(':').map(Number) as [number, number];
@@ -94,7 +115,10 @@ function step(
 }
 
 function describe({ cash, holdings }: Portfolio): string[] {
-  return [String(toDollars(cash)), ...[...holdings].map(([symbol, quantity]) => `${symbol}:${quantity}`).sort()];
+  return [
+    String(toDollars(cash)),
+    ...[...holdings].map(([symbol, quantity]) => `${symbol}:${quantity}`).sort(),
+  ];
 }
 
 test('a refusal says what is missing', () => {
@@ -114,14 +138,21 @@ test('a refusal says what is missing', () => {
 });
 
 test('a holding without a mark is an error, never worth nothing', () => {
-  assert.throws(() => valueOf({ cash: money(0), holdings: new Map([['AAPL', 1]]) }, new Map()), /no mark for AAPL/);
+  assert.throws(
+    () => valueOf({ cash: money(0), holdings: new Map([['AAPL', 1]]) }, new Map()),
+    /no mark for AAPL/,
+  );
 });
 
 const symbols = ['AAPL', 'MSFT', 'ORLY'];
 const anyAction = fc.record({
   action: fc.constantFrom('buy' as const, 'sell' as const, 'split' as const),
   symbol: fc.constantFrom(...symbols),
-  amount: fc.oneof(fc.integer({ min: -5, max: 500 }), fc.double(), fc.constant(Number.MAX_SAFE_INTEGER)),
+  amount: fc.oneof(
+    fc.integer({ min: -5, max: 500 }),
+    fc.double(),
+    fc.constant(Number.MAX_SAFE_INTEGER),
+  ),
   price: fc.integer({ min: 1, max: 20_000_000 }).map(money),
   numerator: fc.integer({ min: 1, max: 20 }),
   denominator: fc.integer({ min: 1, max: 20 }),
@@ -129,27 +160,37 @@ const anyAction = fc.record({
 
 test('whatever the orders: cash and holdings stay whole and at least zero, and trading moves no value at its own price', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 100_000_000 }), fc.array(anyAction, { maxLength: 60 }), (cash, actions) => {
-      let portfolio: Portfolio = { cash: money(cash), holdings: new Map() };
-      for (const { action, symbol, amount, price, numerator, denominator } of actions) {
-        const before = portfolio;
-        if (action === 'split') {
-          portfolio = applySplit(before, { symbol, numerator, denominator, price }).portfolio;
-          // The value at the new price is that of the old shares at the old one, but for rounding the fraction.
-          const old = before.cash + (quantityOf(before, symbol) * price * numerator) / denominator;
-          assert.ok(Math.abs(portfolio.cash + quantityOf(portfolio, symbol) * price - old) <= 1);
-        } else {
-          const execution = (action === 'buy' ? buy : sell)(before, { symbol, amount, price });
-          portfolio = execution.portfolio ?? before;
-          const value = (one: Portfolio) => one.cash + quantityOf(one, symbol) * price;
-          assert.equal(value(portfolio), value(before));
-          const moved = quantityOf(portfolio, symbol) - quantityOf(before, symbol);
-          assert.equal(moved, execution.refusal === undefined ? (action === 'buy' ? amount : -amount) : 0);
+    fc.property(
+      fc.integer({ min: 0, max: 100_000_000 }),
+      fc.array(anyAction, { maxLength: 60 }),
+      (cash, actions) => {
+        let portfolio: Portfolio = { cash: money(cash), holdings: new Map() };
+        for (const { action, symbol, amount, price, numerator, denominator } of actions) {
+          const before = portfolio;
+          if (action === 'split') {
+            portfolio = applySplit(before, { symbol, numerator, denominator, price }).portfolio;
+            // The value at the new price is that of the old shares at the old one, but for rounding
+            // the fraction.
+            const old =
+              before.cash + (quantityOf(before, symbol) * price * numerator) / denominator;
+            assert.ok(Math.abs(portfolio.cash + quantityOf(portfolio, symbol) * price - old) <= 1);
+          } else {
+            const execution = (action === 'buy' ? buy : sell)(before, { symbol, amount, price });
+            portfolio = execution.portfolio ?? before;
+            const value = (one: Portfolio) => one.cash + quantityOf(one, symbol) * price;
+            assert.equal(value(portfolio), value(before));
+            const moved = quantityOf(portfolio, symbol) - quantityOf(before, symbol);
+            assert.equal(
+              moved,
+              execution.refusal === undefined ? (action === 'buy' ? amount : -amount) : 0,
+            );
+          }
+          assert.ok(Number.isSafeInteger(portfolio.cash) && portfolio.cash >= 0);
+          for (const quantity of portfolio.holdings.values())
+            assert.ok(Number.isSafeInteger(quantity) && quantity > 0);
         }
-        assert.ok(Number.isSafeInteger(portfolio.cash) && portfolio.cash >= 0);
-        for (const quantity of portfolio.holdings.values()) assert.ok(Number.isSafeInteger(quantity) && quantity > 0);
-      }
-    }),
+      },
+    ),
     { numRuns: runs(500, 2_000) },
   );
 });

@@ -88,7 +88,8 @@ const uncertain: unknown[] = [
   ['2025-01-05'],
 ];
 for (const stamp of uncertain) {
-  test(`${JSON.stringify(stamp)} is not a certain date`, () => assert.equal(publicationDate(stamp), null));
+  test(`${JSON.stringify(stamp)} is not a certain date`, () =>
+    assert.equal(publicationDate(stamp), null));
 }
 
 test('every instant with every offset is its date in UTC', () => {

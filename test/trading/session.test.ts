@@ -25,7 +25,14 @@ type Call = [tool: string, args: Record<string, unknown>];
 
 function answer(session: Session, [name, args]: Call) {
   const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
-  return session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+  return session.answer({
+    type: 'answer',
+    content: '',
+    toolCalls,
+    reasoning: null,
+    usage: null,
+    note: null,
+  });
 }
 
 interface OpenOptions {
@@ -47,7 +54,10 @@ interface Trader {
   ledger(): string[];
 }
 
-/** A trader on a database of its own, or on one that is emptied first: a thousand migrations take seconds. */
+/**
+ * A trader on a database of its own, or on one that is emptied first: a thousand migrations take
+ * seconds.
+ */
 function createTrader(
   prices: string,
   splits: [string, string, number, number][] = [],
@@ -57,7 +67,9 @@ function createTrader(
   storePrices(database, prices);
   for (const split of splits)
     database
-      .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+      .statement(
+        'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)',
+      )
       .run(...split);
   let tick = Date.parse('2025-12-01T00:00:00Z');
   const clock: Clock = () => new Date((tick += 1_000));
@@ -65,9 +77,19 @@ function createTrader(
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
   const openDay = (modelDay: ModelDay, options: Omit<OpenOptions, 'again'>) => {
-    const { news = null, change = (market: Market) => market, hasNotes = false, paysDividends = true } = options;
+    const {
+      news = null,
+      change = (market: Market) => market,
+      hasNotes = false,
+      paysDividends = true,
+    } = options;
     const market = change(openMarket(database, modelDay.date, [...universe]));
-    const amounts = { initialCash: fromDollars(10_000), tokenPrices: null, costs: NO_COSTS, paysDividends };
+    const amounts = {
+      initialCash: fromDollars(10_000),
+      tokenPrices: null,
+      costs: NO_COSTS,
+      paysDividends,
+    };
     return openSession(context, modelDay, { market, universe, ...amounts, news, hasNotes });
   };
   const open: Trader['open'] = (date, { again, ...options } = {}) => {
@@ -88,7 +110,9 @@ function createTrader(
         warnings: [],
       }),
     );
-    database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
+    database
+      .statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`)
+      .run(createdAt, jobId);
     return openDay({ jobId, date, model: MODEL }, options);
   };
   return {
@@ -123,7 +147,11 @@ test('a note belongs to its model-day: it is carried, replaced and resumed with 
       .all()
       .map((row) => [row['date'], row['note']]);
 
-  await trader.day('2025-01-03', [note('one'), note('🙂'.repeat(4_000)), note('x'.repeat(4_001)), ['write_note', {}]], options);
+  await trader.day(
+    '2025-01-03',
+    [note('one'), note('🙂'.repeat(4_000)), note('x'.repeat(4_001)), ['write_note', {}]],
+    options,
+  );
   assert.deepEqual(notes(), [['2025-01-03', '🙂'.repeat(4_000)]]);
   await trader.day('2025-01-06', [note('two')], options);
 
@@ -143,13 +171,20 @@ test('a note belongs to its model-day: it is carried, replaced and resumed with 
   assert.ok(!('note' in without.brief) && without.tools.every(({ name }) => name !== 'write_note'));
   await answer(without, note('refused'));
   await without.end({ status: 'finished', summary: 'done' });
-  const carried = [['2025-01-06', 'two'], ['2025-01-07', 'three'], ['2025-01-08', 'three']];
+  const carried = [
+    ['2025-01-06', 'two'],
+    ['2025-01-07', 'three'],
+    ['2025-01-08', 'three'],
+  ];
   assert.deepEqual(notes().slice(1), carried);
 
   await trader.day('2025-01-03', [note('')], options);
   assert.deepEqual(notes(), [['2025-01-03', null], ...carried]);
   assert.equal((await trader.open('2025-01-06', options)).brief.note, null);
-  assert.deepEqual(STALE.all(database).map(({ date }) => date), ['2025-01-06']);
+  assert.deepEqual(
+    STALE.all(database).map(({ date }) => date),
+    ['2025-01-06'],
+  );
 });
 
 test('fills at the open, marks at the close, profit against the last close', async () => {
@@ -180,12 +215,26 @@ test('the usage of a model-day adds up to at most the largest exact integer', as
     [2n ** 63n - 1n, LARGEST], // one more is no integer of SQLite
   ];
   for (const [stored, sum] of rows) {
-    database.statement('UPDATE job_details SET prompt_tokens = ?1, requests = coalesce(?1, 0)').run(stored);
-    const usage = { promptTokens: 7, completionTokens: null, cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
+    database
+      .statement('UPDATE job_details SET prompt_tokens = ?1, requests = coalesce(?1, 0)')
+      .run(stored);
+    const usage = {
+      promptTokens: 7,
+      completionTokens: null,
+      cachedTokens: null,
+      cacheWriteTokens: null,
+      reasoningTokens: null,
+    };
     const rest = { content: '', toolCalls: [], reasoning: null, note: null };
     await session.answer({ type: 'answer', ...rest, usage });
-    const row = database.statement('SELECT prompt_tokens, completion_tokens, requests FROM job_details').get();
-    assert.deepEqual(Object.values(row ?? {}), [sum, null, Math.min(Number(stored ?? 0) + 1, LARGEST)]);
+    const row = database
+      .statement('SELECT prompt_tokens, completion_tokens, requests FROM job_details')
+      .get();
+    assert.deepEqual(Object.values(row ?? {}), [
+      sum,
+      null,
+      Math.min(Number(stored ?? 0) + 1, LARGEST),
+    ]);
   }
 });
 
@@ -210,7 +259,9 @@ test('refused orders leave no record', async () => {
     ['buy', { symbol: 'XXXX', amount: 1 }],
   ]);
   assert.deepEqual(trader.ledger(), ledger('2025-01-03 no_trade => 10000 10000 0'));
-  const usage = trader.database.statement('SELECT tool_name, calls, refused FROM tool_usage ORDER BY tool_name').all();
+  const usage = trader.database
+    .statement('SELECT tool_name, calls, refused FROM tool_usage ORDER BY tool_name')
+    .all();
   assert.deepEqual(
     usage.map((row) => ({ ...row })),
     [
@@ -296,7 +347,9 @@ test('adjusted prices are not split again', async () => {
   const trader = createTrader('');
   storePrices(trader.database, 'ORLY 2025-06-09 91 90\nORLY 2025-06-10 91 92', 'yahoo');
   trader.database
-    .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+    .statement(
+      'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)',
+    )
     .run('ORLY', '2025-06-10', 15, 1);
   await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
   await trader.day('2025-06-10', []);
@@ -311,17 +364,33 @@ test('calls after a slow tool are not run if the day ended meanwhile', async () 
       return { results: [], undated: 0 };
     },
   });
-  const call = (name: string, args: unknown) => ({ id: name, name, arguments: JSON.stringify(args) });
-  const toolCalls = [call('search_news', { query: 'AAPL' }), call('buy', { symbol: 'AAPL', amount: 1 })];
+  const call = (name: string, args: unknown) => ({
+    id: name,
+    name,
+    arguments: JSON.stringify(args),
+  });
+  const toolCalls = [
+    call('search_news', { query: 'AAPL' }),
+    call('buy', { symbol: 'AAPL', amount: 1 }),
+  ];
   const rest = { content: '', reasoning: null, usage: null, note: null };
   await session.answer({ type: 'answer', toolCalls, ...rest });
   assert.deepEqual(session.actions, []);
   const logged = trader.database.statement('SELECT role FROM reasoning_logs').all();
-  assert.deepEqual(logged.map(({ role }) => role), ['assistant']);
+  assert.deepEqual(
+    logged.map(({ role }) => role),
+    ['assistant'],
+  );
 });
 
-/** What only a bug of ours could do to a session; each is stopped where it would enter the books. */
-const bugs: [name: string, act: (session: Session, database: CommandDatabase) => Promise<unknown>, said: RegExp][] = [
+/**
+ * What only a bug of ours could do to a session; each is stopped where it would enter the books.
+ */
+const bugs: [
+  name: string,
+  act: (session: Session, database: CommandDatabase) => Promise<unknown>,
+  said: RegExp,
+][] = [
   [
     'a second end',
     async (session) => {
@@ -359,7 +428,10 @@ const bugs: [name: string, act: (session: Session, database: CommandDatabase) =>
 for (const [name, act, said] of bugs) {
   test(`an assertion stops ${name}, and the books stay unchanged`, async () => {
     const { database, open, ledger: positions } = createTrader(PRICES);
-    const error: unknown = await act(await open('2025-01-03'), database).then(String, (thrown: unknown) => thrown);
+    const error: unknown = await act(await open('2025-01-03'), database).then(
+      String,
+      (thrown: unknown) => thrown,
+    );
     assert.ok(error instanceof assert.AssertionError);
     assert.match(error.message, said);
     assert.ok(positions().length <= 1);
@@ -369,7 +441,11 @@ for (const [name, act, said] of bugs) {
 /** Commits whose positions do not add up, each of them one field away from one that does. */
 const badCommits: [name: string, change: Partial<PositionRow>, said: RegExp][] = [
   ['an action out of order', { actionId: 2 }, /actions are counted from 1/],
-  ['cash that is missing', { cash: money(1) }, /action 1 is worth its cash and its holdings at their marks/],
+  [
+    'cash that is missing',
+    { cash: money(1) },
+    /action 1 is worth its cash and its holdings at their marks/,
+  ],
   ['a share too many', { holdings: new Map([['AAPL', 2]]) }, /action 1 is worth/],
   ['a holding without a mark', { holdings: new Map([['MSFT', 1]]) }, /action 1 is worth/],
 ];
@@ -390,26 +466,49 @@ for (const [name, change, said] of badCommits) {
       dailyReturnPct: 0,
     };
     const price = { price: money(100), date: '2025-01-03' };
-    const evidence = { prices: [{ symbol: 'AAPL', heldSince: null, open: price, close: price }], splits: [], dividends: [] };
+    const evidence = {
+      prices: [{ symbol: 'AAPL', heldSince: null, open: price, close: price }],
+      splits: [],
+      dividends: [],
+    };
     const commitOf = (positions: PositionRow[]) => () =>
       database.transaction(() =>
         commitSession(
           database,
           { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 },
-          { positions, evidence, toolUsage: [], summary: '', note: null, wording: 1, completedAt: '' },
+          {
+            positions,
+            evidence,
+            toolUsage: [],
+            summary: '',
+            note: null,
+            wording: 1,
+            completedAt: '',
+          },
         ),
       );
-    assert.throws(commitOf([{ ...position, ...change }]), { name: 'AssertionError', message: said });
-    assert.throws(commitOf([]), { name: 'AssertionError', message: /a completed model-day has a position/ });
+    assert.throws(commitOf([{ ...position, ...change }]), {
+      name: 'AssertionError',
+      message: said,
+    });
+    assert.throws(commitOf([]), {
+      name: 'AssertionError',
+      message: /a completed model-day has a position/,
+    });
     commitOf([position])();
   });
 }
 
 test('a ledger takes no negative cash: an assertion stops a split at a negative mark', async () => {
-  const trader = createTrader('ORLY 2025-06-09 100 100\nORLY 2025-06-13 60 60', [['ORLY', '2025-06-10', 1, 2]]);
+  const trader = createTrader('ORLY 2025-06-09 100 100\nORLY 2025-06-13 60 60', [
+    ['ORLY', '2025-06-10', 1, 2],
+  ]);
   await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 99 }]]);
   const broken = (market: Market): Market => ({ ...market, mark: () => money(-10_000_000) });
-  await assert.rejects(trader.open('2025-06-13', { change: broken }), { name: 'AssertionError', message: /cash is -/ });
+  await assert.rejects(trader.open('2025-06-13', { change: broken }), {
+    name: 'AssertionError',
+    message: /cash is -/,
+  });
 });
 
 test('along any history the daily profits add up to the end value minus the initial cash', async () => {

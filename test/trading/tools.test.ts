@@ -64,7 +64,12 @@ const answers: [name: string, tool: string, args: unknown, answer: unknown][] = 
     { symbol: 'MSFT', amount: 2 },
     { executed: 'sell', symbol: 'MSFT', amount: 2, price: 210, cash: 10_420, holding: 3 },
   ],
-  ["today's price is only the open", 'get_price', { symbol: 'AAPL' }, { symbol: 'AAPL', date: DATE, open: 100 }],
+  [
+    "today's price is only the open",
+    'get_price',
+    { symbol: 'AAPL' },
+    { symbol: 'AAPL', date: DATE, open: 100 },
+  ],
   [
     'today by its date is only the open',
     'get_price',
@@ -135,7 +140,12 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
     { symbol: 'AAPL', amount: 101 },
     /Cannot buy 101 AAPL at 100\.00: cash is 10,000\.00, enough for 100/,
   ],
-  ['a negative amount', 'buy', { symbol: 'AAPL', amount: -50 }, /buy: amount must be a whole number .* got -50/],
+  [
+    'a negative amount',
+    'buy',
+    { symbol: 'AAPL', amount: -50 },
+    /buy: amount must be a whole number .* got -50/,
+  ],
   [
     'a negative amount to sell',
     'sell',
@@ -143,13 +153,33 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
     /sell: amount must be a whole number .* got -500/,
   ],
   ['a fraction', 'buy', { symbol: 'AAPL', amount: 1.5 }, /whole number/],
-  ['a fraction below 1, in one sentence', 'buy', { symbol: 'AAPL', amount: 0.5 }, /^buy: amount must be a whole number from 1 to \d+, got 0\.5\.$/],
+  [
+    'a fraction below 1, in one sentence',
+    'buy',
+    { symbol: 'AAPL', amount: 0.5 },
+    /^buy: amount must be a whole number from 1 to \d+, got 0\.5\.$/,
+  ],
   ['a fraction as text', 'buy', { symbol: 'AAPL', amount: '1.5' }, /whole number/],
   ['zero', 'buy', { symbol: 'AAPL', amount: 0 }, /whole number/],
   ['an amount beyond integers', 'buy', { symbol: 'AAPL', amount: 1e300 }, /whole number/],
-  ['a symbol outside the universe', 'buy', { symbol: 'TSLA', amount: 1 }, /Cannot buy TSLA: it is not among/],
-  ['a held symbol outside the universe', 'buy', { symbol: 'GONE', amount: 1 }, /Cannot buy GONE: it is not among/],
-  ['no price today', 'buy', { symbol: 'NONE', amount: 1 }, /Cannot buy NONE: it has no price on 2025-01-07/],
+  [
+    'a symbol outside the universe',
+    'buy',
+    { symbol: 'TSLA', amount: 1 },
+    /Cannot buy TSLA: it is not among/,
+  ],
+  [
+    'a held symbol outside the universe',
+    'buy',
+    { symbol: 'GONE', amount: 1 },
+    /Cannot buy GONE: it is not among/,
+  ],
+  [
+    'no price today',
+    'buy',
+    { symbol: 'NONE', amount: 1 },
+    /Cannot buy NONE: it has no price on 2025-01-07/,
+  ],
   [
     'a holding without a price today',
     'sell',
@@ -158,16 +188,31 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
   ],
   ['what is not held', 'sell', { symbol: 'AAPL', amount: 1 }, /Cannot sell AAPL: none is held/],
   ['more than is held', 'sell', { symbol: 'MSFT', amount: 6 }, /Cannot sell 6 MSFT: 5 are held/],
-  ['a price from the model', 'buy', { symbol: 'AAPL', amount: 1, price: 1 }, /buy takes no argument "price"/],
+  [
+    'a price from the model',
+    'buy',
+    { symbol: 'AAPL', amount: 1, price: 1 },
+    /buy takes no argument "price"/,
+  ],
   [
     'an identity from the model',
     'buy',
     { symbol: 'AAPL', amount: 1, signature: 'other' },
     /takes no argument "signature"/,
   ],
-  ['a date to trade on', 'sell', { symbol: 'MSFT', amount: 1, date: '2025-01-08' }, /takes no argument "date"/],
+  [
+    'a date to trade on',
+    'sell',
+    { symbol: 'MSFT', amount: 1, date: '2025-01-08' },
+    /takes no argument "date"/,
+  ],
   ['a missing amount', 'buy', { symbol: 'AAPL' }, /buy: amount is missing/],
-  ['a path as a symbol', 'buy', { symbol: '../../etc/passwd', amount: 1 }, /symbol must be a ticker symbol/],
+  [
+    'a path as a symbol',
+    'buy',
+    { symbol: '../../etc/passwd', amount: 1 },
+    /symbol must be a ticker symbol/,
+  ],
   ['a number as a symbol', 'get_price', { symbol: 5 }, /symbol must be a ticker symbol/],
   [
     'a future date',
@@ -187,14 +232,24 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
     { symbol: 'AAPL', date: '2025-1-6' },
     /date must be a date YYYY-MM-DD, got "2025-1-6"/,
   ],
-  ['the history of a stranger', 'get_price_history', { symbol: 'TSLA', days: 5 }, /TSLA is not among/],
+  [
+    'the history of a stranger',
+    'get_price_history',
+    { symbol: 'TSLA', days: 5 },
+    /TSLA is not among/,
+  ],
   [
     'too long a history',
     'get_price_history',
     { symbol: 'AAPL', days: 101 },
     /days must be a whole number from 1 to 100/,
   ],
-  ['an impossible sum', 'calculate', { expression: '1/0' }, /Cannot calculate: the result is not a finite number/],
+  [
+    'an impossible sum',
+    'calculate',
+    { expression: '1/0' },
+    /Cannot calculate: the result is not a finite number/,
+  ],
   [
     'an unknown tool',
     'short_sell',
@@ -238,20 +293,31 @@ test('no reply contains a price from the future', async () => {
 test('a refusal of absurd length is bounded', async () => {
   const absurd = 'x'.repeat(1_000_000);
   const lengthOf = async (name: string, args: unknown) => {
-    const { content } = await callTool(openDay(), { id: '1', name, arguments: JSON.stringify(args) });
+    const { content } = await callTool(openDay(), {
+      id: '1',
+      name,
+      arguments: JSON.stringify(args),
+    });
     return content.length;
   };
   assert.ok((await lengthOf(absurd, {})) < 500);
   assert.ok((await lengthOf('buy', { symbol: 'AAPL', amount: absurd })) < 500);
 });
 
-const ITEM = { date: '2025-01-06', title: 'Apple', url: 'https://news.example/a', snippet: 'It sells.' };
+const ITEM = {
+  date: '2025-01-06',
+  title: 'Apple',
+  url: 'https://news.example/a',
+  snippet: 'It sells.',
+};
 /** A day whose news finds one thing, and what it was asked for. */
 function openDayWithNews() {
   const asked: string[] = [];
   const news: NewsSearch = async (query) => {
     asked.push(query);
-    return query === 'down' ? { refusal: 'The news search failed: so it goes.' } : { results: [ITEM], undated: 2 };
+    return query === 'down'
+      ? { refusal: 'The news search failed: so it goes.' }
+      : { results: [ITEM], undated: 2 };
   };
   return { asked, day: { ...openDay(), news } };
 }
@@ -267,14 +333,25 @@ test('search_news: its results, and how many had no date', async () => {
 
 test('search_news: a failed search is a refusal', async () => {
   const { day } = openDayWithNews();
-  const { content, isRefused } = await callTool(day, { id: '1', name: 'search_news', arguments: '{"query":"down"}' });
-  assert.deepEqual([JSON.parse(content), isRefused], [{ error: 'The news search failed: so it goes.' }, true]);
+  const { content, isRefused } = await callTool(day, {
+    id: '1',
+    name: 'search_news',
+    arguments: '{"query":"down"}',
+  });
+  assert.deepEqual(
+    [JSON.parse(content), isRefused],
+    [{ error: 'The news search failed: so it goes.' }, true],
+  );
 });
 
 const badQueries: [name: string, args: unknown, error: RegExp][] = [
   ['an empty query', { query: '' }, /query must be text of 1 to 400 characters/],
   ['a query of white space', { query: ' \n\u0007 ' }, /query must be text of 1 to 400 characters/],
-  ['a query of 401 characters', { query: 'x'.repeat(401) }, /query must be text of 1 to 400 characters/],
+  [
+    'a query of 401 characters',
+    { query: 'x'.repeat(401) },
+    /query must be text of 1 to 400 characters/,
+  ],
   ['a list of queries', { query: ['a'] }, /query must be text/],
   ['no query', {}, /query is missing/],
   ['a date of its own', { query: 'a', date: '2025-12-31' }, /takes no argument "date"/],
@@ -308,7 +385,10 @@ test('the description of a tool matches what the parent checks, in plain JSON Sc
   const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
   assert.deepEqual(names(openDay()), always);
   const described = toolDescriptions(openDayWithNews().day);
-  assert.deepEqual(described.map(({ name }) => name), [...always, 'search_news']);
+  assert.deepEqual(
+    described.map(({ name }) => name),
+    [...always, 'search_news'],
+  );
   const symbol = { type: 'string', description: 'Ticker symbol, for example AAPL' };
   const object = (properties: Record<string, unknown>, required: string[]) => ({
     type: 'object',

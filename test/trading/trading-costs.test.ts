@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { fromDollars, money, toDollars } from '../../src/money.ts';
 import { type Portfolio, buy, sell } from '../../src/trading/portfolio.ts';
 import { runs } from '../support/long.ts';
-import { commissionOn, describeCosts, fillPrice, tradingCostsOf } from '../../src/trading/trading-costs.ts';
+import {
+  commissionOn,
+  describeCosts,
+  fillPrice,
+  tradingCostsOf,
+} from '../../src/trading/trading-costs.ts';
 
 const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
   tradingCostsOf({ commission_per_trade, commission_bps, slippage_bps });
@@ -45,10 +50,21 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
     buy(portfolio, order).refusal ?? '',
     /^Cannot buy 10 AAPL at 100\.00 and a commission of 5\.00: cash is 1,000\.00, enough for 9$/,
   );
-  assert.match(buy(portfolio, { ...order, wording: 1 }).refusal ?? '', /: cash is 1,000\.00$/, 'as it was told before');
-  assert.match(buy(portfolio, { ...order, amount: 11 }).refusal ?? '', /^Cannot buy 11 AAPL at 100\.00: cash is 1,000\.00, enough for 9$/);
+  assert.match(
+    buy(portfolio, { ...order, wording: 1 }).refusal ?? '',
+    /: cash is 1,000\.00$/,
+    'as in the first wording',
+  );
+  assert.match(
+    buy(portfolio, { ...order, amount: 11 }).refusal ?? '',
+    /^Cannot buy 11 AAPL at 100\.00: cash is 1,000\.00, enough for 9$/,
+  );
   const dear = { ...order, price: fromDollars(1), costs: costs(2_000, 0, 0) };
-  assert.match(buy(portfolio, dear).refusal ?? '', /enough for 0$/, 'the commission alone is more than the cash');
+  assert.match(
+    buy(portfolio, dear).refusal ?? '',
+    /enough for 0$/,
+    'the commission is more than the cash',
+  );
   const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
   assert.equal(toDollars(bought.cash), 95);
   assert.equal(toDollars((sell(bought, { ...order, amount: 9 }).portfolio as Portfolio).cash), 990);
@@ -64,33 +80,60 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
 test('a refused purchase names the most shares that cash and commission allow', () => {
   const dollars = fc.integer({ min: 1, max: 500_000 }).map((units) => money(units));
   fc.assert(
-    fc.property(dollars, dollars, fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 0, max: 5_000 }), (cash, price, perTrade, bps) => {
-      const portfolio: Portfolio = { cash, holdings: new Map() };
-      const order = { symbol: 'AAPL', price, costs: { commissionPerTrade: money(perTrade), commissionBps: bps, slippageBps: 0 } };
-      const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
-      const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);
-      assert.equal(most === 0 || buy(portfolio, { ...order, amount: most }).refusal === undefined, true, refusal);
-      assert.notEqual(buy(portfolio, { ...order, amount: most + 1 }).refusal, undefined, refusal);
-    }),
+    fc.property(
+      dollars,
+      dollars,
+      fc.integer({ min: 0, max: 50_000 }),
+      fc.integer({ min: 0, max: 5_000 }),
+      (cash, price, perTrade, bps) => {
+        const portfolio: Portfolio = { cash, holdings: new Map() };
+        const order = {
+          symbol: 'AAPL',
+          price,
+          costs: { commissionPerTrade: money(perTrade), commissionBps: bps, slippageBps: 0 },
+        };
+        const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
+        const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);
+        assert.equal(
+          most === 0 || buy(portfolio, { ...order, amount: most }).refusal === undefined,
+          true,
+          refusal,
+        );
+        assert.notEqual(buy(portfolio, { ...order, amount: most + 1 }).refusal, undefined, refusal);
+      },
+    ),
     { numRuns: runs(200, 5_000) },
   );
 });
 
 test('without trading costs the prompt does not mention them', () => {
   assert.equal(describeCosts(costs(0, 0, 0)), null);
-  assert.deepEqual(describeCosts(costs(1, 2, 3)), { commissionPerTrade: 1, commissionBps: 2, slippageBps: 3 });
+  assert.deepEqual(describeCosts(costs(1, 2, 3)), {
+    commissionPerTrade: 1,
+    commissionBps: 2,
+    slippageBps: 3,
+  });
 });
 
 test('costs are never in favour of the trader, and never take cash below zero', () => {
   const parts = fc.integer({ min: 0, max: 50_000_000 }).map((number) => number / 10_000);
   const price = fc.integer({ min: 1, max: 100_000_000 }).map(money);
   fc.assert(
-    fc.property(parts, parts, price, fc.integer({ min: 1, max: 1_000 }), (commissionBps, slippageBps, open, amount) => {
-      const chosen = costs(0, commissionBps, slippageBps);
-      assert.ok(fillPrice(open, 'buy', chosen) >= open && fillPrice(open, 'sell', chosen) <= open);
-      const order = { symbol: 'A', amount, price: fillPrice(open, 'buy', chosen), costs: chosen };
-      const { portfolio } = buy({ cash: money(10_000_000_000), holdings: new Map() }, order);
-      if (portfolio !== undefined) assert.ok(portfolio.cash >= 0 && portfolio.cash <= 10_000_000_000 - amount * open);
-    }),
+    fc.property(
+      parts,
+      parts,
+      price,
+      fc.integer({ min: 1, max: 1_000 }),
+      (commissionBps, slippageBps, open, amount) => {
+        const chosen = costs(0, commissionBps, slippageBps);
+        assert.ok(
+          fillPrice(open, 'buy', chosen) >= open && fillPrice(open, 'sell', chosen) <= open,
+        );
+        const order = { symbol: 'A', amount, price: fillPrice(open, 'buy', chosen), costs: chosen };
+        const { portfolio } = buy({ cash: money(10_000_000_000), holdings: new Map() }, order);
+        if (portfolio !== undefined)
+          assert.ok(portfolio.cash >= 0 && portfolio.cash <= 10_000_000_000 - amount * open);
+      },
+    ),
   );
 });

@@ -12,7 +12,10 @@ import type { TradingDay } from '../../src/trading/trading-day.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { storePrices } from '../support/prices.ts';
 
-/** SHA-256 of everything below in the words of each version. Files out there were made with them: rows are only ever added. */
+/**
+ * SHA-256 of everything below in the words of each version. Files out there were made with them:
+ * rows are only ever added.
+ */
 const released: Record<Wording, string> = {
   1: '8841a1f3ba35e1ce007eef7dc47eec6d810d7529fcbd20b04d9c4881da14e291',
   2: '2f4546459e78b2b8da0474106ab3d3d311e280e540e9e4e4193f3392e20927df',
@@ -22,7 +25,14 @@ const WHAT_TO_DO =
   'what a model reads has changed, so files of before would not replay: restore it, or add a version in src/agent/wording.ts, ' +
   'keep the former functions for the version before, and add the hash of the new one here';
 
-const brief: Brief = { date: '2025-01-07', cash: 9000.5, portfolioValue: 10_020.5, holdings: [], quotes: [{ symbol: 'AAPL', previousClose: null, open: 1.5 }], costs: null };
+const brief: Brief = {
+  date: '2025-01-07',
+  cash: 9000.5,
+  portfolioValue: 10_020.5,
+  holdings: [],
+  quotes: [{ symbol: 'AAPL', previousClose: null, open: 1.5 }],
+  costs: null,
+};
 const briefs: [Brief, prompt: string | null][] = [
   [brief, null],
   [{ ...brief, note: null, holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }] }, 'Be bold.'],
@@ -40,23 +50,58 @@ const briefs: [Brief, prompt: string | null][] = [
 const order = (amount: unknown, symbol = 'AAPL') => ({ symbol, amount });
 /** A call for every reply and every refusal. */
 const calls: [tool: string, args: unknown][] = [
-  ['buy', order(3)], ['buy', order(3, 'GONE')], ['buy', order(1, 'NONE')], ['buy', order(200)], ['buy', order(98)], ['buy', order(19_780, 'TINY')], ['buy', order(-1)],
-  ['buy', order('x'.repeat(100))], ['buy', { symbol: 'AAPL' }], ['buy', { ...order(1), price: 1 }], ['buy', order(1, '')], ['buy', []], ['buy', '{'],
-  ['sell', order(1)], ['sell', order(9, 'GONE')], ['sell', order(9)], ['sell', order(1, 'MSFT')], ['sell', order(1, 'TINY')],
-  ['get_price', { symbol: 'AAPL' }], ['get_price', { symbol: 'AAPL', date: '2025-01-06' }], ['get_price', { symbol: 'AAPL', date: '2025-01-08' }],
-  ['get_price', { symbol: 'AAPL', date: '2025-01-01' }], ['get_price', { symbol: 'AAPL', date: 'today' }], ['get_price', { symbol: 'X' }],
-  ['get_price_history', { symbol: 'AAPL', days: 2 }], ['get_price_history', { symbol: 'AAPL', days: 101 }], ['get_price_history', { symbol: 'X', days: 1 }],
-  ['get_portfolio', {}], ['get_portfolio', ''],
-  ['calculate', { expression: '2 ^ 3 + max(1, 2)' }], ['calculate', { expression: '1 +' }], ['calculate', { expression: '(1' }], ['calculate', { expression: 'x' }],
-  ['calculate', { expression: '1 / 0' }], ['calculate', { expression: 'max(1 2)' }], ['calculate', { expression: '1'.repeat(501) }], ['calculate', { expression: 5 }],
-  ['search_news', { query: '' }], ['search_news', { query: 'x'.repeat(401) }], ['write_note', { text: 'é😀' }], ['write_note', { text: 'x'.repeat(4_001) }],
+  ['buy', order(3)],
+  ['buy', order(3, 'GONE')],
+  ['buy', order(1, 'NONE')],
+  ['buy', order(200)],
+  ['buy', order(98)],
+  ['buy', order(19_780, 'TINY')],
+  ['buy', order(-1)],
+  ['buy', order('x'.repeat(100))],
+  ['buy', { symbol: 'AAPL' }],
+  ['buy', { ...order(1), price: 1 }],
+  ['buy', order(1, '')],
+  ['buy', []],
+  ['buy', '{'],
+  ['sell', order(1)],
+  ['sell', order(9, 'GONE')],
+  ['sell', order(9)],
+  ['sell', order(1, 'MSFT')],
+  ['sell', order(1, 'TINY')],
+  ['get_price', { symbol: 'AAPL' }],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-06' }],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-08' }],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-01' }],
+  ['get_price', { symbol: 'AAPL', date: 'today' }],
+  ['get_price', { symbol: 'X' }],
+  ['get_price_history', { symbol: 'AAPL', days: 2 }],
+  ['get_price_history', { symbol: 'AAPL', days: 101 }],
+  ['get_price_history', { symbol: 'X', days: 1 }],
+  ['get_portfolio', {}],
+  ['get_portfolio', ''],
+  ['calculate', { expression: '2 ^ 3 + max(1, 2)' }],
+  ['calculate', { expression: '1 +' }],
+  ['calculate', { expression: '(1' }],
+  ['calculate', { expression: 'x' }],
+  ['calculate', { expression: '1 / 0' }],
+  ['calculate', { expression: 'max(1 2)' }],
+  ['calculate', { expression: '1'.repeat(501) }],
+  ['calculate', { expression: 5 }],
+  ['search_news', { query: '' }],
+  ['search_news', { query: 'x'.repeat(401) }],
+  ['write_note', { text: 'é😀' }],
+  ['write_note', { text: 'x'.repeat(4_001) }],
   ['look_up', {}],
 ];
 
 async function sample(wording: Wording): Promise<string> {
   const words = wordsOf(wording);
   const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
-  const summaries = [words.summary({ content: 'Done.', note: null }), words.summary({ content: '', note: 'Cut off.' }), words.stepLimit(7)];
+  const summaries = [
+    words.summary({ content: 'Done.', note: null }),
+    words.summary({ content: '', note: 'Cut off.' }),
+    words.stepLimit(7),
+  ];
   const news = async () => ({ results: [], undated: 0 });
   const days = [dayOf(wording, 9_900, {}), dayOf(wording, 0, { news, note: null })];
   const replies = [];
@@ -66,16 +111,41 @@ async function sample(wording: Wording): Promise<string> {
       const { content, action } = await runTool(day, { id: '1', name, arguments: text });
       replies.push({ name, args, content, cash: action?.portfolio.cash });
     }
-  return JSON.stringify({ openings, summaries, tools: days.map(toolDescriptions), replies, universe: nasdaq100 }, null, 1);
+  return JSON.stringify(
+    { openings, summaries, tools: days.map(toolDescriptions), replies, universe: nasdaq100 },
+    null,
+    1,
+  );
 }
 
-function dayOf(wording: Wording, cash: number, extras: Pick<TradingDay, 'news' | 'note'>): TradingDay {
+function dayOf(
+  wording: Wording,
+  cash: number,
+  extras: Pick<TradingDay, 'news' | 'note'>,
+): TradingDay {
   const database = openDatabase(':memory:');
-  storePrices(database, 'AAPL 2025-01-06 96 98\nAAPL 2025-01-07 100 777\nAAPL 2025-01-08 888 999\nGONE 2025-01-06 50 51\nTINY 2025-01-07 0.5 0.5');
+  storePrices(
+    database,
+    'AAPL 2025-01-06 96 98\nAAPL 2025-01-07 100 777\nAAPL 2025-01-08 888 999\nGONE 2025-01-06 50 51\nTINY 2025-01-07 0.5 0.5',
+  );
   const universe = new Set(['AAPL', 'MSFT', 'NONE', 'TINY']);
   const costs = { commissionPerTrade: fromDollars(2), commissionBps: 0, slippageBps: 10 };
-  const portfolio = { cash: fromDollars(cash), holdings: new Map([['AAPL', 4], ['GONE', 9], ['TINY', 1]]) };
-  return { market: openMarket(database, '2025-01-07', [...universe]), universe, costs, portfolio, wording, ...extras };
+  const portfolio = {
+    cash: fromDollars(cash),
+    holdings: new Map([
+      ['AAPL', 4],
+      ['GONE', 9],
+      ['TINY', 1],
+    ]),
+  };
+  return {
+    market: openMarket(database, '2025-01-07', [...universe]),
+    universe,
+    costs,
+    portfolio,
+    wording,
+    ...extras,
+  };
 }
 
 test('what models read is as it was released, in every version', async () => {
@@ -84,6 +154,10 @@ test('what models read is as it was released, in every version', async () => {
     assert.ok(wording !== undefined);
     assert.equal(hash('sha256', await sample(wording)), released[wording], WHAT_TO_DO);
   }
-  assert.equal(Math.max(...Object.keys(released).map(Number)), WORDING, 'the last version is what models read now');
+  assert.equal(
+    Math.max(...Object.keys(released).map(Number)),
+    WORDING,
+    'the last version is what models read now',
+  );
   assert.equal(wordingOf(WORDING + 1), undefined);
 });

@@ -6,7 +6,13 @@ import type { ApiDialect } from '../../src/domain.ts';
 import type { Addition, Endpoint } from '../../src/protocol.ts';
 import { storedLeftOut } from '../../src/worker/left-out.ts';
 import { realAgentHere } from '../support/agent-here.ts';
-import { type Behaviour, type ModelRequest, type Reply, says, startModelServer } from '../support/model-server.ts';
+import {
+  type Behaviour,
+  type ModelRequest,
+  type Reply,
+  says,
+  startModelServer,
+} from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { until } from '../support/until.ts';
@@ -17,8 +23,23 @@ const DAYS = { start_date: '2025-10-06', end_date: '2025-10-07' };
 
 const answerOf: Record<ApiDialect, Reply> = {
   chat: says('Held.'),
-  responses: { body: { id: 'r', status: 'completed', output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Held.' }] }] } },
-  messages: { body: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'Held.' }], stop_reason: 'end_turn' } },
+  responses: {
+    body: {
+      id: 'r',
+      status: 'completed',
+      output: [
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Held.' }] },
+      ],
+    },
+  },
+  messages: {
+    body: {
+      id: 'm',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Held.' }],
+      stop_reason: 'end_turn',
+    },
+  },
 };
 
 interface Row {
@@ -53,7 +74,10 @@ const rows: Record<Exclude<Addition, 'prompt_cache_key'>, Row> = {
     api: 'responses',
     isIn: ({ reasoning }) => reasoning?.summary !== undefined,
     errors: [
-      { param: 'reasoning.summary', message: 'Your organization must be verified to generate summaries.' },
+      {
+        param: 'reasoning.summary',
+        message: 'Your organization must be verified to generate summaries.',
+      },
       { message: 'This model has no `reasoning`' },
       { param: 'reasoning_effort', message: 'Not here.' },
     ],
@@ -68,19 +92,29 @@ const rows: Record<Exclude<Addition, 'prompt_cache_key'>, Row> = {
   thinking: {
     api: 'messages',
     isIn: ({ thinking }) => thinking !== undefined,
-    errors: [{ message: 'adaptive thinking is not supported on this model' }, { message: 'thinking.type: Input tag not expected' }],
+    errors: [
+      { message: 'adaptive thinking is not supported on this model' },
+      { message: 'thinking.type: Input tag not expected' },
+    ],
     own: { extra_body: { thinking: { type: 'adaptive' } } },
   },
   cache_control: {
     api: 'messages',
     isIn: (body) => JSON.stringify(body).includes('"cache_control"'),
-    errors: [{ message: 'system.0.cache_control: Extra inputs are not permitted' }, { message: 'cache_control is unknown' }],
+    errors: [
+      { message: 'system.0.cache_control: Extra inputs are not permitted' },
+      { message: 'cache_control is unknown' },
+    ],
     own: { extra_body: { cache_control: { type: 'ephemeral' } } },
   },
 };
 
-const refusing = ({ api, isIn }: Row, error: object, status: number): Behaviour =>
-  ({ body }) => (isIn(body) ? { status, body: { error: { type: 'invalid_request_error', ...error } } } : answerOf[api]);
+const refusing =
+  ({ api, isIn }: Row, error: object, status: number): Behaviour =>
+  ({ body }) =>
+    isIn(body)
+      ? { status, body: { error: { type: 'invalid_request_error', ...error } } }
+      : answerOf[api];
 
 for (const [name, row] of Object.entries(rows)) {
   for (const [index, error] of row.errors.entries()) {
@@ -95,8 +129,13 @@ for (const [name, row] of Object.entries(rows)) {
       });
       const { status: end, warnings } = await service.runJob(DAYS);
       assert.equal(end, 'completed');
-      assert.deepEqual(server.requests.map(({ body }) => row.isIn(body)), [true, false, false]);
-      const told = warnings.filter((warning: string) => warning.includes(`is asked without ${name}`));
+      assert.deepEqual(
+        server.requests.map(({ body }) => row.isIn(body)),
+        [true, false, false],
+      );
+      const told = warnings.filter((warning: string) =>
+        warning.includes(`is asked without ${name}`),
+      );
       assert.equal(told.length, 1, JSON.stringify(warnings));
       assert.ok(told[0].includes(error.message), told[0]);
     });
@@ -104,17 +143,28 @@ for (const [name, row] of Object.entries(rows)) {
 
   test(`${name}: what the entry sets is never left out`, async (t) => {
     const [error] = row.errors;
-    const server = await startModelServer(t, refusing({ ...row, isIn: () => true }, error ?? {}, 400));
+    const server = await startModelServer(
+      t,
+      refusing({ ...row, isIn: () => true }, error ?? {}, 400),
+    );
     const service = await startProdService(t, {
       agent: await realAgentHere(),
-      models: [{ signature: 'm', openai_base_url: server.baseUrl, api: row.api, ...row.entry, ...row.own }],
+      models: [
+        { signature: 'm', openai_base_url: server.baseUrl, api: row.api, ...row.entry, ...row.own },
+      ],
     });
-    const { status, warnings, details } = await service.runJob({ ...DAYS, end_date: DAYS.start_date });
+    const { status, warnings, details } = await service.runJob({
+      ...DAYS,
+      end_date: DAYS.start_date,
+    });
     assert.equal(status, 'failed');
     assert.ok(details[0].error.includes(error?.message), details[0].error);
     const first = server.requests[0]?.body;
     assert.ok(row.isIn(first), JSON.stringify(first));
-    assert.ok(!warnings?.some((warning: string) => warning.includes(`without ${name}`)), JSON.stringify(warnings));
+    assert.ok(
+      !warnings?.some((warning: string) => warning.includes(`without ${name}`)),
+      JSON.stringify(warnings),
+    );
     assert.ok(server.requests.every(({ body }) => row.isIn(body)));
   });
 }
@@ -124,30 +174,61 @@ test('reasoning where the entry sets an effort is its own: the model-day fails',
   const server = await startModelServer(t, [{ status: 400, body: { error } }]);
   const service = await startProdService(t, {
     agent: await realAgentHere(),
-    models: [{ signature: 'm', openai_base_url: server.baseUrl, api: 'responses', reasoning_effort: 'high' }],
+    models: [
+      {
+        signature: 'm',
+        openai_base_url: server.baseUrl,
+        api: 'responses',
+        reasoning_effort: 'high',
+      },
+    ],
   });
   assert.equal((await service.runJob(DAYS)).status, 'failed');
-  assert.ok(server.requests.every(({ body }) => body.reasoning.effort === 'high' && body.reasoning.summary === 'auto'));
+  assert.ok(
+    server.requests.every(
+      ({ body }) => body.reasoning.effort === 'high' && body.reasoning.summary === 'auto',
+    ),
+  );
 });
 
 test('prompt_cache_key: refused, it is left out of every later request', async (t) => {
   const isIn = (body: any) => body.prompt_cache_key !== undefined;
   const row: Row = { api: 'responses', isIn, errors: [], own: {} };
-  const server = await startModelServer(t, refusing(row, { param: 'prompt_cache_key', message: 'Unknown parameter.' }, 400));
+  const server = await startModelServer(
+    t,
+    refusing(row, { param: 'prompt_cache_key', message: 'Unknown parameter.' }, 400),
+  );
   const endpoint: Endpoint = {
-    ...{ kind: 'provider', api: 'responses', baseUrl: server.baseUrl, apiKey: null, leftOut: [], parameters: { model: 'm' } },
+    ...{
+      kind: 'provider',
+      api: 'responses',
+      baseUrl: server.baseUrl,
+      apiKey: null,
+      leftOut: [],
+      parameters: { model: 'm' },
+    },
     ...{ stream: 'off', cacheKey: 'abc', requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },
   };
   const refused: (readonly Addition[])[] = [];
-  const model = createProviderModel(endpoint, { tools: [], onFailure: () => {}, onRefused: (names) => void refused.push(names) });
+  const model = createProviderModel(endpoint, {
+    tools: [],
+    onFailure: () => {},
+    onRefused: (names) => void refused.push(names),
+  });
   const conversation = [{ role: 'user', content: 'Good morning' }] as const;
   await model(conversation);
   await model(conversation);
   assert.deepEqual(refused, [['prompt_cache_key']]);
-  assert.deepEqual(server.requests.map(({ body }) => body.prompt_cache_key), ['abc', undefined, undefined]);
+  assert.deepEqual(
+    server.requests.map(({ body }) => body.prompt_cache_key),
+    ['abc', undefined, undefined],
+  );
 });
 
-/** One call of a tool with what has to go back, and then the end, in the form of each dialect; `turn` from 1. */
+/**
+ * One call of a tool with what has to go back, and then the end, in the form of each dialect;
+ * `turn` from 1.
+ */
 const turnOf: Record<'responses' | 'messages', (turn: number) => Reply> = {
   responses: (turn) =>
     turn > 2
@@ -157,25 +238,50 @@ const turnOf: Record<'responses' | 'messages', (turn: number) => Reply> = {
             id: 'r',
             status: 'completed',
             output: [
-              { type: 'reasoning', id: `rs_${turn}`, summary: [], encrypted_content: `secret thought ${turn}` },
-              { type: 'function_call', call_id: `call_${turn}`, name: 'buy', arguments: '{"symbol":"AAPL","amount":1}' },
+              {
+                type: 'reasoning',
+                id: `rs_${turn}`,
+                summary: [],
+                encrypted_content: `secret thought ${turn}`,
+              },
+              {
+                type: 'function_call',
+                call_id: `call_${turn}`,
+                name: 'buy',
+                arguments: '{"symbol":"AAPL","amount":1}',
+              },
             ],
           },
         },
   messages: (turn) => {
     if (turn > 2) return answerOf.messages;
     const thought = { type: 'thinking', thinking: '', signature: `secret thought ${turn}` };
-    const use = { type: 'tool_use', id: `toolu_${turn}`, name: 'buy', input: { symbol: 'AAPL', amount: 1 } };
+    const use = {
+      type: 'tool_use',
+      id: `toolu_${turn}`,
+      name: 'buy',
+      input: { symbol: 'AAPL', amount: 1 },
+    };
     const isPaused = turn === 1;
-    const content = isPaused ? [thought, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }] : [thought, use];
-    return { body: { id: 'm', role: 'assistant', content, stop_reason: isPaused ? 'pause_turn' : 'tool_use' } };
+    const content = isPaused
+      ? [thought, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }]
+      : [thought, use];
+    return {
+      body: {
+        id: 'm',
+        role: 'assistant',
+        content,
+        stop_reason: isPaused ? 'pause_turn' : 'tool_use',
+      },
+    };
   },
 };
 
 const LEFT_OUT = `SELECT 1 FROM simulation_runs WHERE left_out <> '[]'`;
 
 /** How many answers of its own a request carries back. */
-const answersIn = ({ body }: ModelRequest): number => JSON.stringify(body).split('secret thought').length - 1;
+const answersIn = ({ body }: ModelRequest): number =>
+  JSON.stringify(body).split('secret thought').length - 1;
 
 for (const api of ['responses', 'messages'] as const) {
   for (const step of [1, 2, 3]) {
@@ -183,7 +289,8 @@ for (const api of ['responses', 'messages'] as const) {
       const refused = api === 'responses' ? 'include' : 'thinking';
       const turns: number[] = [];
       const behaviour: Behaviour = (request) => {
-        if (request.body[refused] !== undefined) return { status: 400, body: { error: { message: `${refused} is unknown` } } };
+        if (request.body[refused] !== undefined)
+          return { status: 400, body: { error: { message: `${refused} is unknown` } } };
         const turn = answersIn(request) + 1;
         turns.push(turn);
         const isFirst = turns.filter((one) => one === turn).length === 1;
@@ -193,17 +300,32 @@ for (const api of ['responses', 'messages'] as const) {
       const entry = { signature: 'm', openai_base_url: server.baseUrl, api };
       const agent = await realAgentHere();
       const first = await startProdService(t, { agent, models: [entry] });
-      const { body } = await first.post('/simulate/trigger', { ...DAYS, end_date: DAYS.start_date });
+      const { body } = await first.post('/simulate/trigger', {
+        ...DAYS,
+        end_date: DAYS.start_date,
+      });
       await server.untilAsked(step + 1);
       await until('the refusal to be stored', () => first.database.statement(LEFT_OUT).get());
       await first.stop();
-      const later = await startProdService(t, { agent, models: [entry], folder: first.folder, prices: '' });
+      const later = await startProdService(t, {
+        agent,
+        models: [entry],
+        folder: first.folder,
+        prices: '',
+      });
       const { status, details, warnings } = await later.waitForJob(body.job_id);
       assert.deepEqual([status, details[0].steps], ['completed', 3], details[0].error);
-      assert.deepEqual(turns, [1, 2, 3].flatMap((turn) => (turn === step ? [turn, turn] : [turn])), 'no answer was paid for twice');
+      assert.deepEqual(
+        turns,
+        [1, 2, 3].flatMap((turn) => (turn === step ? [turn, turn] : [turn])),
+        'no answer was paid for twice',
+      );
       const named = server.requests.filter((request) => request.body[refused] !== undefined);
       assert.equal(named.length, 1, 'what was refused is left out after the restart too');
-      assert.equal(warnings.filter((warning: string) => warning.includes(`without ${refused}`)).length, 1);
+      assert.equal(
+        warnings.filter((warning: string) => warning.includes(`without ${refused}`)).length,
+        1,
+      );
       await assertReplays(later.database);
       const { body: reasoning } = await later.get('/reasoning?include_full_conversation=true');
       assert.ok(!JSON.stringify(reasoning).includes('secret thought'));
@@ -212,10 +334,14 @@ for (const api of ['responses', 'messages'] as const) {
 }
 
 /** The messages of a day's log before its third step, by dialect: what a crash may leave of it. */
-const before = { responses: ['system', 'user', 'assistant', 'tool', 'assistant', 'tool'], messages: ['system', 'user', 'assistant', 'assistant', 'tool'] };
+const before = {
+  responses: ['system', 'user', 'assistant', 'tool', 'assistant', 'tool'],
+  messages: ['system', 'user', 'assistant', 'assistant', 'tool'],
+};
 
 for (const api of ['responses', 'messages'] as const) {
-  for (const kept of [...before[api].keys()].slice(1)) { // the prompt's two messages are one write
+  for (const kept of [...before[api].keys()].slice(1)) {
+    // the prompt's two messages are one write
     test(`${api}: a crash that left ${kept + 1} messages of the day costs no answered request again`, async (t) => {
       const turns: number[] = [];
       let hasCrashed = false;
@@ -228,11 +354,19 @@ for (const api of ['responses', 'messages'] as const) {
       const models = [{ signature: 'm', openai_base_url: server.baseUrl, api }];
       const agent = await realAgentHere();
       const first = await startProdService(t, { agent, models });
-      const { body } = await first.post('/simulate/trigger', { ...DAYS, end_date: DAYS.start_date });
+      const { body } = await first.post('/simulate/trigger', {
+        ...DAYS,
+        end_date: DAYS.start_date,
+      });
       await server.untilAsked(3);
-      const log = first.database.statement('SELECT role FROM reasoning_logs ORDER BY message_index');
+      const log = first.database.statement(
+        'SELECT role FROM reasoning_logs ORDER BY message_index',
+      );
       await until('its messages', () => log.all().length === before[api].length);
-      assert.deepEqual(log.all().map(({ role }) => role), before[api]);
+      assert.deepEqual(
+        log.all().map(({ role }) => role),
+        before[api],
+      );
       await first.stop();
       const database = new DatabaseSync(`${first.folder}/jobs.db`);
       database.prepare('DELETE FROM reasoning_logs WHERE message_index > ?').run(kept);
@@ -250,20 +384,39 @@ for (const api of ['responses', 'messages'] as const) {
 }
 
 test('an entry that moved in the middle of a day: its blocks stay where they were made, and the day fails with a sentence', async (t) => {
-  const server = await startModelServer(t, (request) => (answersIn(request) === 0 ? turnOf.responses(1) : 'never'));
-   const elsewhere = await startModelServer(t, [answerOf.responses]);
+  const server = await startModelServer(t, (request) =>
+    answersIn(request) === 0 ? turnOf.responses(1) : 'never',
+  );
+  const elsewhere = await startModelServer(t, [answerOf.responses]);
   const failures: string[] = [];
   const asked: Endpoint = {
-    ...{ kind: 'provider', api: 'responses', baseUrl: server.baseUrl, apiKey: null, leftOut: [], parameters: { model: 'm' } },
+    ...{
+      kind: 'provider',
+      api: 'responses',
+      baseUrl: server.baseUrl,
+      apiKey: null,
+      leftOut: [],
+      parameters: { model: 'm' },
+    },
     ...{ stream: 'off', cacheKey: null, requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },
   };
   const modelAt = (changes: Partial<Endpoint>) =>
-    createProviderModel({ ...asked, ...changes }, { tools: [], onFailure: ({ reason }) => void failures.push(reason) });
+    createProviderModel(
+      { ...asked, ...changes },
+      { tools: [], onFailure: ({ reason }) => void failures.push(reason) },
+    );
   const question = { role: 'user', content: 'Good morning' } as const;
   const { content, toolCalls, carried } = await modelAt({})([question]);
   const conversation = [question, { role: 'assistant', content, toolCalls, carried } as const];
-  for (const moved of [{ baseUrl: elsewhere.baseUrl }, { parameters: { model: 'other' } }, { api: 'messages' as const }])
-    await assert.rejects(modelAt(moved)(conversation), /^Error: The day began with m at http.* \(responses\), whose thoughts .* cannot read/);
+  for (const moved of [
+    { baseUrl: elsewhere.baseUrl },
+    { parameters: { model: 'other' } },
+    { api: 'messages' as const },
+  ])
+    await assert.rejects(
+      modelAt(moved)(conversation),
+      /^Error: The day began with m at http.* \(responses\), whose thoughts .* cannot read/,
+    );
   assert.deepEqual([server.requests.length, elsewhere.requests.length, failures.length], [1, 0, 0]);
 });
 

@@ -67,10 +67,17 @@ for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
       settings: { deploymentMode, openaiApiKey: null },
     });
     const status = await service.runJob(WEEK);
-    assert.deepEqual([status.status, status.progress.completed], ['completed', 16], JSON.stringify(status));
+    assert.deepEqual(
+      [status.status, status.progress.completed],
+      ['completed', 16],
+      JSON.stringify(status),
+    );
     for (const [model, text] of Object.entries(ledgers))
       assert.deepEqual(ledgerOf(service.database, model), ledger(text), model);
-    assert.match(ledgerOf(service.database, 'our-random').join('\n'), /2025-11-06 buy (AAPL|MSFT) /);
+    assert.match(
+      ledgerOf(service.database, 'our-random').join('\n'),
+      /2025-11-06 buy (AAPL|MSFT) /,
+    );
     const warnings = status.warnings?.filter((warning: string) => warning.includes('cost'));
     assert.deepEqual(warnings ?? [], [], 'a cost limit has nothing to say about them');
     for (const { cost_usd, prompt_tokens, steps } of status.details)
@@ -79,16 +86,41 @@ for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
 }
 
 test('the day of a baseline can be read like any conversation', async (t) => {
-  const service = await startTestService(t, { agent: await realAgentHere(), configuration, prices: PRICES });
+  const service = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration,
+    prices: PRICES,
+  });
   await service.runJob({ ...WEEK, end_date: WEEK.start_date });
-  const { body } = await service.get('/reasoning?model=our-momentum&include_full_conversation=true');
+  const { body } = await service.get(
+    '/reasoning?model=our-momentum&include_full_conversation=true',
+  );
   const roles = body.sessions[0].conversation.map(({ role, tool_name }: any) => tool_name ?? role);
-  const lookups = ['assistant', 'get_price_history', 'get_price_history', 'assistant', 'get_price_history'];
+  const lookups = [
+    'assistant',
+    'get_price_history',
+    'get_price_history',
+    'assistant',
+    'get_price_history',
+  ];
   assert.deepEqual(roles, [
-    ...['system', 'user', ...lookups, 'assistant', 'get_price', 'get_price', 'assistant', 'buy', 'assistant'],
+    ...[
+      'system',
+      'user',
+      ...lookups,
+      'assistant',
+      'get_price',
+      'get_price',
+      'assistant',
+      'buy',
+      'assistant',
+    ],
   ]);
   assert.match(body.sessions[0].conversation[1].content, /Today's date: 2025-11-06/);
-  assert.match(body.sessions[0].session_summary, /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./);
+  assert.match(
+    body.sessions[0].session_summary,
+    /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./,
+  );
 });
 
 interface Finished {
@@ -101,8 +133,16 @@ let finished: Promise<Finished> | undefined;
 
 /** A finished day of momentum, made once: the database that each of the next tests begins with. */
 async function finishDay(t: TestContext): Promise<Finished> {
-  const service = await startTestService(t, { agent: await realAgentHere(), configuration, prices: PRICES });
-  const { job_id: jobId } = await service.runJob({ ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] });
+  const service = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration,
+    prices: PRICES,
+  });
+  const { job_id: jobId } = await service.runJob({
+    ...WEEK,
+    end_date: WEEK.start_date,
+    models: ['our-momentum'],
+  });
   const log = logOf(service);
   await service.stop();
   return { database: readFileSync(service.settings.databasePath), jobId, log };
@@ -114,15 +154,28 @@ for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
     const folder = temporaryFolder(t);
     writeFileSync(join(folder, 'jobs.db'), database);
     cutAfter(join(folder, 'jobs.db'), messages);
-    const second = await startTestService(t, { agent: await realAgentHere(), configuration, folder });
+    const second = await startTestService(t, {
+      agent: await realAgentHere(),
+      configuration,
+      folder,
+    });
     assert.equal((await second.waitForJob(jobId)).status, 'completed');
     assert.deepEqual(logOf(second), log);
-    assert.deepEqual(ledgerOf(second.database, 'our-momentum'), ledger(ledgers['our-momentum']).slice(0, 1));
+    assert.deepEqual(
+      ledgerOf(second.database, 'our-momentum'),
+      ledger(ledgers['our-momentum']).slice(0, 1),
+    );
   });
 }
 
-function logOf({ database }: { database: { statement(sql: string): { all(): unknown[] } } }): unknown[] {
-  return database.statement('SELECT session_id, message_index, role, content FROM reasoning_logs').all();
+function logOf({
+  database,
+}: {
+  database: { statement(sql: string): { all(): unknown[] } };
+}): unknown[] {
+  return database
+    .statement('SELECT session_id, message_index, role, content FROM reasoning_logs')
+    .all();
 }
 
 /** Brings the one model-day of a database back to where so many messages of it were logged. */
@@ -142,7 +195,11 @@ test('an unknown baseline is an error of the configuration that names its place'
     { signature: 'a', enabled: true },
     { signature: 'b', basemodel: 'baseline/hodl', enabled: true },
   ];
-  const service = await startTestService(t, { agent: await realAgentHere(), configuration: { models }, prices: PRICES });
+  const service = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration: { models },
+    prices: PRICES,
+  });
   const { status, body } = await service.post('/simulate/trigger', WEEK);
   assert.equal(status, 500);
   assert.match(
@@ -153,14 +210,22 @@ test('an unknown baseline is an error of the configuration that names its place'
 
 test('without a configuration a baseline trades as its entry was stored; one of a job from before that trades as nothing else', async (t) => {
   const slow = { ...configuration, models: configuration.models.slice(0, 1) };
-  const first = await startTestService(t, { agent: await realAgentHere(), configuration: slow, prices: PRICES });
+  const first = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration: slow,
+    prices: PRICES,
+  });
   const { job_id } = await first.runJob({ ...WEEK, end_date: WEEK.start_date });
   const stored = ledgerOf(first.database, 'our-buy-and-hold');
   await first.stop();
   const path = `${first.folder}/jobs.db`;
   const restart = async () => {
     cutAfter(path, 2);
-    const second = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder });
+    const second = await startTestService(t, {
+      agent: await realAgentHere(),
+      configuration: null,
+      folder: first.folder,
+    });
     const { status, details } = await second.waitForJob(job_id);
     const made = ledgerOf(second.database, 'our-buy-and-hold');
     await second.stop();
@@ -171,7 +236,8 @@ test('without a configuration a baseline trades as its entry was stored; one of 
   const database = new DatabaseSync(path);
   database.exec('UPDATE simulation_runs SET entry = NULL, family = NULL');
   database.close();
-  const refusal = "The server configuration, which defines 'our-buy-and-hold', is missing or broken";
+  const refusal =
+    "The server configuration, which defines 'our-buy-and-hold', is missing or broken";
   assert.deepEqual(await restart(), ['failed', refusal, []]);
   writeFileSync(first.settings.configurationPath, '{');
   assert.deepEqual(await restart(), ['failed', refusal, []]);

@@ -8,32 +8,124 @@ import { temporaryFolder } from '../support/service.ts';
 
 const MB = 1024 * 1024;
 const limits = (files: number | 'unlimited', processes: number | 'unlimited') =>
-  ['Limit Soft Limit Hard Limit Units', `Max processes   ${processes} ${processes} processes`, `Max open files   ${files} ${files} files`].join('\n');
+  [
+    'Limit Soft Limit Hard Limit Units',
+    `Max processes   ${processes} ${processes} processes`,
+    `Max open files   ${files} ${files} files`,
+  ].join('\n');
 
 /** A machine with 20 GB free and ample limits, as Linux shows it in files. */
 const AMPLE = {
-  'proc/meminfo': 'MemTotal:       24683520 kB\nMemFree:         9000000 kB\nMemAvailable:   20480000 kB\n',
+  'proc/meminfo':
+    'MemTotal:       24683520 kB\nMemFree:         9000000 kB\nMemAvailable:   20480000 kB\n',
   'proc/self/limits': limits(1_048_576, 'unlimited'),
   'proc/self/cgroup': '0::/\n',
 };
 const V2 = { 'proc/self/cgroup': '0::/system.slice/simulation.service\n' };
 const SERVICE = 'sys/fs/cgroup/system.slice/simulation.service';
-const V1 = { 'proc/self/cgroup': '9:name=systemd:/\n8:cpu,pids:/docker/abc\n4:memory:/docker/abc\n0::/\n' };
+const V1 = {
+  'proc/self/cgroup': '9:name=systemd:/\n8:cpu,pids:/docker/abc\n4:memory:/docker/abc\n0::/\n',
+};
 
-const machines: [name: string, files: Record<string, string>, children: number, warnings: RegExp[]][] = [
+const machines: [
+  name: string,
+  files: Record<string, string>,
+  children: number,
+  warnings: RegExp[],
+][] = [
   ['enough of everything', {}, 1_000, []],
-  ['too little memory', {}, 2_000, [/^Cannot run 2000 model-days side by side \(MAX_PARALLEL_MODELS\): they need about 28,150 MB of memory, and 20,000 MB are available; give the machine or its control group more, or set MAX_PARALLEL_MODELS to 1417 or less$/]],
-  ['memory for nothing but the service', { 'proc/meminfo': 'MemAvailable:   102400 kB\n' }, 8, [/262 MB of memory, and 100 MB are available; give the machine or its control group more$/]],
-  ['a group of version 2 with little memory', { ...V2, [`${SERVICE}/memory.max`]: `${1_000 * MB}\n`, [`${SERVICE}/memory.current`]: `${400 * MB}\n`, [`${SERVICE}/memory.stat`]: `anon 5\ninactive_file ${300 * MB}\n` }, 100, [/1,550 MB of memory, and 900 MB .* to 53 or less$/]],
-  ['a group of version 2 without a limit', { ...V2, [`${SERVICE}/memory.max`]: 'max\n', [`${SERVICE}/pids.max`]: 'max\n', [`${SERVICE}/pids.current`]: '9\n' }, 1_000, []],
-  ['a limit of the group around it', { ...V2, 'sys/fs/cgroup/system.slice/memory.max': `${500 * MB}`, [`${SERVICE}/memory.max`]: 'max\n' }, 100, [/and 500 MB are available/]],
-  ['few tasks in a group of version 2', { ...V2, [`${SERVICE}/pids.max`]: '309\n', [`${SERVICE}/pids.current`]: '9\n' }, 100, [/they need 509 tasks \(processes and threads\), and may have 309; raise that limit \(pids\.max .* to 60 or less$/]],
-  ['a group of version 1 with little memory', { ...V1, 'sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes': String(300 * MB) }, 100, [/and 300 MB are available/]],
-  ['version 1 without a limit', { ...V1, 'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n' }, 1_000, []],
-  ['a container that shows its group of version 1 as the root', { ...V1, 'sys/fs/cgroup/pids/pids.max': '100', 'sys/fs/cgroup/pids/pids.current': '20' }, 50, [/259 tasks .*, and may have 89;/]],
-  ['few open files', { 'proc/self/limits': limits(1_024, 'unlimited') }, 1_000, [/the service needs 3,200 open files, and may have 1,024; raise that limit \(ulimit -Hn, .* to 274 or less$/]],
-  ['few processes of the user', { 'proc/self/limits': limits(100_000, 1_000) }, 1_000, [/5,009 tasks .*, and may have 1,000;/]],
-  ['few of everything', { 'proc/self/limits': limits(512, 100), 'proc/meminfo': 'MemAvailable: 1024000 kB' }, 200, [/1,000 MB/, /tasks/, /open files/]],
+  [
+    'too little memory',
+    {},
+    2_000,
+    [
+      /^Cannot run 2000 model-days side by side \(MAX_PARALLEL_MODELS\): they need about 28,150 MB of memory, and 20,000 MB are available; give the machine or its control group more, or set MAX_PARALLEL_MODELS to 1417 or less$/,
+    ],
+  ],
+  [
+    'memory for nothing but the service',
+    { 'proc/meminfo': 'MemAvailable:   102400 kB\n' },
+    8,
+    [/262 MB of memory, and 100 MB are available; give the machine or its control group more$/],
+  ],
+  [
+    'a group of version 2 with little memory',
+    {
+      ...V2,
+      [`${SERVICE}/memory.max`]: `${1_000 * MB}\n`,
+      [`${SERVICE}/memory.current`]: `${400 * MB}\n`,
+      [`${SERVICE}/memory.stat`]: `anon 5\ninactive_file ${300 * MB}\n`,
+    },
+    100,
+    [/1,550 MB of memory, and 900 MB .* to 53 or less$/],
+  ],
+  [
+    'a group of version 2 without a limit',
+    {
+      ...V2,
+      [`${SERVICE}/memory.max`]: 'max\n',
+      [`${SERVICE}/pids.max`]: 'max\n',
+      [`${SERVICE}/pids.current`]: '9\n',
+    },
+    1_000,
+    [],
+  ],
+  [
+    'a limit of the group around it',
+    {
+      ...V2,
+      'sys/fs/cgroup/system.slice/memory.max': `${500 * MB}`,
+      [`${SERVICE}/memory.max`]: 'max\n',
+    },
+    100,
+    [/and 500 MB are available/],
+  ],
+  [
+    'few tasks in a group of version 2',
+    { ...V2, [`${SERVICE}/pids.max`]: '309\n', [`${SERVICE}/pids.current`]: '9\n' },
+    100,
+    [
+      /they need 509 tasks \(processes and threads\), and may have 309; raise that limit \(pids\.max .* to 60 or less$/,
+    ],
+  ],
+  [
+    'a group of version 1 with little memory',
+    { ...V1, 'sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes': String(300 * MB) },
+    100,
+    [/and 300 MB are available/],
+  ],
+  [
+    'version 1 without a limit',
+    { ...V1, 'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n' },
+    1_000,
+    [],
+  ],
+  [
+    'a container that shows its group of version 1 as the root',
+    { ...V1, 'sys/fs/cgroup/pids/pids.max': '100', 'sys/fs/cgroup/pids/pids.current': '20' },
+    50,
+    [/259 tasks .*, and may have 89;/],
+  ],
+  [
+    'few open files',
+    { 'proc/self/limits': limits(1_024, 'unlimited') },
+    1_000,
+    [
+      /the service needs 3,200 open files, and may have 1,024; raise that limit \(ulimit -Hn, .* to 274 or less$/,
+    ],
+  ],
+  [
+    'few processes of the user',
+    { 'proc/self/limits': limits(100_000, 1_000) },
+    1_000,
+    [/5,009 tasks .*, and may have 1,000;/],
+  ],
+  [
+    'few of everything',
+    { 'proc/self/limits': limits(512, 100), 'proc/meminfo': 'MemAvailable: 1024000 kB' },
+    200,
+    [/1,000 MB/, /tasks/, /open files/],
+  ],
 ];
 for (const [name, files, maxParallelModels, warnings] of machines) {
   test(`a machine with ${name}: ${warnings.length === 0 ? 'no warning' : 'what it would take'}`, (t) => {
@@ -42,7 +134,10 @@ for (const [name, files, maxParallelModels, warnings] of machines) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    const found = capacityWarnings({ maxParallelModels, modelDayCommand: null }, { root, userId: 1_000 });
+    const found = capacityWarnings(
+      { maxParallelModels, modelDayCommand: null },
+      { root, userId: 1_000 },
+    );
     assert.equal(found.length, warnings.length, found.join('\n'));
     warnings.forEach((warning, index) => assert.match(found[index] as string, warning));
   });
@@ -51,7 +146,9 @@ for (const [name, files, maxParallelModels, warnings] of machines) {
 test('a limit of processes does not bind root, a command needs only open files, and a system without /proc tells nothing', (t) => {
   const root = temporaryFolder(t);
   const warnings = (userId: number, modelDayCommand: string[] | null) =>
-    capacityWarnings({ maxParallelModels: 200, modelDayCommand }, { root, userId }).map((text) => /memory|tasks|files/.exec(text)?.[0]);
+    capacityWarnings({ maxParallelModels: 200, modelDayCommand }, { root, userId }).map(
+      (text) => /memory|tasks|files/.exec(text)?.[0],
+    );
   assert.deepEqual(warnings(1_000, null), []);
   mkdirSync(join(root, 'proc/self'), { recursive: true });
   writeFileSync(join(root, 'proc/self/limits'), limits(100, 100));
@@ -66,9 +163,15 @@ test('a child is measured more often the closer it is to its limit', () => {
 });
 
 test('a tick measures 40 children, the longest overdue first, and none that is not due', () => {
-  const all = Array.from({ length: 100 }, (_, child): [number, { dueAt: number }] => [child, { dueAt: 1_000 - child }]);
+  const all = Array.from({ length: 100 }, (_, child): [number, { dueAt: number }] => [
+    child,
+    { dueAt: 1_000 - child },
+  ]);
   const children = (now: number) => mostDue(all, now).map(([child]) => child);
-  assert.deepEqual(children(2_000), Array.from({ length: 40 }, (_, index) => 99 - index));
+  assert.deepEqual(
+    children(2_000),
+    Array.from({ length: 40 }, (_, index) => 99 - index),
+  );
   assert.deepEqual(children(902), [99, 98]);
   assert.deepEqual(children(900), []);
 });

@@ -4,7 +4,12 @@ import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { MASSIVE_KEY, type MassiveServerOptions, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
+import {
+  MASSIVE_KEY,
+  type MassiveServerOptions,
+  massiveFaults,
+  startMassiveServer,
+} from '../support/massive-server.ts';
 import { TODAY, type TestServiceOptions, clockFrom, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -12,8 +17,15 @@ const HISTORY = weekdaysBefore(TODAY, 40);
 
 /** Prices that differ from day to day and from symbol to symbol. */
 function prices(symbols: readonly string[], dates: readonly string[]): string {
-  const price = (symbol: number, day: number) => (20 + symbol * 7.31 + Math.sin(symbol + day) * 3).toFixed(4);
-  return dates.flatMap((date, day) => symbols.map((name, symbol) => `${name} ${date} ${price(symbol, day)} ${price(symbol, day + 0.5)}`)).join('\n');
+  const price = (symbol: number, day: number) =>
+    (20 + symbol * 7.31 + Math.sin(symbol + day) * 3).toFixed(4);
+  return dates
+    .flatMap((date, day) =>
+      symbols.map(
+        (name, symbol) => `${name} ${date} ${price(symbol, day)} ${price(symbol, day + 0.5)}`,
+      ),
+    )
+    .join('\n');
 }
 
 interface Setting extends Omit<TestServiceOptions, 'prices'> {
@@ -25,7 +37,10 @@ interface Setting extends Omit<TestServiceOptions, 'prices'> {
 function start(t: TestContext, { url, symbols, script = {}, settings, ...options }: Setting) {
   return startTestService(t, {
     clock: clockFrom(TODAY),
-    configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true }],
+      agent_config: { stock_symbols: symbols },
+    },
     agent: scriptedAgent(script),
     settings: { massiveApiKey: MASSIVE_KEY, massiveBaseUrl: url, ...settings },
     ...options,
@@ -42,9 +57,15 @@ test('a job that is stopped while it downloads asks for nothing twice, and runs 
     fault: (_name, index) => (index === 4 ? massiveFaults.hang : undefined),
   });
   const first = await start(t, { url: server.url, symbols: nasdaq100 });
-  const { body } = await first.post('/simulate/trigger', { start_date: dates[0], end_date: dates[4] });
+  const { body } = await first.post('/simulate/trigger', {
+    start_date: dates[0],
+    end_date: dates[4],
+  });
   await until('the third date to be requested', () => server.requests.length === 5);
-  assert.equal((await first.get(`/simulate/status/${body.job_id}`)).body.status, 'downloading_data');
+  assert.equal(
+    (await first.get(`/simulate/status/${body.job_id}`)).body.status,
+    'downloading_data',
+  );
   await first.stop();
   // From here on the limit lets the job's own dates pass, and nothing after them.
   const own = ['splits', 'dividends', ...dates];
@@ -54,12 +75,21 @@ test('a job that is stopped while it downloads asks for nothing twice, and runs 
     settings: { maxRateLimitWaitMs: 0 },
   });
   const status = await later.waitForJob(body.job_id);
-  assert.deepEqual([status.status, status.warnings], [
-    'completed',
-    ['Of the 10 trading days before 2025-11-17, none have prices: models have less to look back on'],
-  ]);
+  assert.deepEqual(
+    [status.status, status.warnings],
+    [
+      'completed',
+      [
+        'Of the 10 trading days before 2025-11-17, none have prices: models have less to look back on',
+      ],
+    ],
+  );
   const [stopped, ...again] = server.requests.slice(4);
-  assert.deepEqual([...server.requests.slice(0, 4), ...again], [...own, '2025-11-14'], 'only what was under way is asked again');
+  assert.deepEqual(
+    [...server.requests.slice(0, 4), ...again],
+    [...own, '2025-11-14'],
+    'only what was under way is asked again',
+  );
   assert.equal(stopped, again[0]);
   assert.ok(!JSON.stringify([status, first.logLines, later.logLines]).includes(MASSIVE_KEY));
 });
@@ -68,8 +98,18 @@ test('the ledger is that of the same prices imported from a file, to the last di
   const symbols = ['AAPL', 'BRK.B', 'MSFT', 'ORLY'];
   const table = prices(symbols, HISTORY);
   const script: Script = {
-    'model-a 2025-11-17': [[['buy', { symbol: 'BRK.B', amount: 37 }], ['buy', { symbol: 'AAPL', amount: 5 }]]],
-    'model-a 2025-11-19': [[['sell', { symbol: 'BRK.B', amount: 12 }], ['buy', { symbol: 'ORLY', amount: 71 }]]],
+    'model-a 2025-11-17': [
+      [
+        ['buy', { symbol: 'BRK.B', amount: 37 }],
+        ['buy', { symbol: 'AAPL', amount: 5 }],
+      ],
+    ],
+    'model-a 2025-11-19': [
+      [
+        ['sell', { symbol: 'BRK.B', amount: 12 }],
+        ['buy', { symbol: 'ORLY', amount: 71 }],
+      ],
+    ],
     'model-a 2025-11-21': [[['sell', { symbol: 'ORLY', amount: 71 }]]],
   };
   const server = await serve(t, { prices: table });
@@ -79,7 +119,10 @@ test('the ledger is that of the same prices imported from a file, to the last di
   assert.deepEqual([status.status, status.warnings], ['completed', null]);
   const imported = await startTestService(t, {
     clock: clockFrom(TODAY),
-    configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true }],
+      agent_config: { stock_symbols: symbols },
+    },
     agent: scriptedAgent(script),
     prices: table,
     settings: { autoDownloadPriceData: false, alphaVantageApiKey: 'KEY' },
@@ -90,21 +133,38 @@ test('the ledger is that of the same prices imported from a file, to the last di
   assert.deepEqual(ledger, ledgerOf(imported.database, 'model-a'));
   const { symbols: covered } = (await downloaded.get('/prices/coverage?symbol=BRK.B')).body;
   assert.deepEqual(
-    [covered[0].source, covered[0].bars, covered[0].gaps, covered[0].spans.map((span: any) => [span.source, span.start_date, span.end_date])],
+    [
+      covered[0].source,
+      covered[0].bars,
+      covered[0].gaps,
+      covered[0].spans.map((span: any) => [span.source, span.start_date, span.end_date]),
+    ],
     ['massive', 16, [], [['massive', '2025-11-01', '2025-11-24']]],
   );
 });
 
 test('splits and dividends come with the prices, for what is held outside the universe too', async (t) => {
-  const table = (symbol: string, open: number, dates: readonly string[]) => dates.map((date) => `${symbol} ${date} ${open} ${open}`).join('\n');
+  const table = (symbol: string, open: number, dates: readonly string[]) =>
+    dates.map((date) => `${symbol} ${date} ${open} ${open}`).join('\n');
   const before = HISTORY.filter((date) => date < '2025-11-19');
   const after = HISTORY.filter((date) => date >= '2025-11-19');
   const server = await serve(t, {
-    prices: [table('AAPL', 100, HISTORY), table('ORLY', 1500, before), table('ORLY', 100, after)].join('\n'),
+    prices: [
+      table('AAPL', 100, HISTORY),
+      table('ORLY', 1500, before),
+      table('ORLY', 100, after),
+    ].join('\n'),
     splits: 'ORLY 2025-11-19 1 15\nAAPL 2024-01-02 1 2',
     dividends: 'ORLY 2025-11-19 3\nAAPL 2025-11-20 0.25\nMSFT 2025-11-19 9',
   });
-  const script: Script = { 'model-a 2025-11-18': [[['buy', { symbol: 'ORLY', amount: 2 }], ['buy', { symbol: 'AAPL', amount: 4 }]]] };
+  const script: Script = {
+    'model-a 2025-11-18': [
+      [
+        ['buy', { symbol: 'ORLY', amount: 2 }],
+        ['buy', { symbol: 'AAPL', amount: 4 }],
+      ],
+    ],
+  };
   const first = await start(t, { url: server.url, symbols: ['AAPL', 'ORLY'], script });
   await first.runJob({ start_date: '2025-11-18', end_date: '2025-11-18' });
   await first.stop();

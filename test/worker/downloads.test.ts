@@ -26,7 +26,10 @@ async function start(
   const service = await startTestService(t, {
     clock: clockFrom(today),
     ...(folder !== undefined && { folder }),
-    configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true }],
+      agent_config: { stock_symbols: symbols },
+    },
     agent: scriptedAgent(script),
     settings: { alphaVantageApiKey: KEY, alphaVantageBaseUrl: server.url },
   });
@@ -87,7 +90,11 @@ test('at the daily quota the job continues with the complete dates, and its warn
   server.set({ fault: () => undefined });
   const again = await service.runJob({ start_date: '2025-11-20', end_date: '2025-11-21' });
   assert.deepEqual([again.status, again.warnings], ['completed', null]);
-  assert.deepEqual(server.requests, ['AAPL compact', 'ORLY compact', 'ORLY compact'], 'a quota is not remembered');
+  assert.deepEqual(
+    server.requests,
+    ['AAPL compact', 'ORLY compact', 'ORLY compact'],
+    'a quota is not remembered',
+  );
 });
 
 test('holdings outside the universe are downloaded too, and block nothing', async (t) => {
@@ -102,21 +109,35 @@ test('holdings outside the universe are downloaded too, and block nothing', asyn
     folder: first.service.folder,
     fault: (request) => (request === 'ORLY compact' ? faults.dailyQuota(KEY) : undefined),
   });
-  const ask = () => later.service.runJob({ start_date: '2025-11-20', end_date: '2025-11-20', replace_existing: true });
+  const ask = () =>
+    later.service.runJob({
+      start_date: '2025-11-20',
+      end_date: '2025-11-20',
+      replace_existing: true,
+    });
   assert.equal((await ask()).status, 'completed');
   assert.deepEqual(later.server.requests, ['AAPL compact', 'ORLY compact']);
   later.server.set({ fault: () => undefined });
   await ask();
   assert.deepEqual(later.server.requests, ['AAPL compact', 'ORLY compact', 'ORLY compact']);
-  assert.deepEqual(ledgerOf(later.service.database, 'model-a').at(-1), '2025-11-20 no_trade => 9900 10010 0 ORLY:1');
+  assert.deepEqual(
+    ledgerOf(later.service.database, 'model-a').at(-1),
+    '2025-11-20 no_trade => 9900 10010 0 ORLY:1',
+  );
 });
 
 test('the service stops immediately while it waits for a rate limit, and the job continues at the next start', async (t) => {
   const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`;
   const { server, service } = await start(t, { prices, fault: () => faults.perSecond });
-  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
+  const { body } = await service.post('/simulate/trigger', {
+    start_date: '2025-11-20',
+    end_date: '2025-11-20',
+  });
   await until('the provider to be asked', () => server.requests.length > 0);
-  assert.equal((await service.get(`/simulate/status/${body.job_id}`)).body.status, 'downloading_data');
+  assert.equal(
+    (await service.get(`/simulate/status/${body.job_id}`)).body.status,
+    'downloading_data',
+  );
   const { length } = server.requests;
   await service.stop();
   assert.equal(server.requests.length, length, 'after its wait it would have asked again');
@@ -131,9 +152,15 @@ test('a trigger and a status get responses while prices are downloaded', async (
     fault: (_request, index) =>
       index === 0 ? (response) => void (release = () => response.writeHead(503).end()) : undefined,
   });
-  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
+  const { body } = await service.post('/simulate/trigger', {
+    start_date: '2025-11-20',
+    end_date: '2025-11-20',
+  });
   await until('the provider to be asked', () => server.requests.length > 0);
-  const refused = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
+  const refused = await service.post('/simulate/trigger', {
+    start_date: '2025-11-20',
+    end_date: '2025-11-20',
+  });
   assert.match(refused.body.detail, /already running or pending/, 'downloading_data is unfinished');
   release();
   assert.equal((await service.waitForJob(body.job_id)).status, 'completed');

@@ -18,22 +18,40 @@ interface Sources {
   later?: object | null;
 }
 
-/** Resolves what was stored with a run; `later` is what its entry has become since, null for a file that is gone. */
-function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}, later = entry }: Sources) {
+/**
+ * Resolves what was stored with a run; `later` is what its entry has become since, null for a file
+ * that is gone.
+ */
+function resolve({
+  entry = {},
+  settings = {},
+  environment = {},
+  agentConfig = {},
+  later = entry,
+}: Sources) {
   const configuration = parseConfiguration(
     { models: [{ signature: 'model-a', ...entry }], agent_config: agentConfig },
     'test',
   );
   const all = { ...readSettings({}), ...settings };
   const isKey = knownKeys(configuration, all, environment);
-  const stored = decodeEntry(encodeEntry(resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey })));
+  const stored = decodeEntry(
+    encodeEntry(
+      resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey }),
+    ),
+  );
   assert.ok(stored !== null);
-  return resolveModel(stored, {
-    settings: all,
-    configuration: later && parseConfiguration({ models: [{ signature: 'model-a', ...later }] }, 'test'),
-    agentConfig: configuration.agent_config,
-    environment,
-  }, OF_MODEL_DAY);
+  return resolveModel(
+    stored,
+    {
+      settings: all,
+      configuration:
+        later && parseConfiguration({ models: [{ signature: 'model-a', ...later }] }, 'test'),
+      agentConfig: configuration.agent_config,
+      environment,
+    },
+    OF_MODEL_DAY,
+  );
 }
 
 /** What one model-day adds. */
@@ -44,7 +62,12 @@ const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key
 
 const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: string | null][] = [
   ['its own base URL and key', { entry: own, settings: service }, 'http://own/v1', 'own-key'],
-  ["the service's, when the entry has none", { settings: service }, 'http://service/v1', 'service-key'],
+  [
+    "the service's, when the entry has none",
+    { settings: service },
+    'http://service/v1',
+    'service-key',
+  ],
   [
     "the service's, when the entry has empty ones",
     { entry: { openai_base_url: '', openai_api_key: ' ' }, settings: service },
@@ -53,7 +76,11 @@ const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: strin
   ],
   [
     'the key of a variable that the entry names',
-    { entry: { openai_api_key_env: 'MY_KEY' }, settings: service, environment: { MY_KEY: 'named-key\n' } },
+    {
+      entry: { openai_api_key_env: 'MY_KEY' },
+      settings: service,
+      environment: { MY_KEY: 'named-key\n' },
+    },
     'http://service/v1',
     'named-key',
   ],
@@ -69,7 +96,12 @@ const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: strin
     'https://api.openai.com/v1',
     'service-key',
   ],
-  ['no key, for a server that asks for none', { entry: { openai_base_url: 'http://own/v1' } }, 'http://own/v1', null],
+  [
+    'no key, for a server that asks for none',
+    { entry: { openai_base_url: 'http://own/v1' } },
+    'http://own/v1',
+    null,
+  ],
 ];
 for (const [name, sources, baseUrl, apiKey] of addresses) {
   test(`the request of a model has ${name}`, () => {
@@ -103,34 +135,72 @@ for (const [name, sources, error] of refusals) {
   });
 }
 
-const cut = { openai_base_url: 'http://me:pass@own/v1?api-version=1&sig=x%26y#z', openai_api_key: 'own-key' };
+const cut = {
+  openai_base_url: 'http://me:pass@own/v1?api-version=1&sig=x%26y#z',
+  openai_api_key: 'own-key',
+};
 
 test('what was cut from a URL and a body is found again in the entry, and otherwise in OPENAI_API_BASE', () => {
-  const extra = { extra_body: { headers: [{ Authorization: 'secret-5' }], api_key: 'secret-6', stop: 'x' } };
+  const extra = {
+    extra_body: { headers: [{ Authorization: 'secret-5' }], api_key: 'secret-6', stop: 'x' },
+  };
   const whole = 'http://me:pass@own/v1?api-version=1&sig=x%26y';
-  const found = resolve({ entry: { ...cut, ...extra }, later: { ...cut, ...extra, temperature: 1, basemodel: 'other' } }) as Endpoint;
-  assert.deepEqual([found.baseUrl, found.parameters], [whole, { model: 'model-a', ...extra.extra_body }]);
+  const found = resolve({
+    entry: { ...cut, ...extra },
+    later: { ...cut, ...extra, temperature: 1, basemodel: 'other' },
+  }) as Endpoint;
+  assert.deepEqual(
+    [found.baseUrl, found.parameters],
+    [whole, { model: 'model-a', ...extra.extra_body }],
+  );
   const entry = { openai_base_url: cut.openai_base_url, openai_api_key_env: 'KEY' };
   const moved = { ...entry, openai_base_url: 'http://elsewhere/v1' };
-  const sources = { entry, later: moved, settings: { openaiApiBase: whole }, environment: { KEY: 'own-key' } };
+  const sources = {
+    entry,
+    later: moved,
+    settings: { openaiApiBase: whole },
+    environment: { KEY: 'own-key' },
+  };
   assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
 });
 
 test('a request names its secrets, so that no error repeats them', () => {
-  const openai_base_url = 'http://me:pass%20word@own/v1?api-version=2024-10-21&sig=x%26y-signed&n=1';
-  const extra_body = { api_key: 'secret-of-body', user: 'own-key-of-entry', stop: 'not a secret', token: 'short' };
-  const found = resolve({ entry: { openai_base_url, openai_api_key: 'own-key-of-entry', extra_body } }) as Endpoint;
-  const expected = ['secret-of-body', 'own-key-of-entry', 'pass%20word', 'pass word', 'x%26y-signed', 'x&y-signed'];
+  const openai_base_url =
+    'http://me:pass%20word@own/v1?api-version=2024-10-21&sig=x%26y-signed&n=1';
+  const extra_body = {
+    api_key: 'secret-of-body',
+    user: 'own-key-of-entry',
+    stop: 'not a secret',
+    token: 'short',
+  };
+  const found = resolve({
+    entry: { openai_base_url, openai_api_key: 'own-key-of-entry', extra_body },
+  }) as Endpoint;
+  const expected = [
+    'secret-of-body',
+    'own-key-of-entry',
+    'pass%20word',
+    'pass word',
+    'x%26y-signed',
+    'x&y-signed',
+  ];
   assert.deepEqual([...(found.secrets ?? [])].sort(), expected.sort());
 });
 
 test('of a name that a query has twice both values are found again', () => {
   const openai_base_url = 'http://own/v1?tag=one&tag=two';
-  assert.equal((resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl, openai_base_url);
+  assert.equal(
+    (resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl,
+    openai_base_url,
+  );
 });
 
 test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
-  const extra_body = { tokens: 'kept', token: ['secret-1', { value: 'secret-2' }], credentials: { user: 'secret-3', tries: 2 } };
+  const extra_body = {
+    tokens: 'kept',
+    token: ['secret-1', { value: 'secret-2' }],
+    credentials: { user: 'secret-3', tries: 2 },
+  };
   const stored = encodeEntry(entryWith({ ...own, extra_body }));
   assert.doesNotMatch(stored, /secret|own-key/);
   assert.match(stored, /"tokens":"kept"/);
@@ -140,24 +210,74 @@ test('no text in or below a secret field of a body is stored, and all of it is f
 
 test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written', () => {
   const kept = {
-    ...{ prompt_cache_key: 'a', stop_token: 'b', max_token: 'c', key: 'd', keys: 'e', sort_key: 'f', eos_token: 'g', tokens: 'h' },
-    ...{ authorization_mode: 'i', reset_password_url: 'j', routing: { primary_key: ['k'] }, secretary: 'l' },
+    ...{
+      prompt_cache_key: 'a',
+      stop_token: 'b',
+      max_token: 'c',
+      key: 'd',
+      keys: 'e',
+      sort_key: 'f',
+      eos_token: 'g',
+      tokens: 'h',
+    },
+    ...{
+      authorization_mode: 'i',
+      reset_password_url: 'j',
+      routing: { primary_key: ['k'] },
+      secretary: 'l',
+    },
   };
   const secret = {
-    ...{ api_key: '1', 'X-API-Key': '2', openaiApiKey: '3', Authorization: '4', 'proxy-authorization': '5', client_secret: '6' },
-    ...{ password: '7', access_token: '8', bearer_token: '9', 'Ocp-Apim-Subscription-Key': '10', token: ['11', { any: '12' }] },
-    ...{ aws_secret_access_key: '13', private_key: '14', credentials: { user: '15' }, auth: '16', cookie: '17' },
+    ...{
+      api_key: '1',
+      'X-API-Key': '2',
+      openaiApiKey: '3',
+      Authorization: '4',
+      'proxy-authorization': '5',
+      client_secret: '6',
+    },
+    ...{
+      password: '7',
+      access_token: '8',
+      bearer_token: '9',
+      'Ocp-Apim-Subscription-Key': '10',
+      token: ['11', { any: '12' }],
+    },
+    ...{
+      aws_secret_access_key: '13',
+      private_key: '14',
+      credentials: { user: '15' },
+      auth: '16',
+      cookie: '17',
+    },
   };
   const { parameters } = entryWith({ extra_body: { ...kept, ...secret } });
   const { model: _model, ...stored } = parameters;
-  const blank = JSON.parse(JSON.stringify(secret), (_name, value) => (typeof value === 'string' ? '' : value));
+  const blank = JSON.parse(JSON.stringify(secret), (_name, value) =>
+    typeof value === 'string' ? '' : value,
+  );
   assert.deepEqual(stored, { ...kept, ...blank });
 });
 
 test('a known key is not stored in any field: of the settings, of every entry, and of variables; all of it is found again', () => {
-  const settings = { openaiApiKey: 'key-of-the-service', massiveApiKey: 'key-of-prices', jinaApiKey: 'key-of-news', apiToken: 'key-of-clients' };
-  const environment = { OF_B: 'key-of-variable', OTHER_API_KEY: 'key-of-nothing', HOME: '/home/of-someone' };
-  const keys = [...Object.values(settings), 'key-of-b', 'key-of-variable', 'key-of-nothing', 'own-key'];
+  const settings = {
+    openaiApiKey: 'key-of-the-service',
+    massiveApiKey: 'key-of-prices',
+    jinaApiKey: 'key-of-news',
+    apiToken: 'key-of-clients',
+  };
+  const environment = {
+    OF_B: 'key-of-variable',
+    OTHER_API_KEY: 'key-of-nothing',
+    HOME: '/home/of-someone',
+  };
+  const keys = [
+    ...Object.values(settings),
+    'key-of-b',
+    'key-of-variable',
+    'key-of-nothing',
+    'own-key',
+  ];
   const extra_body = {
     user: keys,
     headers: { 'x-gateway': keys.map((key) => ({ value: `Bearer ${key}` })).slice(0, -1) },
@@ -167,19 +287,47 @@ test('a known key is not stored in any field: of the settings, of every entry, a
   };
   const entry = { ...own, extra_body };
   const stored = entryWith(entry, settings, environment);
-  assert.deepEqual(keys.filter((key) => encodeEntry(stored).includes(key)), []);
-  assert.deepEqual([stored.parameters['home'], stored.parameters['stop']], ['/home/of-someone', '']);
+  assert.deepEqual(
+    keys.filter((key) => encodeEntry(stored).includes(key)),
+    [],
+  );
+  assert.deepEqual(
+    [stored.parameters['home'], stored.parameters['stop']],
+    ['/home/of-someone', ''],
+  );
   const found = resolve({ entry, settings, environment }) as Endpoint;
   assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
-  const lostKey = resolve({ entry: { ...own, extra_body: { user: 'own-key' } }, later: own }) as { error: string };
+  const lostKey = resolve({ entry: { ...own, extra_body: { user: 'own-key' } }, later: own }) as {
+    error: string;
+  };
   assert.match(lostKey.error, /its entry no longer has user in extra_body$/);
 });
 
 test('what a former version blanked by the end of a name is found again', () => {
   const stored = { ...entryWith({}), parameters: { model: 'model-a', prompt_cache_key: '' } };
-  const configuration = parseConfiguration({ models: [{ signature: 'model-a', openai_base_url: 'http://own/v1', extra_body: { prompt_cache_key: 'a' } }] }, 'test');
-  const sources = { settings: { ...readSettings({}), openaiApiKey: 'k' }, configuration, agentConfig: terms, environment: {} };
-  const found = resolveModel({ ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' }, sources, OF_MODEL_DAY) as Endpoint;
+  const configuration = parseConfiguration(
+    {
+      models: [
+        {
+          signature: 'model-a',
+          openai_base_url: 'http://own/v1',
+          extra_body: { prompt_cache_key: 'a' },
+        },
+      ],
+    },
+    'test',
+  );
+  const sources = {
+    settings: { ...readSettings({}), openaiApiKey: 'k' },
+    configuration,
+    agentConfig: terms,
+    environment: {},
+  };
+  const found = resolveModel(
+    { ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' },
+    sources,
+    OF_MODEL_DAY,
+  ) as Endpoint;
   assert.deepEqual(found.parameters, { model: 'model-a', prompt_cache_key: 'a' });
 });
 
@@ -192,10 +340,18 @@ const lost: [name: string, sources: Sources, error: RegExp][] = [
   ],
   [
     'what was cut from the URL, in an entry of another server',
-    { entry: cut, later: own, settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' } },
+    {
+      entry: cut,
+      later: own,
+      settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' },
+    },
     /query values that were cut from its URL/,
   ],
-  ['one value of the query', { entry: cut, later: withoutSig }, /query values that were cut from its URL/],
+  [
+    'one value of the query',
+    { entry: cut, later: withoutSig },
+    /query values that were cut from its URL/,
+  ],
   [
     'the key that the entry held',
     { entry: own, later: { openai_base_url: own.openai_base_url } },
@@ -203,7 +359,10 @@ const lost: [name: string, sources: Sources, error: RegExp][] = [
   ],
   [
     'the key that the entry held, in an entry of another server',
-    { entry: own, later: { openai_base_url: 'http://elsewhere/v1', openai_api_key: 'secret-of-elsewhere' } },
+    {
+      entry: own,
+      later: { openai_base_url: 'http://elsewhere/v1', openai_api_key: 'secret-of-elsewhere' },
+    },
     /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
   ],
   [
@@ -230,14 +389,24 @@ for (const [name, sources, error] of lost) {
 
 test('a key that the entry held may have moved to a variable since', () => {
   const later = { ...own, openai_api_key: '', openai_api_key_env: 'MOVED' };
-  assert.equal((resolve({ entry: own, later, environment: { MOVED: 'own-key' } }) as Endpoint).apiKey, 'own-key');
+  assert.equal(
+    (resolve({ entry: own, later, environment: { MOVED: 'own-key' } }) as Endpoint).apiKey,
+    'own-key',
+  );
 });
 
 const terms = parseConfiguration({ models: [] }, 'test').agent_config;
-const entryWith = (entry: object, settings: Partial<Settings> = {}, environment: NodeJS.ProcessEnv = {}) => {
+const entryWith = (
+  entry: object,
+  settings: Partial<Settings> = {},
+  environment: NodeJS.ProcessEnv = {},
+) => {
   const all = { ...readSettings({}), ...settings };
   const others = [{ signature: 'model-b', openai_api_key: 'key-of-b', openai_api_key_env: 'OF_B' }];
-  const configuration = parseConfiguration({ models: [{ signature: 'model-a', api: 'chat', ...entry }, ...others] }, 'test');
+  const configuration = parseConfiguration(
+    { models: [{ signature: 'model-a', api: 'chat', ...entry }, ...others] },
+    'test',
+  );
   const isKey = knownKeys(configuration, all, environment);
   return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
 };
@@ -245,18 +414,38 @@ const plain = askedHash(entryWith({}), terms);
 
 test('what cannot change what a model does is not asked in another way', () => {
   const price_per_million_tokens = { input: 1, output: 1 };
-  const others = [{ price_per_million_tokens }, { max_cost_usd: 1 }, { enabled: true }, { knowledge_cutoff: '2025-01-01' }];
+  const others = [
+    { price_per_million_tokens },
+    { max_cost_usd: 1 },
+    { enabled: true },
+    { knowledge_cutoff: '2025-01-01' },
+  ];
   for (const entry of [own, { seed: 7 }, { repeats: 5 }, { stream: false }, ...others])
     assert.equal(askedHash(entryWith(entry), terms), plain, JSON.stringify(entry));
-  assert.equal(askedHash(entryWith({}), { ...terms, stock_symbols: [...nasdaq100].reverse() }), plain);
+  assert.equal(
+    askedHash(entryWith({}), { ...terms, stock_symbols: [...nasdaq100].reverse() }),
+    plain,
+  );
 });
 
 test('what can change what a model does is asked in another way', () => {
-  const asked = [{ api: 'messages' }, { basemodel: 'x' }, { temperature: 0 }, { extra_body: { a: 1 } }, { prompt: 'x' }, { notes: true }].map((entry) =>
-    askedHash(entryWith(entry), terms),
-  );
+  const asked = [
+    { api: 'messages' },
+    { basemodel: 'x' },
+    { temperature: 0 },
+    { extra_body: { a: 1 } },
+    { prompt: 'x' },
+    { notes: true },
+  ].map((entry) => askedHash(entryWith(entry), terms));
   const news = askedHash(entryWith({}, { jinaApiKey: 'key' }), terms);
-  const changed = [{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }, { stock_symbols: ['AAPL'] }, { dividends: false }];
+  const changed = [
+    { max_steps: 1 },
+    { commission_per_trade: 1 },
+    { commission_bps: 1 },
+    { slippage_bps: 1 },
+    { stock_symbols: ['AAPL'] },
+    { dividends: false },
+  ];
   const traded = changed.map((change) => askedHash(entryWith({}), { ...terms, ...change }));
   assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 15);
 });
@@ -266,7 +455,14 @@ const bodies: [entry: object, parameters: object][] = [
   [{ basemodel: 'vendor/model' }, { model: 'vendor/model' }],
   [
     { temperature: 0, top_p: 0.9, seed: 0, max_tokens: 100, reasoning_effort: 'low' },
-    { model: 'model-a', temperature: 0, top_p: 0.9, seed: 0, max_tokens: 100, reasoning_effort: 'low' },
+    {
+      model: 'model-a',
+      temperature: 0,
+      top_p: 0.9,
+      seed: 0,
+      max_tokens: 100,
+      reasoning_effort: 'low',
+    },
   ],
   [{ temperature: null, seed: null }, { model: 'model-a' }],
   [
@@ -290,12 +486,17 @@ test('patience comes from the settings and the agent configuration', () => {
 });
 
 test('in DEV every model is simulated, whatever its entry says', () => {
-  assert.deepEqual(resolve({ entry: own, settings: { deploymentMode: 'DEV' } }), { kind: 'simulated' });
+  assert.deepEqual(resolve({ entry: own, settings: { deploymentMode: 'DEV' } }), {
+    kind: 'simulated',
+  });
 });
 
 test('a signature is looked up: the list of entries is gone through once, however many runs ask for one', () => {
   let reads = 0;
-  const { models, ...others } = parseConfiguration({ models: [{ signature: 'a' }, { signature: 'b' }] }, 'test');
+  const { models, ...others } = parseConfiguration(
+    { models: [{ signature: 'a' }, { signature: 'b' }] },
+    'test',
+  );
   const counted = models.map((entry) => ({
     ...entry,
     get signature() {
@@ -304,87 +505,298 @@ test('a signature is looked up: the list of entries is gone through once, howeve
     },
   }));
   const configuration = { ...others, models: counted };
-  assert.deepEqual(['a', 'b', 'b', 'c'].map((signature) => configuredEntry(signature, configuration)), [counted[0], counted[1], counted[1], undefined]);
+  assert.deepEqual(
+    ['a', 'b', 'b', 'c'].map((signature) => configuredEntry(signature, configuration)),
+    [counted[0], counted[1], counted[1], undefined],
+  );
   assert.equal(reads, 2);
 });
 
 /** Each maker's key, as a canary. */
-const canaries = Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, `canary-of-${keyVariable}`]));
+const canaries = Object.fromEntries(
+  makers.map(({ keyVariable }) => [keyVariable, `canary-of-${keyVariable}`]),
+);
 
-const ways: [entry: object, settings: Partial<Settings>, url: string, api: string, model: string, key: string | null, stream: string][] = [
-  [{ basemodel: 'gpt-5.6' }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'added'],
-  [{ basemodel: 'openai/gpt-5.6' }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'added'],
-  [{ basemodel: 'gpt-4.1', api: 'chat', seed: 7 }, {}, 'https://api.openai.com/v1', 'chat', 'gpt-4.1', 'OPENAI_API_KEY', 'added'],
-  [{ basemodel: 'anthropic/claude-opus-5-5' }, {}, 'https://api.anthropic.com', 'messages', 'claude-opus-5-5', 'ANTHROPIC_API_KEY', 'added'],
-  [{ basemodel: 'x-ai/grok-5' }, {}, 'https://api.x.ai/v1', 'responses', 'grok-5', 'XAI_API_KEY', 'added'],
-  [{ basemodel: 'xai/grok-5' }, {}, 'https://api.x.ai/v1', 'responses', 'grok-5', 'XAI_API_KEY', 'added'],
-  [{ basemodel: 'gemini/gemini-3-pro' }, {}, 'https://generativelanguage.googleapis.com/v1beta/openai', 'chat', 'gemini-3-pro', 'GEMINI_API_KEY', 'added'],
-  [{ basemodel: 'deepseek/deepseek-v4' }, {}, 'https://api.deepseek.com', 'chat', 'deepseek-v4', 'DEEPSEEK_API_KEY', 'added'],
-  [{ basemodel: 'mistralai/magistral' }, {}, 'https://api.mistral.ai/v1', 'chat', 'magistral', 'MISTRAL_API_KEY', 'added'],
-  [{ basemodel: 'moonshotai/kimi-k3' }, {}, 'https://api.moonshot.ai/v1', 'chat', 'kimi-k3', 'MOONSHOT_API_KEY', 'added'],
-  [{ basemodel: 'qwen/qwen4' }, {}, 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'chat', 'qwen4', 'DASHSCOPE_API_KEY', 'added'],
-  [{ basemodel: 'openrouter/z-ai/glm-5' }, {}, 'https://openrouter.ai/api/v1', 'chat', 'z-ai/glm-5', 'OPENROUTER_API_KEY', 'added'],
+const ways: [
+  entry: object,
+  settings: Partial<Settings>,
+  url: string,
+  api: string,
+  model: string,
+  key: string | null,
+  stream: string,
+][] = [
+  [
+    { basemodel: 'gpt-5.6' },
+    {},
+    'https://api.openai.com/v1',
+    'responses',
+    'gpt-5.6',
+    'OPENAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'openai/gpt-5.6' },
+    {},
+    'https://api.openai.com/v1',
+    'responses',
+    'gpt-5.6',
+    'OPENAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'gpt-4.1', api: 'chat', seed: 7 },
+    {},
+    'https://api.openai.com/v1',
+    'chat',
+    'gpt-4.1',
+    'OPENAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'anthropic/claude-opus-5-5' },
+    {},
+    'https://api.anthropic.com',
+    'messages',
+    'claude-opus-5-5',
+    'ANTHROPIC_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'x-ai/grok-5' },
+    {},
+    'https://api.x.ai/v1',
+    'responses',
+    'grok-5',
+    'XAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'xai/grok-5' },
+    {},
+    'https://api.x.ai/v1',
+    'responses',
+    'grok-5',
+    'XAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'gemini/gemini-3-pro' },
+    {},
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    'chat',
+    'gemini-3-pro',
+    'GEMINI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'deepseek/deepseek-v4' },
+    {},
+    'https://api.deepseek.com',
+    'chat',
+    'deepseek-v4',
+    'DEEPSEEK_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'mistralai/magistral' },
+    {},
+    'https://api.mistral.ai/v1',
+    'chat',
+    'magistral',
+    'MISTRAL_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'moonshotai/kimi-k3' },
+    {},
+    'https://api.moonshot.ai/v1',
+    'chat',
+    'kimi-k3',
+    'MOONSHOT_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'qwen/qwen4' },
+    {},
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    'chat',
+    'qwen4',
+    'DASHSCOPE_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'openrouter/z-ai/glm-5' },
+    {},
+    'https://openrouter.ai/api/v1',
+    'chat',
+    'z-ai/glm-5',
+    'OPENROUTER_API_KEY',
+    'added',
+  ],
   // With a URL nothing of this applies.
-  [{ basemodel: 'anthropic/claude', openai_base_url: 'http://own/v1' }, {}, 'http://own/v1', 'chat', 'anthropic/claude', 'OPENAI_API_KEY', 'off'],
-  [{ basemodel: 'anthropic/claude' }, { openaiApiBase: 'http://base/v1' }, 'http://base/v1', 'chat', 'anthropic/claude', 'OPENAI_API_KEY', 'off'],
-  [{ basemodel: 'm', openai_base_url: 'http://own/v1', api: 'responses' }, {}, 'http://own/v1', 'responses', 'm', 'OPENAI_API_KEY', 'added'],
-  [{ basemodel: 'm', openai_base_url: 'http://own/v1', stream: true }, {}, 'http://own/v1', 'chat', 'm', 'OPENAI_API_KEY', 'set'],
-  [{ basemodel: 'm', openai_base_url: 'http://own/v1', extra_body: { stream: true } }, {}, 'http://own/v1', 'chat', 'm', 'OPENAI_API_KEY', 'set'],
-  [{ basemodel: 'gpt-5.6', stream: false }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'off'],
+  [
+    { basemodel: 'anthropic/claude', openai_base_url: 'http://own/v1' },
+    {},
+    'http://own/v1',
+    'chat',
+    'anthropic/claude',
+    'OPENAI_API_KEY',
+    'off',
+  ],
+  [
+    { basemodel: 'anthropic/claude' },
+    { openaiApiBase: 'http://base/v1' },
+    'http://base/v1',
+    'chat',
+    'anthropic/claude',
+    'OPENAI_API_KEY',
+    'off',
+  ],
+  [
+    { basemodel: 'm', openai_base_url: 'http://own/v1', api: 'responses' },
+    {},
+    'http://own/v1',
+    'responses',
+    'm',
+    'OPENAI_API_KEY',
+    'added',
+  ],
+  [
+    { basemodel: 'm', openai_base_url: 'http://own/v1', stream: true },
+    {},
+    'http://own/v1',
+    'chat',
+    'm',
+    'OPENAI_API_KEY',
+    'set',
+  ],
+  [
+    { basemodel: 'm', openai_base_url: 'http://own/v1', extra_body: { stream: true } },
+    {},
+    'http://own/v1',
+    'chat',
+    'm',
+    'OPENAI_API_KEY',
+    'set',
+  ],
+  [
+    { basemodel: 'gpt-5.6', stream: false },
+    {},
+    'https://api.openai.com/v1',
+    'responses',
+    'gpt-5.6',
+    'OPENAI_API_KEY',
+    'off',
+  ],
 ];
 for (const [entry, settings, url, api, model, key, stream] of ways) {
   test(`${JSON.stringify({ ...entry, ...settings })} is asked at ${url} by ${api}`, () => {
     const all = { openaiApiKey: canaries['OPENAI_API_KEY'] ?? null, ...settings };
     const endpoint = resolve({ entry, settings: all, environment: canaries }) as Endpoint;
-    assert.deepEqual([endpoint.baseUrl, endpoint.api, endpoint.parameters['model'], endpoint.stream], [url, api, model, stream]);
+    assert.deepEqual(
+      [endpoint.baseUrl, endpoint.api, endpoint.parameters['model'], endpoint.stream],
+      [url, api, model, stream],
+    );
     assert.equal(endpoint.apiKey, key && canaries[key]);
     assert.equal('stream' in endpoint.parameters, false);
-    assert.equal(endpoint.cacheKey, makers.some((maker) => maker.url === url) ? 'of-the-day' : null);
+    assert.equal(
+      endpoint.cacheKey,
+      makers.some((maker) => maker.url === url) ? 'of-the-day' : null,
+    );
   });
 }
 
 const efforts: [entry: object, fields: object][] = [
-  [{ basemodel: 'gpt-5.6', reasoning_effort: 'xhigh', max_tokens: 9 }, { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 }],
-  [{ basemodel: 'anthropic/c', reasoning_effort: 'max', max_tokens: 9 }, { output_config: { effort: 'max' }, max_tokens: 9 }],
+  [
+    { basemodel: 'gpt-5.6', reasoning_effort: 'xhigh', max_tokens: 9 },
+    { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 },
+  ],
+  [
+    { basemodel: 'anthropic/c', reasoning_effort: 'max', max_tokens: 9 },
+    { output_config: { effort: 'max' }, max_tokens: 9 },
+  ],
   [{ basemodel: 'anthropic/c', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
-  [{ basemodel: 'gpt-4.1', api: 'chat', reasoning_effort: 'minimal', max_tokens: 9 }, { reasoning_effort: 'minimal', max_tokens: 9 }],
+  [
+    { basemodel: 'gpt-4.1', api: 'chat', reasoning_effort: 'minimal', max_tokens: 9 },
+    { reasoning_effort: 'minimal', max_tokens: 9 },
+  ],
   [{ basemodel: 'deepseek/d', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
   [{ basemodel: 'deepseek/d', reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
   [{ basemodel: 'moonshotai/k', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
   [{ basemodel: 'qwen/q', reasoning_effort: 'none' }, { enable_thinking: false }],
   [{ basemodel: 'openrouter/a/b', reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
-  [{ basemodel: 'gpt-5.6', reasoning_effort: 'low', extra_body: { reasoning: { effort: 'high' } } }, { reasoning: { effort: 'high' } }],
+  [
+    {
+      basemodel: 'gpt-5.6',
+      reasoning_effort: 'low',
+      extra_body: { reasoning: { effort: 'high' } },
+    },
+    { reasoning: { effort: 'high' } },
+  ],
 ];
 for (const [entry, fields] of efforts) {
   test(`${JSON.stringify(entry)} sends ${JSON.stringify(fields)}`, () => {
-    const { model: _model, ...parameters } = (resolve({ entry, settings: { openaiApiKey: 'k' }, environment: canaries }) as Endpoint).parameters;
+    const { model: _model, ...parameters } = (
+      resolve({ entry, settings: { openaiApiKey: 'k' }, environment: canaries }) as Endpoint
+    ).parameters;
     assert.deepEqual(parameters, fields);
   });
 }
 
 const refusedEntries: [entry: object, error: RegExp][] = [
   [{ api: 'grpc' }, /models\[0\]\.api: must be one of chat, responses, messages/],
-  [{ reasoning_effort: 'huge' }, /models\[0\]\.reasoning_effort: must be one of none, minimal, low, medium, high, xhigh, max/],
-  [{ basemodel: 'anthropic/c', reasoning_effort: 'minimal' }, /models\[0\]\.reasoning_effort: cannot be minimal here, only none, low, medium, high, xhigh, max; extra_body/],
-  [{ basemodel: 'qwen/q', reasoning_effort: 'low' }, /models\[0\]\.reasoning_effort: cannot be low here, only none; extra_body/],
-  [{ seed: 7 }, /models\[0\]\.seed: is not a field of Responses: remove it, set "api": "chat", name a URL, or put it into extra_body/],
+  [
+    { reasoning_effort: 'huge' },
+    /models\[0\]\.reasoning_effort: must be one of none, minimal, low, medium, high, xhigh, max/,
+  ],
+  [
+    { basemodel: 'anthropic/c', reasoning_effort: 'minimal' },
+    /models\[0\]\.reasoning_effort: cannot be minimal here, only none, low, medium, high, xhigh, max; extra_body/,
+  ],
+  [
+    { basemodel: 'qwen/q', reasoning_effort: 'low' },
+    /models\[0\]\.reasoning_effort: cannot be low here, only none; extra_body/,
+  ],
+  [
+    { seed: 7 },
+    /models\[0\]\.seed: is not a field of Responses: remove it, set "api": "chat", name a URL, or put it into extra_body/,
+  ],
   [{ basemodel: 'anthropic/c', seed: 7 }, /models\[0\]\.seed: is not a field of Messages/],
 ];
 for (const [entry, error] of refusedEntries) {
   test(`${JSON.stringify(entry)} is refused when the configuration is read`, () => {
-    assert.throws(() => parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'), error);
+    assert.throws(
+      () => parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'),
+      error,
+    );
   });
 }
 
 test('an unknown prefix, and a missing key of a maker, are sentences', () => {
-  const unknown = resolve({ entry: { basemodel: 'acme/model' }, settings: { openaiApiKey: 'k' } }) as { error: string };
-  assert.match(unknown.error, /^Model 'model-a' cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/);
-  const keyless = resolve({ entry: { basemodel: 'anthropic/c' }, settings: { openaiApiKey: 'k' } }) as { error: string };
-  assert.equal(keyless.error, "Model 'model-a' has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry");
+  const unknown = resolve({
+    entry: { basemodel: 'acme/model' },
+    settings: { openaiApiKey: 'k' },
+  }) as { error: string };
+  assert.match(
+    unknown.error,
+    /^Model 'model-a' cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
+  );
+  const keyless = resolve({
+    entry: { basemodel: 'anthropic/c' },
+    settings: { openaiApiKey: 'k' },
+  }) as { error: string };
+  assert.equal(
+    keyless.error,
+    "Model 'model-a' has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry",
+  );
 });
 
 test("an entry that moved to another maker gives the former one's server nothing", () => {
   const entry = { basemodel: 'anthropic/c', openai_api_key: 'key-of-claude' };
-  const moved = resolve({ entry, later: { basemodel: 'gpt-5.6', openai_api_key: 'key-of-gpt' } }) as { error: string };
+  const moved = resolve({
+    entry,
+    later: { basemodel: 'gpt-5.6', openai_api_key: 'key-of-gpt' },
+  }) as { error: string };
   assert.match(moved.error, /has no key: openai_api_key, which its entry held, is no longer/);
 });

@@ -4,13 +4,24 @@ import { type TestContext, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import { type ModelRequest, calls, says, startModelServer, whereIs } from '../support/model-server.ts';
+import {
+  type ModelRequest,
+  calls,
+  says,
+  startModelServer,
+  whereIs,
+} from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
 import { startTestService } from '../support/service.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
 const RANGE_DATES = [RANGE.start_date, RANGE.end_date];
-const SECRETS = ['sk-of-the-entry-1', 'sk-of-a-variable-2', 'value-of-the-query-3', 'key-in-the-body-4'];
+const SECRETS = [
+  'sk-of-the-entry-1',
+  'sk-of-a-variable-2',
+  'value-of-the-query-3',
+  'key-in-the-body-4',
+];
 const [heldKey, variableKey, queryValue, bodyKey] = SECRETS;
 const agentConfig = { max_cost_usd: 5 };
 
@@ -26,7 +37,12 @@ const modelsAt = (baseUrl: string) => [
     extra_body: { provider: { api_key: bodyKey, order: ['x'] } },
     enabled: true,
   },
-  { signature: 'named', openai_base_url: baseUrl, openai_api_key_env: 'KEY_OF_NAMED', enabled: true },
+  {
+    signature: 'named',
+    openai_base_url: baseUrl,
+    openai_api_key_env: 'KEY_OF_NAMED',
+    enabled: true,
+  },
   { signature: 'rule', basemodel: 'baseline/buy-and-hold', enabled: true },
 ];
 
@@ -43,7 +59,10 @@ const edited = (baseUrl: string) =>
     price_per_million_tokens: { input: 1, output: 1 },
   }));
 
-/** The job's ledgers, requests and database; `meanwhile` changes the file while the second date's first answers are awaited. */
+/**
+ * The job's ledgers, requests and database; `meanwhile` changes the file while the second date's
+ * first answers are awaited.
+ */
 async function runAndRestart(
   t: TestContext,
   models: readonly string[],
@@ -60,7 +79,12 @@ async function runAndRestart(
     return step === 1 ? calls(['buy', { symbol: 'AAPL', amount: 1 }]) : says('Done.');
   });
   const environment = { KEY_OF_NAMED: variableKey };
-  const first = await startProdService(t, { agent: await realAgentHere(), models: modelsAt(server.baseUrl), agentConfig, environment });
+  const first = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: modelsAt(server.baseUrl),
+    agentConfig,
+    environment,
+  });
   const { body } = await first.post('/simulate/trigger', { ...RANGE, models });
   let service = first;
   if (meanwhile !== null) {
@@ -68,33 +92,63 @@ async function runAndRestart(
     meanwhile(first.settings.configurationPath, server.baseUrl);
     await first.stop();
     holds = false;
-    service = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder, settings: PROD, environment });
+    service = await startTestService(t, {
+      agent: await realAgentHere(),
+      configuration: null,
+      folder: first.folder,
+      settings: PROD,
+      environment,
+    });
   }
   const status = await service.waitForJob(body.job_id);
   assert.equal(status.status, 'completed', JSON.stringify(status.details));
-  const bodies = new Set(server.requests.map((request) => JSON.stringify([request.path.replace(/.*\?/, ''), request.body])));
+  const bodies = new Set(
+    server.requests.map((request) =>
+      JSON.stringify([request.path.replace(/.*\?/, ''), request.body]),
+    ),
+  );
   const keys = new Set(server.requests.map(({ headers }: ModelRequest) => headers.authorization));
   const ledgers = models.map((model) => ledgerOf(service.database, model));
   return { ledgers, bodies: [...bodies].sort(), keys: [...keys].sort(), status, service };
 }
 
-/** Every text and blob of a database, as one text; the search index cannot be read, but the tables that it is made of can. */
+/**
+ * Every text and blob of a database, as one text; the search index cannot be read, but the tables
+ * that it is made of can.
+ */
 function allTexts(database: Database): string {
-  const tables = database.statement(`SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'`).all();
-  return JSON.stringify(tables.map(({ name }) => database.statement(`SELECT * FROM "${name}"`).all()));
+  const tables = database
+    .statement(`SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'`)
+    .all();
+  return JSON.stringify(
+    tables.map(({ name }) => database.statement(`SELECT * FROM "${name}"`).all()),
+  );
 }
 
 test('a configuration edited or deleted during a job changes nothing in it, also after a restart; no key is stored', async (t) => {
   const all = ['held', 'named', 'rule'];
   const plain = await runAndRestart(t, all, null);
   assert.equal(plain.ledgers.flat().length, 7);
-  assert.deepEqual(plain.keys, [variableKey, heldKey].map((key) => `Bearer ${key}`));
-  assert.ok(plain.bodies.some((text) => text.includes(`api-version=${queryValue}`) && text.includes(`"api_key":"${bodyKey}"`)));
+  assert.deepEqual(
+    plain.keys,
+    [variableKey, heldKey].map((key) => `Bearer ${key}`),
+  );
+  assert.ok(
+    plain.bodies.some(
+      (text) =>
+        text.includes(`api-version=${queryValue}`) && text.includes(`"api_key":"${bodyKey}"`),
+    ),
+  );
 
-  assert.ok(plain.bodies.some((text) => text.includes(String.raw`\n\nFurther instructions:\nBe bold.`)));
+  assert.ok(
+    plain.bodies.some((text) => text.includes(String.raw`\n\nFurther instructions:\nBe bold.`)),
+  );
 
   const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
-    writeFileSync(path, JSON.stringify({ models: edited(baseUrl), agent_config: { max_steps: 1, max_cost_usd: 0 } })),
+    writeFileSync(
+      path,
+      JSON.stringify({ models: edited(baseUrl), agent_config: { max_steps: 1, max_cost_usd: 0 } }),
+    ),
   );
   const { ledgers, bodies, keys } = plain;
   assert.deepEqual([withEdit.ledgers, withEdit.bodies, withEdit.keys], [ledgers, bodies, keys]);
@@ -105,27 +159,53 @@ test('a configuration edited or deleted during a job changes nothing in it, also
 
   const stored = allTexts(withEdit.service.database);
   assert.match(stored, /vendor\/held/);
-  assert.deepEqual(SECRETS.filter((secret) => stored.includes(secret)), []);
+  assert.deepEqual(
+    SECRETS.filter((secret) => stored.includes(secret)),
+    [],
+  );
 });
 
 test('repeats are runs of their own, with seeds of their own, under one cost limit', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const price = { price_per_million_tokens: { input: 10, output: 30 } };
-  const limited = { signature: 'm', openai_base_url: server.baseUrl, seed: 7, repeats: 3, max_cost_usd: 0.03, ...price };
-  const other = { signature: 'other', openai_base_url: server.baseUrl, max_cost_usd: 0.03, ...price };
-  const service = await startProdService(t, { agent: await realAgentHere(), models: [limited, other] });
+  const limited = {
+    signature: 'm',
+    openai_base_url: server.baseUrl,
+    seed: 7,
+    repeats: 3,
+    max_cost_usd: 0.03,
+    ...price,
+  };
+  const other = {
+    signature: 'other',
+    openai_base_url: server.baseUrl,
+    max_cost_usd: 0.03,
+    ...price,
+  };
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: [limited, other],
+  });
   const status = await service.runJob(RANGE);
   const runs = ['m', 'm#2', 'm#3'];
   assert.deepEqual(status.models, [...runs, 'other']);
   assert.deepEqual(
-    status.entries.map(({ family, runs, entry }: any) => [family, runs, entry.run, entry.repeats, entry.parameters.seed]),
+    status.entries.map(({ family, runs, entry }: any) => [
+      family,
+      runs,
+      entry.run,
+      entry.repeats,
+      entry.parameters.seed,
+    ]),
     [
       ['m', runs, 1, 3, 7],
       ['other', ['other'], 1, 1, undefined],
     ],
   );
   assert.deepEqual(
-    status.details.map(({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`),
+    status.details.map(
+      ({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`,
+    ),
     [
       ...[...runs, 'other'].map((model) => `${RANGE.start_date} ${model} completed`),
       ...runs.map((model) => `${RANGE.end_date} ${model} Cost limit reached`),
@@ -136,7 +216,12 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
   assert.deepEqual(seeds.sort(), [7, 8, 9]);
   const { models } = (await service.get('/models')).body;
   assert.deepEqual(
-    models.map(({ signature, family, configured, entry }: any) => [signature, family, configured, entry.run]),
+    models.map(({ signature, family, configured, entry }: any) => [
+      signature,
+      family,
+      configured,
+      entry.run,
+    ]),
     [...runs.map((name, index) => [name, 'm', true, index + 1]), ['other', 'other', true, 1]],
   );
 });
@@ -148,17 +233,33 @@ test('an existing chain becomes run 1 when its entry gets repeats; resuming name
   await first.runJob(RANGE);
   const before = ledgerOf(first.database, 'rule');
   const agent_config = { stock_symbols: ['AAPL', 'MSFT'] };
-  writeFileSync(first.settings.configurationPath, JSON.stringify({ models: [{ ...entry, repeats: 3 }], agent_config }));
+  writeFileSync(
+    first.settings.configurationPath,
+    JSON.stringify({ models: [{ ...entry, repeats: 3 }], agent_config }),
+  );
   const resumed = await first.runJob({ end_date: '2025-10-17' });
   assert.deepEqual(resumed.warnings?.slice(0, 1), [
     'rule#2, rule#3 have no completed day and run 2025-10-17 only; start_date 2025-10-15 fills in the rest',
   ]);
-  const filled = await first.runJob({ start_date: '2025-10-15', end_date: '2025-10-17', models: ['rule#3'] });
-  assert.deepEqual(filled.details.map(({ status, error }: any) => error ?? status), ['completed', 'completed', 'Already completed']);
+  const filled = await first.runJob({
+    start_date: '2025-10-15',
+    end_date: '2025-10-17',
+    models: ['rule#3'],
+  });
+  assert.deepEqual(
+    filled.details.map(({ status, error }: any) => error ?? status),
+    ['completed', 'completed', 'Already completed'],
+  );
   assert.deepEqual(ledgerOf(first.database, 'rule').slice(0, before.length), before);
-  assert.equal((await first.post('/simulate/trigger', { ...RANGE, models: ['rule#4'] })).status, 400);
+  assert.equal(
+    (await first.post('/simulate/trigger', { ...RANGE, models: ['rule#4'] })).status,
+    400,
+  );
   writeFileSync(first.settings.configurationPath, JSON.stringify({ models: [entry] }));
-  assert.equal((await first.post('/simulate/trigger', { ...RANGE, models: ['rule#2'] })).status, 400);
+  assert.equal(
+    (await first.post('/simulate/trigger', { ...RANGE, models: ['rule#2'] })).status,
+    400,
+  );
   const { models } = (await first.get('/models')).body;
   assert.deepEqual(
     models.map(({ signature, family, configured }: any) => [signature, family, configured]),
@@ -171,10 +272,13 @@ test('an existing chain becomes run 1 when its entry gets repeats; resuming name
 });
 
 test('two prompts, one with notes and one without, with repeats, are one job', async (t) => {
-  const writes = (request: ModelRequest) => request.body.tools.some((tool: any) => tool.function.name === 'write_note');
+  const writes = (request: ModelRequest) =>
+    request.body.tools.some((tool: any) => tool.function.name === 'write_note');
   const server = await startModelServer(t, (request) => {
     const { date, step } = whereIs(request);
-    return step === 1 && writes(request) ? calls(['write_note', { text: `note of ${date}` }]) : says('Done.');
+    return step === 1 && writes(request)
+      ? calls(['write_note', { text: `note of ${date}` }])
+      : says('Done.');
   });
   const { baseUrl: openai_base_url } = server;
   const models = [
@@ -189,7 +293,9 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     const [note = 'nothing'] = /Your note: none|Your note:\n.*/.exec(user.content) ?? [];
     return `${prompt} ${whereIs(request).date} ${note}`;
   });
-  const counts = [...Map.groupBy(asked, (line) => line)].map(([line, own]) => `${own.length} ${line}`);
+  const counts = [...Map.groupBy(asked, (line) => line)].map(
+    ([line, own]) => `${own.length} ${line}`,
+  );
   assert.deepEqual(counts.sort(), [
     '2 Be calm. 2025-10-15 nothing',
     '2 Be calm. 2025-10-16 nothing',
@@ -211,14 +317,25 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
 test('a run that was offered news does not continue without the key for it', async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = [{ signature: 'm', openai_base_url: server.baseUrl }];
-  const first = await startProdService(t, { agent: await realAgentHere(), models, settings: { jinaApiKey: 'jina-key' } });
+  const first = await startProdService(t, {
+    agent: await realAgentHere(),
+    models,
+    settings: { jinaApiKey: 'jina-key' },
+  });
   const { body } = await first.post('/simulate/trigger', RANGE);
   await server.untilAsked(1);
   await first.stop();
-  const second = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder, settings: { ...PROD, jinaApiKey: null } });
+  const second = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration: null,
+    folder: first.folder,
+    settings: { ...PROD, jinaApiKey: null },
+  });
   const { details } = await second.waitForJob(body.job_id);
   assert.deepEqual(
     details.map(({ error }: any) => error),
-    RANGE_DATES.map(() => "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set"),
+    RANGE_DATES.map(
+      () => "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set",
+    ),
   );
 });

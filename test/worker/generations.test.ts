@@ -8,7 +8,10 @@ const PRICES = `
   AAPL 2025-11-10 100 101
   AAPL 2025-11-11 102 103
   AAPL 2025-11-12 104 105`;
-const configuration = { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: ['AAPL'] } };
+const configuration = {
+  models: [{ signature: 'model-a', enabled: true }],
+  agent_config: { stock_symbols: ['AAPL'] },
+};
 const buy = (amount: number): [string, unknown][][] => [[['buy', { symbol: 'AAPL', amount }]]];
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-12' };
 const TUESDAY = { start_date: '2025-11-11', end_date: '2025-11-11' };
@@ -58,7 +61,9 @@ test('replacing swaps generations: one active, the old one kept but in no respon
       { status: 'superseded', count: 3 },
     ],
   );
-  const runs = service.database.statement(`SELECT status FROM simulation_runs ORDER BY run_id`).all();
+  const runs = service.database
+    .statement(`SELECT status FROM simulation_runs ORDER BY run_id`)
+    .all();
   assert.deepEqual(
     runs.map((row) => row['status']),
     ['superseded', 'active'],

@@ -18,7 +18,11 @@ const configuration = {
 const buy = (symbol: string, amount: number): [string, unknown] => ['buy', { symbol, amount }];
 const wait: [string, unknown][] = [['wait', 60_000]];
 
-const serve = (t: TestContext, script: Script, { folder, isForged = false }: { folder?: string; isForged?: boolean } = {}) =>
+const serve = (
+  t: TestContext,
+  script: Script,
+  { folder, isForged = false }: { folder?: string; isForged?: boolean } = {},
+) =>
   startTestService(t, {
     configuration,
     agent: scriptedAgent(script),
@@ -26,13 +30,19 @@ const serve = (t: TestContext, script: Script, { folder, isForged = false }: { f
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 
-/** Starts a job, waits until so many messages of its one model-day are logged, and stops the service under it. */
+/**
+ * Starts a job, waits until so many messages of its one model-day are logged, and stops the service
+ * under it.
+ */
 async function interrupt(
   t: TestContext,
   { script, messages }: { script: Script; messages: number },
 ): Promise<{ folder: string; jobId: string }> {
   const service = await serve(t, script);
-  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
+  const { body } = await service.post('/simulate/trigger', {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+  });
   const log = service.database.statement('SELECT count(*) AS count FROM reasoning_logs');
   await until(`${messages} messages`, () => Number(log.get()?.['count']) >= messages);
   await service.stop();
@@ -57,7 +67,9 @@ function logOf({ database }: TestService): string[] {
 
 const sessionsOf = ({ database }: TestService) =>
   database
-    .statement('SELECT status, error, steps, total_messages FROM trading_sessions ORDER BY session_id')
+    .statement(
+      'SELECT status, error, steps, total_messages FROM trading_sessions ORDER BY session_id',
+    )
     .all()
     .map((row) =>
       Object.values(row)
@@ -92,7 +104,9 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
   ]);
   assert.deepEqual(sessionsOf(service), ['active 3 7']);
   assert.equal(status.details[0].steps, 3, 'no step was taken twice');
-  const usage = service.database.statement('SELECT tool_name, calls, refused FROM tool_usage').all();
+  const usage = service.database
+    .statement('SELECT tool_name, calls, refused FROM tool_usage')
+    .all();
   assert.deepEqual(
     usage.map((row) => Object.values(row).join(' ')),
     ['buy 3 1'],
@@ -101,16 +115,26 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
 
 test('an answer whose tool calls had not run yet is not requested again', async (t) => {
   const day = 'model-a 2025-11-10';
-  const interrupted = await interrupt(t, { script: { [day]: [[buy('AAPL', 10)], wait] }, messages: 3 });
+  const interrupted = await interrupt(t, {
+    script: { [day]: [[buy('AAPL', 10)], wait] },
+    messages: 3,
+  });
   edit(interrupted.folder, `DELETE FROM reasoning_logs WHERE role = 'tool'`);
-  const later = await serve(t, { [day]: [[['fail', 'it was asked again']]] }, { folder: interrupted.folder });
+  const later = await serve(
+    t,
+    { [day]: [[['fail', 'it was asked again']]] },
+    { folder: interrupted.folder },
+  );
   await later.waitForJob(interrupted.jobId);
   assert.deepEqual(sessionsOf(later), ['failed it was asked again 1 3']);
   assert.deepEqual(logOf(later).slice(1), ['1 assistant I trade.', '1 tool {"executed":"buy","s']);
 });
 
 test('a day whose last answer was logged is completed without another request', async (t) => {
-  const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
+  const { folder, jobId } = await interrupt(t, {
+    script: { '*': [[buy('AAPL', 1)], wait] },
+    messages: 3,
+  });
   edit(
     folder,
     `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 3, 'assistant', 'Done.', 'now')`,
@@ -164,7 +188,10 @@ for (const [name, sql, reason] of misfits) {
 }
 
 test('a session that started from another day is set aside', async (t) => {
-  const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
+  const { folder, jobId } = await interrupt(t, {
+    script: { '*': [[buy('AAPL', 1)], wait] },
+    messages: 3,
+  });
   edit(
     folder,
     `
@@ -176,6 +203,12 @@ test('a session that started from another day is set aside', async (t) => {
   );
   const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder, isForged: true });
   await service.waitForJob(jobId);
-  assert.match(sessionsOf(service)[0] ?? '', /no longer matches: the model-day starts from another day now/);
-  assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');
+  assert.match(
+    sessionsOf(service)[0] ?? '',
+    /no longer matches: the model-day starts from another day now/,
+  );
+  assert.equal(
+    ledgerOf(service.database, 'model-a').at(-1),
+    '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1',
+  );
 });

@@ -18,9 +18,14 @@ import { realAgentHere } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
 import type { TestService } from '../support/service.ts';
 
-const RANGE = { start_date: isLong ? '2025-10-06' : '2025-10-15', end_date: isLong ? '2025-10-31' : '2025-10-15' };
+const RANGE = {
+  start_date: isLong ? '2025-10-06' : '2025-10-15',
+  end_date: isLong ? '2025-10-31' : '2025-10-15',
+};
 const DATES = weekdays(RANGE.start_date, RANGE.end_date).length;
-/** On the morning of this date every model waits for the others, and the processes are looked at. */
+/**
+ * On the morning of this date every model waits for the others, and the processes are looked at.
+ */
 const DATE_OF_THE_LOOK = '2025-10-15';
 const MODELS = ['held-1', 'held-2', 'held-3', 'held-4', 'named', 'service'];
 const keyOf = (model: string) => `sk-${model}-5f2a9c7e1b`;
@@ -38,7 +43,10 @@ async function allAnswers({ get }: TestService, jobId: string): Promise<string> 
   return JSON.stringify(await Promise.all(paths.map(async (path) => (await get(path)).body)));
 }
 
-/** The bytes of the database and of every file that lies beside it, but the configuration, which holds keys. */
+/**
+ * The bytes of the database and of every file that lies beside it, but the configuration, which
+ * holds keys.
+ */
 function storedBytes(folder: string): string {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile() && entry.name !== 'config.json');
@@ -46,7 +54,9 @@ function storedBytes(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('');
 }
 
-test('six models with keys and endpoints of their own, side by side: no key is where it does not belong', { skip: noProc }, async (t) => {
+test('six models with keys and endpoints of their own, side by side: no key is where it does not belong', {
+  skip: noProc,
+}, async (t) => {
   const seenOfProcesses: string[] = [];
   const isThere = Promise.withResolvers<void>();
   let waiting = 0;
@@ -76,7 +86,11 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const service = await startProdService(t, {
     models: [
       ...held,
-      { signature: 'named', openai_base_url: baseUrlOf('named'), openai_api_key_env: 'KEY_OF_NAMED' },
+      {
+        signature: 'named',
+        openai_base_url: baseUrlOf('named'),
+        openai_api_key_env: 'KEY_OF_NAMED',
+      },
       { signature: 'service' },
     ],
     settings: { openaiApiBase: baseUrlOf('service'), openaiApiKey: keyOf('service') },
@@ -85,7 +99,10 @@ test('six models with keys and endpoints of their own, side by side: no key is w
 
   const { body: trigger } = await service.post('/simulate/trigger', RANGE);
   const status = await service.waitForJob(trigger.job_id);
-  assert.deepEqual([status.status, status.progress.completed], ['completed', MODELS.length * DATES]);
+  assert.deepEqual(
+    [status.status, status.progress.completed],
+    ['completed', MODELS.length * DATES],
+  );
 
   MODELS.forEach((model, index) => {
     const requests = servers[index]?.requests as ModelRequest[];
@@ -121,18 +138,30 @@ const WEEK = { start_date: '2025-10-13', end_date: '2025-10-17' };
 
 test('a run whose key is refused on two model-days in a row is not asked any more, and the next job asks again', async (t) => {
   /** What the provider replies to `wrong` on each date; `right` is always answered. */
-  const replies: Record<string, Reply> = { '2025-10-14': fails(401, 'Incorrect API key provided'), '2025-10-15': fails(403, 'Key expired') };
+  const replies: Record<string, Reply> = {
+    '2025-10-14': fails(401, 'Incorrect API key provided'),
+    '2025-10-15': fails(403, 'Key expired'),
+  };
   const server = await startModelServer(t, (request) => {
     const isWrong = request.body.model === 'wrong';
     return (isWrong && replies[whereIs(request).date]) || says('Done.');
   });
-  const models = ['wrong', 'right'].map((signature) => ({ signature, openai_base_url: server.baseUrl, openai_api_key: 'sk-x' }));
+  const models = ['wrong', 'right'].map((signature) => ({
+    signature,
+    openai_base_url: server.baseUrl,
+    openai_api_key: 'sk-x',
+  }));
   const service = await startProdService(t, { agent: await realAgentHere(), models });
-  const errorsOf = (details: any[], model: string) => details.filter((detail) => detail.model === model).map(({ error }) => error);
-  const asked = (model: string) => server.requests.filter(({ body }) => body.model === model).map((request) => whereIs(request).date);
+  const errorsOf = (details: any[], model: string) =>
+    details.filter((detail) => detail.model === model).map(({ error }) => error);
+  const asked = (model: string) =>
+    server.requests
+      .filter(({ body }) => body.model === model)
+      .map((request) => whereIs(request).date);
   const { details, status } = await service.runJob(WEEK);
   assert.equal(status, 'partial');
-  const notAsked = 'Not asked: on the 2 model-days before, the key was refused. The model provider returned 403: Key expired';
+  const notAsked =
+    'Not asked: on the 2 model-days before, the key was refused. The model provider returned 403: Key expired';
   assert.deepEqual(errorsOf(details, 'wrong'), [
     null,
     'The model provider returned 401: Incorrect API key provided',
@@ -144,8 +173,14 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
   assert.deepEqual(asked('wrong'), ['2025-10-13', '2025-10-14', '2025-10-15']);
   delete replies['2025-10-15'];
   const again = await service.runJob({ ...WEEK, models: ['wrong'] }); // one refusal, then an answer: the count starts again
-  assert.deepEqual(errorsOf(again.details, 'wrong').filter((error) => error !== 'Already completed'), [
-    'The model provider returned 401: Incorrect API key provided', null, null, null,
+  assert.deepEqual(
+    errorsOf(again.details, 'wrong').filter((error) => error !== 'Already completed'),
+    ['The model provider returned 401: Incorrect API key provided', null, null, null],
+  );
+  assert.deepEqual(asked('wrong').slice(3), [
+    '2025-10-14',
+    '2025-10-15',
+    '2025-10-16',
+    '2025-10-17',
   ]);
-  assert.deepEqual(asked('wrong').slice(3), ['2025-10-14', '2025-10-15', '2025-10-16', '2025-10-17']);
 });

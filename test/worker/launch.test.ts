@@ -51,21 +51,26 @@ async function run(
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
-  const outcome = await launch({ ...simulatedStart, model }, {
-    program,
-    startChild,
-    timeoutMs,
-    patienceMs,
-    memoryMb,
-    signal,
-    onMessage: async (message) => {
-      messages.push(message.type);
-      if (messages.length > most) throw new Error('enough');
-      if (isStuck) await new Promise(() => {});
-      return message.type === 'answer' && message.toolCalls.length > 0 ? { type: 'tool_results', results: [] } : null;
+  const outcome = await launch(
+    { ...simulatedStart, model },
+    {
+      program,
+      startChild,
+      timeoutMs,
+      patienceMs,
+      memoryMb,
+      signal,
+      onMessage: async (message) => {
+        messages.push(message.type);
+        if (messages.length > most) throw new Error('enough');
+        if (isStuck) await new Promise(() => {});
+        return message.type === 'answer' && message.toolCalls.length > 0
+          ? { type: 'tool_results', results: [] }
+          : null;
+      },
+      onStderr: (tail) => (stderr = tail),
     },
-    onStderr: (tail) => (stderr = tail),
-  });
+  );
   return { outcome, messages, stderr };
 }
 
@@ -75,9 +80,12 @@ test('a well-behaved child', async () => {
   assert.deepEqual(messages, ['prompt', 'answer']);
 });
 
-test('a child that has said everything and exited is heard to its end, however slowly', { skip: noProc }, async () => {
+test('a child that has said everything and exited is heard to its end, however slowly', {
+  skip: noProc,
+}, async () => {
   const before = childrenOf(process.pid);
-  const hasExited = () => childrenOf(process.pid).every((pid) => before.includes(pid) || !isRunning(pid));
+  const hasExited = () =>
+    childrenOf(process.pid).every((pid) => before.includes(pid) || !isRunning(pid));
   const heard: string[] = [];
   const outcome = await launch(simulatedStart, {
     program: agentFixture('completes'),
@@ -92,12 +100,18 @@ test('a child that has said everything and exited is heard to its end, however s
       return null;
     },
   });
-  assert.deepEqual([outcome, heard], [{ status: 'finished', summary: 'done' }, ['prompt', 'answer']]);
+  assert.deepEqual(
+    [outcome, heard],
+    [{ status: 'finished', summary: 'done' }, ['prompt', 'answer']],
+  );
 });
 
 test('a child whose tool calls do not each get a result fails instead of trading further', async () => {
   const { outcome } = await run('completes', { program: await realAgent() });
-  assert.deepEqual(outcome, { status: 'failed', error: 'the tool results do not match the tool calls' });
+  assert.deepEqual(outcome, {
+    status: 'failed',
+    error: 'the tool results do not match the tool calls',
+  });
 });
 
 test('a child whose requests failed as often as allowed, while the parent was busy', async () => {
@@ -114,7 +128,11 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
   ['exits-later', /ended without an outcome \(exit code 3\)/],
   ['crashes', /it ended by itself \(exit code 1\)/, { lost: 'silent' }],
   ['exits', /it ended by itself \(exit code 3\)/, { lost: 'silent' }],
-  ['eats-memory', /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/, { lost: 'silent', memoryMb: 256 }],
+  [
+    'eats-memory',
+    /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/,
+    { lost: 'silent', memoryMb: 256 },
+  ],
   ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
   ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
   ['works-in-silence', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
@@ -125,13 +143,20 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
   ['floods-answers', /broke the protocol: it did not wait for its replies/, { isStuck: true }],
   ['floods-bytes', /broke the protocol: it did not wait for its replies/, { isStuck: true }],
   ['sends-brackets', /broke the protocol: the line is nested more than 64 levels deep/],
-  ['gives-long-reason', /broke the protocol: the line does not fit the protocol \(reason: expected <=2000\)/],
+  [
+    'gives-long-reason',
+    /broke the protocol: the line does not fit the protocol \(reason: expected <=2000\)/,
+  ],
   ['floods-stderr', /wrote more than 1048576 bytes to stderr/],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
 for (const [fixture, error, { lost, ...options } = {}] of failures) {
   test(`a child that ${fixture.replaceAll('-', ' ')} is ${lost === undefined ? 'one failed model-day' : `lost (${lost})`}`, async () => {
-    const outcome = (await run(fixture, options)).outcome as { status: string; hasSpoken?: boolean; error: string };
+    const outcome = (await run(fixture, options)).outcome as {
+      status: string;
+      hasSpoken?: boolean;
+      error: string;
+    };
     assert.deepEqual(
       [outcome.status, outcome.hasSpoken],
       lost === undefined ? ['failed', undefined] : ['lost', lost === 'spoke'],
@@ -140,10 +165,13 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
   });
 }
 
-test('a child that exceeds its memory outside its heap, is ended with the reason', { skip: noProc }, async () => {
+test('a child that exceeds its memory outside its heap, is ended with the reason', {
+  skip: noProc,
+}, async () => {
   assert.deepEqual((await run('hoards-buffers', { memoryMb: 128, timeoutMs: 600_000 })).outcome, {
     status: 'failed',
-    error: 'The model process used more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
+    error:
+      'The model process used more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
   });
 });
 
@@ -151,9 +179,19 @@ test('the stderr of a crashing child is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
 });
 
-test('when processors or memory are short, the service comes before its children, by a wider margin when they are many', { skip: noProc }, (t) => {
-  for (const [sideBySide, niceness] of [[1, 10], [100, 10], [101, 19]] as const) {
-    const child = startProcess('', { network: 'none', heapMb: 64, niceness: childNiceness(sideBySide) });
+test('when processors or memory are short, the service comes before its children, by a wider margin when they are many', {
+  skip: noProc,
+}, (t) => {
+  for (const [sideBySide, niceness] of [
+    [1, 10],
+    [100, 10],
+    [101, 19],
+  ] as const) {
+    const child = startProcess('', {
+      network: 'none',
+      heapMb: 64,
+      niceness: childNiceness(sideBySide),
+    });
     t.after(() => child.kill('SIGKILL'));
     const { pid = 0 } = child;
     assert.equal(getPriority(pid), niceness);
@@ -164,22 +202,36 @@ test('when processors or memory are short, the service comes before its children
 const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
 
 /** Some start errors are thrown, others are events. */
-const throwing = (code: string): typeof startConfined => () => {
-  throw coded(code);
-};
-const emitting = (code: string): typeof startConfined => () => {
-  const child = Object.assign(new ChildProcess(), { exitCode: -11 });
-  setImmediate(() => {
-    child.emit('error', coded(code));
-    child.emit('close', -11, null);
-  });
-  return { child, launcher: null };
-};
+const throwing =
+  (code: string): typeof startConfined =>
+  () => {
+    throw coded(code);
+  };
+const emitting =
+  (code: string): typeof startConfined =>
+  () => {
+    const child = Object.assign(new ChildProcess(), { exitCode: -11 });
+    setImmediate(() => {
+      child.emit('error', coded(code));
+      child.emit('close', -11, null);
+    });
+    return { child, launcher: null };
+  };
 
 test('a child for which the machine has no memory or process is lost; other start errors are reported', async () => {
-  const lostBy = (code: string) => ({ status: 'lost', hasSpoken: false, error: `it could not be started: spawn ${code}` });
-  assert.deepEqual((await run('completes', { startChild: throwing('ENOMEM') })).outcome, lostBy('ENOMEM'));
-  assert.deepEqual((await run('completes', { startChild: emitting('EAGAIN') })).outcome, lostBy('EAGAIN'));
+  const lostBy = (code: string) => ({
+    status: 'lost',
+    hasSpoken: false,
+    error: `it could not be started: spawn ${code}`,
+  });
+  assert.deepEqual(
+    (await run('completes', { startChild: throwing('ENOMEM') })).outcome,
+    lostBy('ENOMEM'),
+  );
+  assert.deepEqual(
+    (await run('completes', { startChild: emitting('EAGAIN') })).outcome,
+    lostBy('EAGAIN'),
+  );
   const failed = { status: 'failed', error: 'Cannot start the model process: spawn ENOENT' };
   assert.deepEqual((await run('completes', { startChild: emitting('ENOENT') })).outcome, failed);
   await assert.rejects(run('completes', { startChild: throwing('E2BIG') }), /E2BIG/);
@@ -212,7 +264,9 @@ test('children that start on this machine hold back the start of others; launche
   const holdsBack = async (launcher: Launcher | null) => {
     const stop = new AbortController();
     const startChild = () => ({ child: spawn('sh', ['-c', 'exec cat >/dev/null']), launcher });
-    const all = Array.from({ length: MOST_STARTING }, () => run('', { program: '', startChild, signal: stop.signal }));
+    const all = Array.from({ length: MOST_STARTING }, () =>
+      run('', { program: '', startChild, signal: stop.signal }),
+    );
     let isNext = false;
     const next = inTurn(() => (isNext = true));
     await allTurnsGiven();
@@ -244,7 +298,10 @@ const endpoint: Start['model'] = {
   maxRetries: 0,
   baseDelayMs: 1,
 };
-for (const [name, model] of [['without', simulatedStart.model], ['with', endpoint]] as const) {
+for (const [name, model] of [
+  ['without', simulatedStart.model],
+  ['with', endpoint],
+] as const) {
   test(`a child ${name} an endpoint sends no signal, listens nowhere and reaches no module beyond its few`, async () => {
     const { outcome } = await run('tries-to-break-out', { model });
     assert.deepEqual(outcome, { status: 'finished', summary: 'held' });
@@ -256,12 +313,26 @@ const list = (values: number) => `[${Array(values).fill('0').join(',')}]`;
 const bounds: [name: string, line: string, error: RegExp | null][] = [
   ['as many levels as there may be', nested(64), null],
   ['one level more', nested(65), /nested more than 64 levels deep/],
-  ['one level more, of objects', `${'{"a":'.repeat(65)}0${'}'.repeat(65)}`, /nested more than 64 levels deep/],
+  [
+    'one level more, of objects',
+    `${'{"a":'.repeat(65)}0${'}'.repeat(65)}`,
+    /nested more than 64 levels deep/,
+  ],
   ['as many values as there may be', list(20_000), null],
   ['one value more', list(20_001), /more than 20000 values/],
   ['many empty lists beside each other', `[${'[]'.repeat(20_000)}]`, /more than 20000 values/],
-  ['brackets and commas inside a text', JSON.stringify(['['.repeat(100), ',"'.repeat(50_000), '\\']), null],
-  ['brackets after a text that ends in a backslash', JSON.stringify(['\\', nested(65)]).replaceAll('"[', '[').replaceAll(']"', ']'), /nested/],
+  [
+    'brackets and commas inside a text',
+    JSON.stringify(['['.repeat(100), ',"'.repeat(50_000), '\\']),
+    null,
+  ],
+  [
+    'brackets after a text that ends in a backslash',
+    JSON.stringify(['\\', nested(65)])
+      .replaceAll('"[', '[')
+      .replaceAll(']"', ']'),
+    /nested/,
+  ],
   ['a text that does not end', `["${'['.repeat(100)}`, null],
 ];
 for (const [name, line, error] of bounds) {
@@ -271,9 +342,19 @@ for (const [name, line, error] of bounds) {
   });
 }
 
-const answer = { type: 'answer', content: 'x', toolCalls: [], reasoning: null, usage: null, note: null };
+const answer = {
+  type: 'answer',
+  content: 'x',
+  toolCalls: [],
+  reasoning: null,
+  usage: null,
+  note: null,
+};
 
-/** Lines that a child writes in one breath, and which messages are handled of it, and what its one outcome is. */
+/**
+ * Lines that a child writes in one breath, and which messages are handled of it, and what its one
+ * outcome is.
+ */
 const endings: [name: string, lines: object[], handled: number, outcome: string][] = [
   ['two outcomes', [outcomeOf('first'), outcomeOf('second')], 0, 'first'],
   ['an outcome and a message after it', [outcomeOf('first'), answer], 0, 'first'],
@@ -289,14 +370,17 @@ for (const [name, lines, handled, error] of endings) {
     const stdout = new PassThrough();
     const signals: string[] = [];
     let count = 0;
-    const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout }, {
-      onMessage: async () => {
-        count += 1;
-        return new Promise((resolve) => setImmediate(resolve, null));
+    const { outcome, fail } = openChannel(
+      { stdin: new PassThrough(), stdout },
+      {
+        onMessage: async () => {
+          count += 1;
+          return new Promise((resolve) => setImmediate(resolve, null));
+        },
+        onFirstLine: () => {},
+        onSettled: (signal) => signals.push(signal),
       },
-      onFirstLine: () => {},
-      onSettled: (signal) => signals.push(signal),
-    });
+    );
     stdout.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     assert.deepEqual(await outcome, { status: 'failed', error });
     fail('too late');
@@ -308,11 +392,14 @@ for (const [name, lines, handled, error] of endings) {
 test('a line whose turn comes after the model-day has failed is not handled', async () => {
   const stdout = new PassThrough();
   let count = 0;
-  const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout }, {
-    onMessage: async () => ((count += 1), null),
-    onFirstLine: () => {},
-    onSettled: () => {},
-  });
+  const { outcome, fail } = openChannel(
+    { stdin: new PassThrough(), stdout },
+    {
+      onMessage: async () => ((count += 1), null),
+      onFirstLine: () => {},
+      onSettled: () => {},
+    },
+  );
   stdout.on('data', () => fail('stopped')); // the channel has the line by then, and waits
   stdout.end(`${JSON.stringify(answer)}\n`);
   assert.deepEqual(await outcome, { status: 'failed', error: 'stopped' });

@@ -10,22 +10,49 @@ import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
 import { childFlags } from '../../src/worker/process.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
-import { HASTY, KEY, type LauncherOptions, MODEL_DAY, NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
+import {
+  HASTY,
+  KEY,
+  type LauncherOptions,
+  MODEL_DAY,
+  NODE,
+  endpoint,
+  runThrough,
+  shell,
+} from '../support/launchers.ts';
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
 import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 
-/** Limits of time that a launcher reaches after it has written a line: far longer than a busy machine takes for that line. */
+/**
+ * Limits of time that a launcher reaches after it has written a line: far longer than a busy
+ * machine takes for that line.
+ */
 const ROOM_MS = 1_500;
 
 const filled: [command: string[], result: string[]][] = [
-  [['srun', '-n1', 'node'], ['srun', '-n1', 'node', '--eval', `it's "$HOME" \\`, '']],
-  [['ssh', 'worker1', 'exec node {arguments}'], ['ssh', 'worker1', `exec node '--eval' 'it'\\''s "$HOME" \\' ''`]],
-  [['{arguments}', '-x'], [`'--eval' 'it'\\''s "$HOME" \\' ''`, '-x']],
-  [['run', '--name={job}-{date}-{model}', '{arguments}'], ['run', '--name=job-1-2025-01-06-my-model-1', `'--eval' 'it'\\''s "$HOME" \\' ''`]],
-  [['run', '{models}', '{{model}}', '{"a":{}}'], ['run', '{models}', '{my-model-1}', '{"a":{}}', '--eval', `it's "$HOME" \\`, '']],
+  [
+    ['srun', '-n1', 'node'],
+    ['srun', '-n1', 'node', '--eval', `it's "$HOME" \\`, ''],
+  ],
+  [
+    ['ssh', 'worker1', 'exec node {arguments}'],
+    ['ssh', 'worker1', `exec node '--eval' 'it'\\''s "$HOME" \\' ''`],
+  ],
+  [
+    ['{arguments}', '-x'],
+    [`'--eval' 'it'\\''s "$HOME" \\' ''`, '-x'],
+  ],
+  [
+    ['run', '--name={job}-{date}-{model}', '{arguments}'],
+    ['run', '--name=job-1-2025-01-06-my-model-1', `'--eval' 'it'\\''s "$HOME" \\' ''`],
+  ],
+  [
+    ['run', '{models}', '{{model}}', '{"a":{}}'],
+    ['run', '{models}', '{my-model-1}', '{"a":{}}', '--eval', `it's "$HOME" \\`, ''],
+  ],
 ];
 for (const [command, result] of filled) {
   test(`the command ${JSON.stringify(command)} is filled with arguments and names`, () => {
@@ -37,35 +64,78 @@ test('a name keeps only the characters that every engine takes, so that it is ne
   const name = `{arguments} $(x) 'é' #2`;
   const modelDay = { ...MODEL_DAY, model: name, jobId: name };
   const safe = '-arguments----x-------2';
-  assert.deepEqual(fillCommand(['a', 'm:{model}', '{job}'], ['b'], modelDay), ['a', `m:${safe}`, safe, 'b']);
+  assert.deepEqual(fillCommand(['a', 'm:{model}', '{job}'], ['b'], modelDay), [
+    'a',
+    `m:${safe}`,
+    safe,
+    'b',
+  ]);
 });
 
 const good: [name: string, command: string[]][] = [
   ['a program before node', ['env', NODE]],
   ['a shell that parses the arguments again', shell('exec NODE')],
-  ['a launcher that leaves a process behind which holds its output', shell('sleep 1000 & echo $! >&2; exec NODE')],
+  [
+    'a launcher that leaves a process behind which holds its output',
+    shell('sleep 1000 & echo $! >&2; exec NODE'),
+  ],
 ];
 for (const [name, command] of good) {
   test(`through ${name} a model-day is as usual`, async () => {
-    const { outcome, stderr } = await runThrough(command, { times: { ...HASTY, drainMs: 3_600_000 } });
+    const { outcome, stderr } = await runThrough(command, {
+      times: { ...HASTY, drainMs: 3_600_000 },
+    });
     if (stderr !== '') process.kill(Number(stderr));
     assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   });
 }
 
 test('a launcher that fails, and leaves a process behind which holds its output, is not waited for', async () => {
-  const { outcome, stderr } = await runThrough(shell('sleep 1000 & echo $! >&2; exit 1'), { times: HASTY });
+  const { outcome, stderr } = await runThrough(shell('sleep 1000 & echo $! >&2; exit 1'), {
+    times: HASTY,
+  });
   process.kill(Number(stderr));
   assert.match(outcome.error, /^it ended by itself \(sh: exit code 1; \d+\)$/);
 });
 
 /** How a model-day ends that its launcher spoils. `lost`: it is tried again; `cannot_start`: the job ends. */
-const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost' | 'cannot_start', options?: LauncherOptions][] = [
-  ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'cannot_start'],
-  ['in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/, 'cannot_start'],
-  ['with arguments that are too long', ['sh', 'x'.repeat(200_000)], /^Cannot start sh, .*: its arguments are too long for this system/, 'cannot_start'],
-  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/, 'cannot_start'],
-  ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'cannot_start'],
+const bad: [
+  name: string,
+  command: string[],
+  error: RegExp,
+  status: 'failed' | 'lost' | 'cannot_start',
+  options?: LauncherOptions,
+][] = [
+  [
+    'that is missing',
+    ['/nowhere/srun', 'node'],
+    /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/,
+    'cannot_start',
+  ],
+  [
+    'in a folder that is a file',
+    ['/etc/passwd/srun'],
+    /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/,
+    'cannot_start',
+  ],
+  [
+    'with arguments that are too long',
+    ['sh', 'x'.repeat(200_000)],
+    /^Cannot start sh, .*: its arguments are too long for this system/,
+    'cannot_start',
+  ],
+  [
+    'that may not be run',
+    ['/etc/passwd'],
+    /^Cannot start passwd, .*: this user may not run it/,
+    'cannot_start',
+  ],
+  [
+    'without Node',
+    shell('/nowhere/NODE'),
+    /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
+    'cannot_start',
+  ],
   [
     'whose engine does not find Node',
     shell('echo "slurmstepd-w1: error: execve(): node: No such file or directory" >&2; exit 2'),
@@ -78,9 +148,24 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
     'cannot_start',
   ],
-  ['whose shell may not run Node', shell('exec /etc/passwd'), /^Cannot run the model process: a program .*exit code 126/, 'cannot_start'],
-  ['that writes many lines', shell('seq 1000 >&2; exit 1'), /^it ended by itself \(sh: exit code 1; 998; 999; 1000\)$/, 'lost'],
-  ['that writes a long line', shell(`printf 1%0600d 0 >&2; exit 1`), /^it ended by itself \(sh: exit code 1; …0{500}\)$/, 'lost'],
+  [
+    'whose shell may not run Node',
+    shell('exec /etc/passwd'),
+    /^Cannot run the model process: a program .*exit code 126/,
+    'cannot_start',
+  ],
+  [
+    'that writes many lines',
+    shell('seq 1000 >&2; exit 1'),
+    /^it ended by itself \(sh: exit code 1; 998; 999; 1000\)$/,
+    'lost',
+  ],
+  [
+    'that writes a long line',
+    shell(`printf 1%0600d 0 >&2; exit 1`),
+    /^it ended by itself \(sh: exit code 1; …0{500}\)$/,
+    'lost',
+  ],
   [
     'that fails after noise of another program',
     shell('echo "bash: pyenv: command not found" >&2; exit 255'),
@@ -99,10 +184,20 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     /^sh wrote to stdout before the model process did: "Welcome" "to the cluster"/,
     'failed',
   ],
-  ['with a long banner', shell('seq 1000'), /^sh wrote to stdout before the model process did: "1" "2" "3" "4" "5"\. Only/, 'failed'],
+  [
+    'with a long banner',
+    shell('seq 1000'),
+    /^sh wrote to stdout before the model process did: "1" "2" "3" "4" "5"\. Only/,
+    'failed',
+  ],
   [
     'with a banner before a child that is done at once',
-    ['sh', '-c', `printf 'Welcome\\n%s\\n' '{"type":"outcome","result":{"status":"finished","summary":"done"}}'`, '{model}'],
+    [
+      'sh',
+      '-c',
+      `printf 'Welcome\\n%s\\n' '{"type":"outcome","result":{"status":"finished","summary":"done"}}'`,
+      '{model}',
+    ],
     /^sh wrote to stdout before the model process did: "Welcome"\./,
     'failed',
   ],
@@ -113,9 +208,24 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     'failed',
     { times: HASTY },
   ],
-  ['that repeats its input', shell('cat'), /^sh sends back its input instead of the model process's output/, 'failed'],
-  ['that ends before the first line', shell('echo "sh: error: no node" >&2; exit 1'), /^it ended by itself \(sh: exit code 1; error: no node\)$/, 'lost'],
-  ['that ends within a line', shell(`printf 'Access denied'; exit 1`), /^it ended by itself \(sh: exit code 1; it wrote "Access denied" to stdout\)$/, 'lost'],
+  [
+    'that repeats its input',
+    shell('cat'),
+    /^sh sends back its input instead of the model process's output/,
+    'failed',
+  ],
+  [
+    'that ends before the first line',
+    shell('echo "sh: error: no node" >&2; exit 1'),
+    /^it ended by itself \(sh: exit code 1; error: no node\)$/,
+    'lost',
+  ],
+  [
+    'that ends within a line',
+    shell(`printf 'Access denied'; exit 1`),
+    /^it ended by itself \(sh: exit code 1; it wrote "Access denied" to stdout\)$/,
+    'lost',
+  ],
   [
     'that asks and waits for an answer',
     shell(`printf 'Password: '; cat >/dev/null`),
@@ -162,7 +272,10 @@ for (const [name, command, error, status, options] of bad) {
 }
 
 test('a key that a launcher repeats appears in no error and no log', async () => {
-  const { outcome, stderr } = await runThrough(shell('cat >&2'), { model: endpoint, patienceMs: ROOM_MS });
+  const { outcome, stderr } = await runThrough(shell('cat >&2'), {
+    model: endpoint,
+    patienceMs: ROOM_MS,
+  });
   assert.match(outcome.error, /^it sent nothing/);
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.ok(!`${outcome.error}${stderr}`.includes(KEY));
@@ -171,19 +284,28 @@ test('a key that a launcher repeats appears in no error and no log', async () =>
 test('a key with characters that JSON escapes does not appear either', async () => {
   const apiKey = 'sk-a"quoted\\secret';
   const script = shell(`echo 'without JSON: ${apiKey}.' >&2; cat >&2`);
-  const { stderr } = await runThrough(script, { model: { ...endpoint, apiKey }, patienceMs: ROOM_MS });
+  const { stderr } = await runThrough(script, {
+    model: { ...endpoint, apiKey },
+    patienceMs: ROOM_MS,
+  });
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.match(stderr, /^without JSON: ….$/m);
 });
 
 test('nor do other secrets of the request', async () => {
-  const model = { ...endpoint, parameters: { model: 'test', token: 'token-of-body' }, secrets: ['token-of-body'] };
+  const model = {
+    ...endpoint,
+    parameters: { model: 'test', token: 'token-of-body' },
+    secrets: ['token-of-body'],
+  };
   const { stderr } = await runThrough(shell('cat >&2'), { model, patienceMs: ROOM_MS });
   assert.ok(stderr.includes('"token":"…"'), stderr);
 });
 
 /** In another process, whose open files all run out; a crash of that process would be one of the service. */
-test('a launcher for whose pipes there are too few open files is tried again, and does not end the service', { skip: noProc }, () => {
+test('a launcher for whose pipes there are too few open files is tried again, and does not end the service', {
+  skip: noProc,
+}, () => {
   const here = new URL('.', import.meta.url).href;
   const script = `
     const { runThrough, NODE } = await import('${here}../support/launchers.ts');
@@ -193,38 +315,75 @@ test('a launcher for whose pipes there are too few open files is tried again, an
     const { outcome } = await runThrough(['env', NODE], { program: '' });
     writeSync(1, JSON.stringify(outcome));
     process.exit(0);`;
-  const said = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', NODE, '--input-type=module', '--eval', script], { encoding: 'utf8' });
-  assert.deepEqual(JSON.parse(said), { status: 'lost', hasSpoken: false, error: 'it could not be started: spawn env EMFILE', launcher: 'env' });
+  const said = execFileSync(
+    'sh',
+    ['-c', 'ulimit -n 64; exec "$0" "$@"', NODE, '--input-type=module', '--eval', script],
+    { encoding: 'utf8' },
+  );
+  assert.deepEqual(JSON.parse(said), {
+    status: 'lost',
+    hasSpoken: false,
+    error: 'it could not be started: spawn env EMFILE',
+    launcher: 'env',
+  });
 });
 
 test('a launcher gets nothing for a name such as "constructor", which is not a variable of the service', async () => {
-  const { stderr } = await runThrough(shell('env >&2; exit 1'), { variables: ['constructor', 'toString', '__proto__'] });
+  const { stderr } = await runThrough(shell('env >&2; exit 1'), {
+    variables: ['constructor', 'toString', '__proto__'],
+  });
   assert.doesNotMatch(stderr, /native code|\[object/);
 });
 
 test('no part of a key is left where the end of stderr begins within it', async () => {
-  const { stderr } = await runThrough(shell(`printf '%s%03994d' ${KEY} 0 >&2; exit 1`), { model: endpoint });
+  const { stderr } = await runThrough(shell(`printf '%s%03994d' ${KEY} 0 >&2; exit 1`), {
+    model: endpoint,
+  });
   assert.match(stderr, /^…0+$/);
 });
 
-test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', { skip: noProc }, async (t) => {
+test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', {
+  skip: noProc,
+}, async (t) => {
   const file = join(temporaryFolder(t), 'tells.cjs');
   const own = `[require('node:os').getPriority(), require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[4] - process.pid]`;
-  writeFileSync(file, `console.error(JSON.stringify([process.env, process.argv.slice(2), ${own}]))`);
-  const environment = { PATH: process.env['PATH'], HOME: '/nowhere', SLURM_CONF: '/etc/slurm.conf', OPENAI_API_KEY: KEY };
-  const { stderr } = await runThrough([NODE, file], { environment, variables: ['SLURM_CONF', 'SLURM_JOB_ID'], model: endpoint });
+  writeFileSync(
+    file,
+    `console.error(JSON.stringify([process.env, process.argv.slice(2), ${own}]))`,
+  );
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: '/nowhere',
+    SLURM_CONF: '/etc/slurm.conf',
+    OPENAI_API_KEY: KEY,
+  };
+  const { stderr } = await runThrough([NODE, file], {
+    environment,
+    variables: ['SLURM_CONF', 'SLURM_JOB_ID'],
+    model: endpoint,
+  });
   const { OPENAI_API_KEY, ...named } = environment;
   const [env, [...args], [priority, distanceToGroup]] = JSON.parse(stderr);
-  assert.deepEqual([priority, distanceToGroup], [getPriority(), 0], 'as this process, in a process group of its own');
+  assert.deepEqual(
+    [priority, distanceToGroup],
+    [getPriority(), 0],
+    'as this process, in a process group of its own',
+  );
   assert.deepEqual(env, named);
   const [loader, flag] = [args.pop(), args.pop()];
   assert.equal(flag, '--eval');
   assert.ok(loader.length < 2_000 && !loader.includes('\n'), loader);
-  assert.deepEqual(args, [...NO_INSPECTOR_FLAGS, ...childFlags({ network: 'http', heapMb: 256 }), '--input-type=commonjs']);
+  assert.deepEqual(args, [
+    ...NO_INSPECTOR_FLAGS,
+    ...childFlags({ network: 'http', heapMb: 256 }),
+    '--input-type=commonjs',
+  ]);
   assert.ok(args.includes('--permission') && args.includes('--max-old-space-size=256'));
 });
 
-test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', { skip: noProc }, async (t) => {
+test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', {
+  skip: noProc,
+}, async (t) => {
   const file = join(temporaryFolder(t), 'seen');
   const outcome = '{"type":"outcome","result":{"status":"finished","summary":"done"}}';
   const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; echo '${outcome}'
@@ -239,18 +398,27 @@ test('a launcher ends in order, after a success too: the end of its stdin, TERM,
 test('a launcher that not even KILL ends does not hold up the job', async () => {
   const signals: unknown[] = [];
   const stdio = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
-  const child = Object.assign(new ChildProcess(), stdio, { exitCode: null, kill: (signal: string) => signals.push(signal) > 0 });
+  const child = Object.assign(new ChildProcess(), stdio, {
+    exitCode: null,
+    kill: (signal: string) => signals.push(signal) > 0,
+  });
   const startChild = () => ({ child, launcher: { name: 'srun', times: HASTY } });
   const { outcome } = await runThrough([], { startChild, timeoutMs: 10 });
   assert.match(outcome.error, /took longer than 0\.01 seconds/);
-  assert.deepEqual([signals, child.stdout?.destroyed, child.stdin?.destroyed], [['SIGTERM', 'SIGKILL'], true, true]);
+  assert.deepEqual(
+    [signals, child.stdout?.destroyed, child.stdin?.destroyed],
+    [['SIGTERM', 'SIGKILL'], true, true],
+  );
 });
 
 const RANGE = { start_date: '2025-11-10', end_date: '2025-11-11' };
 
 /** A service whose model-days run through a command. */
 async function serve(t: TestContext, command: readonly string[], agentProgram: string) {
-  const startChild = startChildBy({ modelDayCommand: command, modelDayCommandVariables: [] }, process.env);
+  const startChild = startChildBy(
+    { modelDayCommand: command, modelDayCommandVariables: [] },
+    process.env,
+  );
   return startTestService(t, {
     agent: { agentProgram, startChild },
     settings: { modelDayCommand: [...command] },
@@ -260,7 +428,10 @@ async function serve(t: TestContext, command: readonly string[], agentProgram: s
 
 /** The launcher takes its time: much longer than a direct child may here (`firstLineMs`). */
 test('a job through a launcher leaves the same records as a direct one', async (t) => {
-  const [direct, through] = [await startTestService(t, { agent: await realAgentHere() }), await serve(t, shell('sleep 0.2; exec NODE'), await realAgent())];
+  const [direct, through] = [
+    await startTestService(t, { agent: await realAgentHere() }),
+    await serve(t, shell('sleep 0.2; exec NODE'), await realAgent()),
+  ];
   const [one, other] = [await direct.runJob(RANGE), await through.runJob(RANGE)];
   assert.deepEqual([one.status, other.status], ['completed', 'completed']);
   const records = recordsOf(direct.database, one.job_id);
@@ -269,7 +440,11 @@ test('a job through a launcher leaves the same records as a direct one', async (
 });
 
 test('a launcher that never starts a child fails its model-days with what it said, and warns', async (t) => {
-  const service = await serve(t, shell('echo "sh: error: the controller is away" >&2; exit 1'), inProcesses('').agentProgram);
+  const service = await serve(
+    t,
+    shell('echo "sh: error: the controller is away" >&2; exit 1'),
+    inProcesses('').agentProgram,
+  );
   const { status, details, warnings } = await service.runJob({ ...RANGE, models: ['model-a'] });
   assert.equal(status, 'failed');
   assert.equal(
@@ -278,33 +453,72 @@ test('a launcher that never starts a child fails its model-days with what it sai
       'is away). Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again',
   );
   assert.ok(
-    warnings.includes('Model processes did not start through sh; they are started again after a pause, with fewer side by side'),
+    warnings.includes(
+      'Model processes did not start through sh; they are started again after a pause, with fewer side by side',
+    ),
     JSON.stringify(warnings),
   );
 });
 
-const FORTY = { start_date: '2025-10-13', end_date: '2025-11-07', models: Array.from({ length: 2 }, (_, index) => `model-${index}`) };
+const FORTY = {
+  start_date: '2025-10-13',
+  end_date: '2025-11-07',
+  models: Array.from({ length: 2 }, (_, index) => `model-${index}`),
+};
 
 /** What a job of forty model-days comes to: its error, and each model-day's; and how often a child was started. */
-async function fortyThrough(t: TestContext, command: readonly string[], onStart: (count: number) => void = () => {}) {
-  const start = startChildBy({ modelDayCommand: command, modelDayCommandVariables: [] }, process.env);
+async function fortyThrough(
+  t: TestContext,
+  command: readonly string[],
+  onStart: (count: number) => void = () => {},
+) {
+  const start = startChildBy(
+    { modelDayCommand: command, modelDayCommandVariables: [] },
+    process.env,
+  );
   let starts = 0;
   const startChild: typeof start = (...args) => {
     onStart((starts += 1));
     return start(...args);
   };
   const agent = { agentProgram: await realAgent(), startChild };
-  const service = await startTestService(t, { agent, settings: { modelDayCommand: [...command] }, limits: { maxStarts: 6, restartPauseMs: 1 } });
+  const service = await startTestService(t, {
+    agent,
+    settings: { modelDayCommand: [...command] },
+    limits: { maxStarts: 6, restartPauseMs: 1 },
+  });
   const { status, error, details } = await service.runJob(FORTY);
-  return { status, error, errors: new Set(details.map((detail: any) => detail.error)), starts, details };
+  return {
+    status,
+    error,
+    errors: new Set(details.map((detail: any) => detail.error)),
+    starts,
+    details,
+  };
 }
 
 const unstartable: [name: string, command: string[], error: RegExp][] = [
-  ['is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/],
+  [
+    'is missing',
+    ['/nowhere/srun', 'node'],
+    /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/,
+  ],
   ['may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/],
-  ['is in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, .*: it is not installed/],
-  ['does not find Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found/],
-  ['starts nothing', ['false'], /^The model process did not start through false in 6 tries; the last time, it ended by itself/],
+  [
+    'is in a folder that is a file',
+    ['/etc/passwd/srun'],
+    /^Cannot start srun, .*: it is not installed/,
+  ],
+  [
+    'does not find Node',
+    shell('/nowhere/NODE'),
+    /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found/,
+  ],
+  [
+    'starts nothing',
+    ['false'],
+    /^The model process did not start through false in 6 tries; the last time, it ended by itself/,
+  ],
 ];
 for (const [name, command, expected] of unstartable) {
   test(`a launcher that ${name} ends a job of forty model-days with one sentence, at once`, async (t) => {
@@ -320,7 +534,11 @@ test('a launcher that is removed during a job ends it there; what is completed s
   const file = join(temporaryFolder(t), 'run');
   writeFileSync(file, '#!/bin/sh\nexec "$@"\n');
   chmodSync(file, 0o755);
-  const { status, error, details } = await fortyThrough(t, [file, NODE], (count) => count === 5 && rmSync(file));
+  const { status, error, details } = await fortyThrough(
+    t,
+    [file, NODE],
+    (count) => count === 5 && rmSync(file),
+  );
   assert.equal(status, 'failed');
   assert.match(error, /^Cannot start run, the program of MODEL_DAY_COMMAND: it is not installed/);
   assert.equal(details.filter((detail: any) => detail.status === 'completed').length, 4);

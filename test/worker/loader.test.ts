@@ -10,11 +10,17 @@ import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
 import { realAgent, temporaryFolder } from '../support/service.ts';
 
-/** What a launcher runs: the loader, and behind it the program, over the pipe that the launcher carries. */
+/**
+ * What a launcher runs: the loader, and behind it the program, over the pipe that the launcher
+ * carries.
+ */
 
 test('confinement holds through a launcher', async () => {
   for (const model of [simulatedStart.model, endpoint]) {
-    const { outcome } = await runThrough(['env', NODE], { model, program: agentFixture('tries-to-break-out') });
+    const { outcome } = await runThrough(['env', NODE], {
+      model,
+      program: agentFixture('tries-to-break-out'),
+    });
     assert.deepEqual(outcome, { status: 'finished', summary: 'held' });
   }
 });
@@ -26,11 +32,23 @@ function nodeOfVersion(node: string): string[] {
 }
 
 const bad: [name: string, command: string[], error: RegExp][] = [
-  ['an old Node', nodeOfVersion('22.1.0'), /^Cannot run the model process: Node\.js on its machine has the wrong version .* 22\.1\.0; model-days/],
+  [
+    'an old Node',
+    nodeOfVersion('22.1.0'),
+    /^Cannot run the model process: Node\.js on its machine has the wrong version .* 22\.1\.0; model-days/,
+  ],
   ['a Node 24 that is too old', nodeOfVersion('24.14.1'), /wrong version .* 24\.14\.1; model-days/],
   ['a Node of an odd version', nodeOfVersion('25.9.0'), /wrong version .* 25\.9\.0; model-days/],
-  ['no stdin', shell('NODE </dev/null'), /^it ended by itself \(sh: exit code 69; The pipe was closed before the program had arrived\)$/],
-  ['noise in stdin', shell('echo some noise | NODE'), /exit code 69; Something other than the program came first over the pipe\)$/],
+  [
+    'no stdin',
+    shell('NODE </dev/null'),
+    /^it ended by itself \(sh: exit code 69; The pipe was closed before the program had arrived\)$/,
+  ],
+  [
+    'noise in stdin',
+    shell('echo some noise | NODE'),
+    /exit code 69; Something other than the program came first over the pipe\)$/,
+  ],
 ];
 for (const [name, command, error] of bad) {
   test(`a loader with ${name} says so`, async () => {
@@ -46,12 +64,20 @@ for (const version of ['24.15.0', '26.0.0', '28.1.0']) {
 }
 
 const restricts = CAN_RESTRICT_NETWORK ? 'this Node restricts the network itself' : false;
-test('a Node that would refuse the network, because this one cannot allow it, is named', { skip: restricts }, async () => {
+test('a Node that would refuse the network, because this one cannot allow it, is named', {
+  skip: restricts,
+}, async () => {
   const { outcome } = await runThrough(nodeOfVersion('26.10.0'), { model: endpoint });
-  assert.match(outcome.error, /This machine has Node\.js 26\.10\.0; its model-days need Node\.js 24, as the service has/);
+  assert.match(
+    outcome.error,
+    /This machine has Node\.js 26\.10\.0; its model-days need Node\.js 24, as the service has/,
+  );
 });
 
-for (const [name, model] of [['without', simulatedStart.model], ['with', endpoint]] as const) {
+for (const [name, model] of [
+  ['without', simulatedStart.model],
+  ['with', endpoint],
+] as const) {
   test(`a child ${name} an endpoint exits with code 0 when its outcome is sent and its stdin ends`, async (t) => {
     const file = join(temporaryFolder(t), 'code');
     await runThrough(shell(`NODE; echo $? > ${file}`), { model, program: await realAgent() });
@@ -75,7 +101,10 @@ test('the loader reads exactly the program, however slowly it comes, and leaves 
   const run: unknown[] = [];
   const modules: Record<string, object> = {
     'node:fs': { readSync },
-    'node:vm': { runInThisContext: (text: string, { filename }: { filename: string }) => run.push(text, filename) },
+    'node:vm': {
+      runInThisContext: (text: string, { filename }: { filename: string }) =>
+        run.push(text, filename),
+    },
   };
   compileFunction(loaderText('none'), ['require'])((name: string) => modules[name]);
   assert.deepEqual(run, [confine(program, 'none'), '[eval]']);
@@ -83,16 +112,29 @@ test('the loader reads exactly the program, however slowly it comes, and leaves 
 });
 
 const PERL = '/usr/bin/perl';
-const noPerl = existsSync(PERL) ? false : 'this system has no perl, which makes descriptors non-blocking';
+const noPerl = existsSync(PERL)
+  ? false
+  : 'this system has no perl, which makes descriptors non-blocking';
 /** More than a pipe holds, in both directions. */
-const MANY_QUOTES = Array.from({ length: 60_000 }, (_, index) => ({ symbol: `S${index}`, previousClose: 100, open: 101 }));
-const UNBLOCK = 'use Fcntl; for (STDIN, STDOUT) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) } exec @ARGV';
+const MANY_QUOTES = Array.from({ length: 60_000 }, (_, index) => ({
+  symbol: `S${index}`,
+  previousClose: 100,
+  open: 101,
+}));
+const UNBLOCK =
+  'use Fcntl; for (STDIN, STDOUT) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) } exec @ARGV';
 for (const [name, model, result] of [
   ['without', simulatedStart.model, /"status":"finished"/],
   ['with', endpoint, /could not be reached/],
 ] as const) {
-  test(`a child ${name} an endpoint bears descriptors that do not block`, { skip: noPerl }, async () => {
-    const { outcome } = await runThrough([PERL, '-e', UNBLOCK, NODE], { model, program: await realAgent(), quotes: MANY_QUOTES });
+  test(`a child ${name} an endpoint bears descriptors that do not block`, {
+    skip: noPerl,
+  }, async () => {
+    const { outcome } = await runThrough([PERL, '-e', UNBLOCK, NODE], {
+      model,
+      program: await realAgent(),
+      quotes: MANY_QUOTES,
+    });
     assert.match(JSON.stringify(outcome), result);
   });
 }

@@ -8,15 +8,23 @@ import { listenHere } from '../support/loopback.ts';
 import { says, startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 
-/** Which key reaches which host: every variable holds one, and a proxy that ends TLS itself reads every request. */
+/**
+ * Which key reaches which host: every variable holds one, and a proxy that ends TLS itself reads
+ * every request.
+ */
 
 const ONE_DAY = { start_date: '2025-10-06', end_date: '2025-10-06' };
 /** A certificate for the hosts of all makers, which only the children of this file trust. */
 const CERTIFICATE = new URL('../fixtures/tls/makers.pem', import.meta.url).pathname;
 const KEY_FILE = new URL('../fixtures/tls/key.pem', import.meta.url).pathname;
 
-const variables = [...new Set(makers.map(({ keyVariable }) => keyVariable)), 'OTHER_KEY', 'JINA_API_KEY'];
-const canary = (variable: string): string => `canary-${variable.toLowerCase().replaceAll('_', '-')}-5f2a9c7e1b`;
+const variables = [
+  ...new Set(makers.map(({ keyVariable }) => keyVariable)),
+  'OTHER_KEY',
+  'JINA_API_KEY',
+];
+const canary = (variable: string): string =>
+  `canary-${variable.toLowerCase().replaceAll('_', '-')}-5f2a9c7e1b`;
 const environment = Object.fromEntries(variables.map((variable) => [variable, canary(variable)]));
 
 interface Proxy {
@@ -29,11 +37,19 @@ interface Proxy {
 
 async function startProxy(t: TestContext): Promise<Proxy> {
   const [targets, heard]: [string[], Proxy['heard']] = [[], []];
-  const inner = createTlsServer({ key: readFileSync(KEY_FILE), cert: readFileSync(CERTIFICATE) }, async (incoming, outgoing) => {
-    const body = (await incoming.toArray()).join('');
-    heard.push({ host: String(incoming.headers.host), text: `${incoming.url} ${JSON.stringify(incoming.headers)} ${body}` });
-    outgoing.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"Not today"}}');
-  });
+  const inner = createTlsServer(
+    { key: readFileSync(KEY_FILE), cert: readFileSync(CERTIFICATE) },
+    async (incoming, outgoing) => {
+      const body = (await incoming.toArray()).join('');
+      heard.push({
+        host: String(incoming.headers.host),
+        text: `${incoming.url} ${JSON.stringify(incoming.headers)} ${body}`,
+      });
+      outgoing
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end('{"error":{"message":"Not today"}}');
+    },
+  );
   await listenHere(t, inner);
   const outer = createServer((incoming, outgoing) => {
     heard.push({ host: 'the proxy', text: `${incoming.url} ${JSON.stringify(incoming.headers)}` });
@@ -57,25 +73,43 @@ function setVariables(t: TestContext, set: Record<string, string>): void {
   }
 }
 
-const canariesIn = (text: string): string[] => variables.filter((variable) => text.includes(canary(variable)));
+const canariesIn = (text: string): string[] =>
+  variables.filter((variable) => text.includes(canary(variable)));
 
 const prefixes = [null, ...makers.flatMap((maker) => maker.prefixes)];
 
 test("each maker's key reaches its own host and no other, whatever keys there are", async (t) => {
   const proxy = await startProxy(t);
-  setVariables(t, { HTTPS_PROXY: proxy.address, HTTP_PROXY: proxy.address, NODE_EXTRA_CA_CERTS: CERTIFICATE, ...environment });
+  setVariables(t, {
+    HTTPS_PROXY: proxy.address,
+    HTTP_PROXY: proxy.address,
+    NODE_EXTRA_CA_CERTS: CERTIFICATE,
+    ...environment,
+  });
   const hostOf = (prefix: string | null) =>
-    new URL((makers.find((maker) => maker.prefixes.includes(prefix ?? 'openai')) ?? assert.fail(String(prefix))).url).host;
+    new URL(
+      (
+        makers.find((maker) => maker.prefixes.includes(prefix ?? 'openai')) ??
+        assert.fail(String(prefix))
+      ).url,
+    ).host;
   const nameOf = (prefix: string | null) => `m-${prefix ?? 'none'}`;
   const service = await startProdService(t, {
     environment,
     settings: { openaiApiKey: canary('OPENAI_API_KEY'), openaiApiBase: null },
-    models: prefixes.map((prefix) => ({ signature: nameOf(prefix), basemodel: `${prefix === null ? '' : `${prefix}/`}m` })),
+    models: prefixes.map((prefix) => ({
+      signature: nameOf(prefix),
+      basemodel: `${prefix === null ? '' : `${prefix}/`}m`,
+    })),
     agentConfig: { max_retries: 0 },
   });
   const { details } = await service.runJob(ONE_DAY);
-  for (const detail of details) assert.match(detail.error, /returned 400: Not today$/, `${detail.model}: ${detail.error}`);
-  assert.deepEqual([...proxy.targets].sort(), prefixes.map((prefix) => `${hostOf(prefix)}:443`).sort());
+  for (const detail of details)
+    assert.match(detail.error, /returned 400: Not today$/, `${detail.model}: ${detail.error}`);
+  assert.deepEqual(
+    [...proxy.targets].sort(),
+    prefixes.map((prefix) => `${hostOf(prefix)}:443`).sort(),
+  );
   for (const { host, text } of proxy.heard) {
     const maker = makers.find(({ url }) => new URL(url).host === host);
     assert.deepEqual(canariesIn(text), maker === undefined ? [] : [maker.keyVariable], host);
@@ -98,7 +132,13 @@ test("a server of one's own gets the key that the operator wrote for it, and no 
     environment,
     settings: { openaiApiKey: canary('OPENAI_API_KEY'), openaiApiBase: null },
     models: cases.map(({ api, set }, index) => ({
-      ...{ signature: `m-${index}`, basemodel: `anthropic/m`, api, openai_base_url: servers[index]?.baseUrl, ...set },
+      ...{
+        signature: `m-${index}`,
+        basemodel: `anthropic/m`,
+        api,
+        openai_base_url: servers[index]?.baseUrl,
+        ...set,
+      },
     })),
     agentConfig: { max_retries: 0 },
   });

@@ -10,7 +10,10 @@ import { listenHere } from '../support/loopback.ts';
 import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
 
-/** How a child reaches its model: proxies, certificates, and what of the network it may reach at all. */
+/**
+ * How a child reaches its model: proxies, certificates, and what of the network it may reach at
+ * all.
+ */
 
 const start: Omit<Start, 'model' | 'pastMessages'> = {
   type: 'start',
@@ -18,13 +21,30 @@ const start: Omit<Start, 'model' | 'pastMessages'> = {
   family: 'model-a',
   maxSteps: 5,
   prompt: null,
-  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
+  brief: {
+    date: '2025-01-06',
+    cash: 10_000,
+    portfolioValue: 10_000,
+    holdings: [],
+    quotes: [],
+    costs: null,
+  },
   tools: [],
 };
 
 function endpointOf(baseUrl: string): Endpoint {
   const patience = { requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 };
-  return { kind: 'provider', api: 'chat', baseUrl, apiKey: null, parameters: { model: 'test' }, stream: 'off', cacheKey: null, leftOut: [], ...patience };
+  return {
+    kind: 'provider',
+    api: 'chat',
+    baseUrl,
+    apiKey: null,
+    parameters: { model: 'test' },
+    stream: 'off',
+    cacheKey: null,
+    leftOut: [],
+    ...patience,
+  };
 }
 
 /** Sets variables of this process, which children inherit, for the length of a test. */
@@ -64,7 +84,9 @@ interface Proxy {
 async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy> {
   const seen: string[] = [];
   const note = ({ method, url, headers }: IncomingMessage) =>
-    seen.push([method, url, headers['proxy-authorization']].filter((part) => part !== undefined).join(' '));
+    seen.push(
+      [method, url, headers['proxy-authorization']].filter((part) => part !== undefined).join(' '),
+    );
   const server = createServer((incoming, outgoing) => {
     note(incoming);
     const { method, url = '', headers } = incoming;
@@ -113,7 +135,12 @@ const proxied: [
     (proxy) => ({ ...trusted, HTTPS_PROXY: `http://me:word@${proxy}` }),
     (host) => [`CONNECT ${host} Basic ${Buffer.from('me:word').toString('base64')}`],
   ],
-  ['HTTPS_PROXY does not apply to http://', false, (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }), () => []],
+  [
+    'HTTPS_PROXY does not apply to http://',
+    false,
+    (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }),
+    () => [],
+  ],
   [
     'NO_PROXY goes past it',
     false,
@@ -123,7 +150,10 @@ const proxied: [
 ];
 for (const [name, tls, variables, seen] of proxied) {
   test(`a proxy: ${name}`, async (t) => {
-    const [server, proxy] = await Promise.all([startModelServer(t, [says('Done.')], { tls }), startProxy(t)]);
+    const [server, proxy] = await Promise.all([
+      startModelServer(t, [says('Done.')], { tls }),
+      startProxy(t),
+    ]);
     setVariables(t, variables(proxy.address));
     assert.equal(await askInChild(server.baseUrl), 'Done.');
     assert.deepEqual(proxy.seen, seen(`127.0.0.1:${server.port}`));
@@ -135,11 +165,18 @@ test('a proxy that refuses is reported without its password', async (t) => {
   const proxy = await startProxy(t, { refusal: '407 Proxy Authentication Required' });
   setVariables(t, { ...trusted, HTTPS_PROXY: `http://me:word@${proxy.address}` });
   const error = await askInChild(server.baseUrl);
-  assert.match(error, /^The model provider could not be reached: .* 407 Proxy Authentication Required$/);
+  assert.match(
+    error,
+    /^The model provider could not be reached: .* 407 Proxy Authentication Required$/,
+  );
   assert.doesNotMatch(error, /word/);
 });
 
-for (const value of ['socks5://me:word@127.0.0.1:1080', 'me:word@proxy:3128', 'http://me:word@:99999']) {
+for (const value of [
+  'socks5://me:word@127.0.0.1:1080',
+  'me:word@proxy:3128',
+  'http://me:word@:99999',
+]) {
   test(`an invalid proxy stops the request, and nothing bypasses it: ${value.replace('word', '...')}`, async (t) => {
     const server = await startModelServer(t, [says('Done.')]);
     setVariables(t, { HTTP_PROXY: value });

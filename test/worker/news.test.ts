@@ -15,7 +15,11 @@ const SEARCH: [tool: string, args: unknown] = ['search_news', { query: 'Apple' }
 const BUY: [tool: string, args: unknown] = ['buy', { symbol: 'AAPL', amount: 1 }];
 
 /** A service in PROD with one model and a day of prices, whose news come from that address. */
-function startWithNews(t: TestContext, url: string | null, options: TestServiceOptions = {}): Promise<TestService> {
+function startWithNews(
+  t: TestContext,
+  url: string | null,
+  options: TestServiceOptions = {},
+): Promise<TestService> {
   return startTestService(t, {
     configuration: {
       models: [{ signature: 'model-a', enabled: true, openai_base_url: 'http://127.0.0.1:1' }],
@@ -32,7 +36,10 @@ function startWithNews(t: TestContext, url: string | null, options: TestServiceO
   });
 }
 
-/** Log lines of searches that failed, which does not include those that the end of their model-day aborts. */
+/**
+ * Log lines of searches that failed, which does not include those that the end of their model-day
+ * aborts.
+ */
 function failedSearches({ logLines }: TestService) {
   return logLines.filter(({ message }) => message === 'news search failed');
 }
@@ -47,32 +54,64 @@ test('a model searches the news: its results are in the log, the key nowhere', a
     received.length === 2
       ? response.writeHead(401).end(`{"message":"no such key: ${KEY}"}`)
       : sendResults(response, [
-          { title: 'Apple rises', url: 'https://news.example/1', description: 'It did.', date: 'Nov 7, 2025' },
-          { title: 'Apple falls', url: 'https://news.example/2', description: 'It will.', date: 'Nov 11, 2025' },
-          { title: 'Apple stays', url: 'https://news.example/3', description: 'It may.', date: '2 days ago' },
+          {
+            title: 'Apple rises',
+            url: 'https://news.example/1',
+            description: 'It did.',
+            date: 'Nov 7, 2025',
+          },
+          {
+            title: 'Apple falls',
+            url: 'https://news.example/2',
+            description: 'It will.',
+            date: 'Nov 11, 2025',
+          },
+          {
+            title: 'Apple stays',
+            url: 'https://news.example/3',
+            description: 'It may.',
+            date: '2 days ago',
+          },
         ]),
   );
-  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, SEARCH, BUY]] }) });
+  const service = await startWithNews(t, url, {
+    agent: scriptedAgent({ '*': [[SEARCH, SEARCH, BUY]] }),
+  });
   const status = await service.runJob(MONDAY);
   assert.equal(status.status, 'completed');
   assert.equal(received[0]?.body.q, 'Apple before:2025-11-10');
   const tools = (await conversationOf(service)).filter(({ role }) => role === 'tool');
   assert.deepEqual(
-    tools.slice(0, 2).map(({ tool_name, tool_input, content }) => [tool_name, tool_input, JSON.parse(content)]),
+    tools
+      .slice(0, 2)
+      .map(({ tool_name, tool_input, content }) => [tool_name, tool_input, JSON.parse(content)]),
     [
       [
         'search_news',
         '{"query":"Apple"}',
         {
-          results: [{ date: '2025-11-07', title: 'Apple rises', url: 'https://news.example/1', snippet: 'It did.' }],
+          results: [
+            {
+              date: '2025-11-07',
+              title: 'Apple rises',
+              url: 'https://news.example/1',
+              snippet: 'It did.',
+            },
+          ],
           undated: 1,
         },
       ],
-      ['search_news', '{"query":"Apple"}', { error: 'The news search failed: the provider refused the key.' }],
+      [
+        'search_news',
+        '{"query":"Apple"}',
+        { error: 'The news search failed: the provider refused the key.' },
+      ],
     ],
   );
   assert.match(tools[2].content, /"executed":"buy"/);
-  const usage = service.database.statement(`SELECT * FROM tool_usage WHERE tool_name = 'search_news'`).get();
+  const usage = service.database
+    .statement(`SELECT * FROM tool_usage WHERE tool_name = 'search_news'`)
+    .get();
   assert.deepEqual([usage?.['calls'], usage?.['refused']], [2, 1]);
   assert.ok((usage?.['duration_ms'] as number) > 0);
   const [failure] = service.logLines.filter(({ message }) => message === 'news search failed');
@@ -80,7 +119,9 @@ test('a model searches the news: its results are in the log, the key nowhere', a
     [failure?.level, failure?.['model'], failure?.['date'], failure?.['reason']],
     ['WARNING', 'model-a', '2025-11-10', '401: no such key: [key]'],
   );
-  const files = ['', '-wal'].map((suffix) => readFileSync(service.settings.databasePath + suffix, 'latin1'));
+  const files = ['', '-wal'].map((suffix) =>
+    readFileSync(service.settings.databasePath + suffix, 'latin1'),
+  );
   const everything = [
     ...files,
     JSON.stringify(service.logLines),
@@ -122,7 +163,10 @@ test('a search does not outlive its model-day, and its results are dropped', asy
     children.push(started.child);
     return started;
   };
-  const service = await startWithNews(t, url, { agent: { ...agent, startChild }, limits: noTimeLimit });
+  const service = await startWithNews(t, url, {
+    agent: { ...agent, startChild },
+    limits: noTimeLimit,
+  });
   const { body } = await service.post('/simulate/trigger', MONDAY);
   await asked;
   children[0]?.stderr?.emit('data', TOO_MUCH);
@@ -139,7 +183,10 @@ test('a search does not outlive its model-day, and its results are dropped', asy
 
 test('a stopping service waits for no search', async (t) => {
   const { url, asked, hasLeft } = await startNewsServer(t, () => {});
-  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, BUY]] }), limits: noTimeLimit });
+  const service = await startWithNews(t, url, {
+    agent: scriptedAgent({ '*': [[SEARCH, BUY]] }),
+    limits: noTimeLimit,
+  });
   await service.post('/simulate/trigger', MONDAY);
   await asked;
   await service.stop();
@@ -156,10 +203,17 @@ test('while a model waits for news, the service responds and the other models tr
   const models = ['model-a', 'model-b'];
   const service = await startWithNews(t, url, {
     configuration: {
-      models: models.map((signature) => ({ signature, enabled: true, openai_base_url: 'http://127.0.0.1:1' })),
+      models: models.map((signature) => ({
+        signature,
+        enabled: true,
+        openai_base_url: 'http://127.0.0.1:1',
+      })),
       agent_config: { stock_symbols: ['AAPL'] },
     },
-    agent: scriptedAgent({ 'model-a 2025-11-10': [[SEARCH]], 'model-b 2025-11-10': [[['wait', 1]], [BUY]] }),
+    agent: scriptedAgent({
+      'model-a 2025-11-10': [[SEARCH]],
+      'model-b 2025-11-10': [[['wait', 1]], [BUY]],
+    }),
   });
   const { body } = await service.post('/simulate/trigger', MONDAY);
   await asked;

@@ -4,7 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import { type EventLoop, eventLoop } from '../../src/event-loop.ts';
 import { createPace } from '../../src/worker/pacing.ts';
 
-/** An event loop whose time passes only here: each round takes what the list says next, then nothing. */
+/**
+ * An event loop whose time passes only here: each round takes what the list says next, then
+ * nothing.
+ */
 function loopOf(rounds: number[] = []): EventLoop & { spend: (ms: number) => void } {
   let at = 0;
   return {
@@ -31,13 +34,19 @@ async function startsOf(blocks: readonly number[], rounds?: number[]): Promise<n
 
 const paces: [name: string, blocks: number[], rounds: number[], starts: number[]][] = [
   ['the first begins in the next round', [2], [], [0]],
-  ['the event loop is left free for as long as a start blocked it', [2, 10, 30, 1], [], [0, 4, 24, 84]],
+  [
+    'the event loop is left free for as long as a start blocked it',
+    [2, 10, 30, 1],
+    [],
+    [0, 4, 24, 84],
+  ],
   ['no start while other work is being done', [2, 2], [1, 9, 9, 1], [1, 24]],
   ['no start waits for ever for other work', [2, 2], Array(100).fill(10), [250, 504]],
   ['a very long start delays the next one no longer', [5_000, 2], [], [0, 5_250]],
 ];
 for (const [name, blocks, rounds, starts] of paces)
-  test(`starts take turns: ${name}`, async () => assert.deepEqual(await startsOf(blocks, rounds), starts));
+  test(`starts take turns: ${name}`, async () =>
+    assert.deepEqual(await startsOf(blocks, rounds), starts));
 
 test('no turn is given while as many children start as may, until one has started or takes too long', async () => {
   const stuck: (() => void)[] = [];
@@ -71,7 +80,14 @@ test('urgent work comes before all that waits', async () => {
   const order: string[] = [];
   const note = (name: string) => () => void order.push(name);
   const urgent = () => inTurn(note('urgent'), { isUrgent: true });
-  await Promise.all([inTurn(() => { order.push('first'); return urgent(); }), inTurn(note('second')), inTurn(note('third'))]);
+  await Promise.all([
+    inTurn(() => {
+      order.push('first');
+      return urgent();
+    }),
+    inTurn(note('second')),
+    inTurn(note('third')),
+  ]);
   assert.deepEqual(order, ['first', 'urgent', 'second', 'third']);
 });
 

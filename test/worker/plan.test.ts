@@ -3,14 +3,24 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import type { Availability } from '../../src/prices/coverage.ts';
-import { type Plan, datesToRun, planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
+import {
+  type Plan,
+  datesToRun,
+  planModelDays,
+  skipUnpricedDates,
+  skipWarnings,
+} from '../../src/worker/plan.ts';
 import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';
 
 /** A plan without its dates: one model-day an entry. */
 function flat(plan: Plan) {
-  const skips = plan.flatMap((day) => day.skips.flatMap(({ reason, modelDays }) => modelDays.map((modelDay) => ({ modelDay, reason }))));
+  const skips = plan.flatMap((day) =>
+    day.skips.flatMap(({ reason, modelDays }) =>
+      modelDays.map((modelDay) => ({ modelDay, reason })),
+    ),
+  );
   return { run: plan.flatMap(({ run }) => run), skips };
 }
 
@@ -34,8 +44,16 @@ test('a model-day is skipped because it is completed, early or without prices', 
     { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
     { date: '2025-01-08', availability: 'no_trading', missing: [], partial: [] },
   ]);
-  assert.deepEqual(datesToRun(plan), ['2025-01-06', '2025-01-08'], 'no prices are needed for the others');
-  assert.deepEqual(priced.map((day) => day.skips.length), [1, 1, 1], 'each date has one reason');
+  assert.deepEqual(
+    datesToRun(plan),
+    ['2025-01-06', '2025-01-08'],
+    'no prices are needed for the others',
+  );
+  assert.deepEqual(
+    priced.map((day) => day.skips.length),
+    [1, 1, 1],
+    'each date has one reason',
+  );
   const { run, skips } = flat(priced);
   assert.deepEqual(run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
   assert.deepEqual(
@@ -68,7 +86,9 @@ test('every model-day is either run or skipped for the first reason that applies
   const models = ['a', 'b', 'c'];
   const anyCase = fc.record({
     starts: fc.array(fc.integer({ min: -2, max: 8 }), { minLength: 3, maxLength: 3 }),
-    completed: fc.array(fc.record({ date: fc.constantFrom(...dates), model: fc.constantFrom(...models) })),
+    completed: fc.array(
+      fc.record({ date: fc.constantFrom(...dates), model: fc.constantFrom(...models) }),
+    ),
     availability: fc.array(fc.constantFrom<Availability>('available', 'no_trading', 'missing'), {
       minLength: 6,
       maxLength: 6,
@@ -77,8 +97,13 @@ test('every model-day is either run or skipped for the first reason that applies
   });
   fc.assert(
     fc.property(anyCase, ({ starts, completed, availability, replaceExisting }) => {
-      const modelDays = dates.flatMap((date) => models.map((model) => ({ jobId: 'j', date, model })));
-      const runs = models.map((model, index) => ({ model, startDate: addDays(START, starts[index] as number) }));
+      const modelDays = dates.flatMap((date) =>
+        models.map((model) => ({ jobId: 'j', date, model })),
+      );
+      const runs = models.map((model, index) => ({
+        model,
+        startDate: addDays(START, starts[index] as number),
+      }));
       const plan = planModelDays(modelDays, { runs, completed, replaceExisting });
       const prices = dates.map((date, index) => ({
         date,
@@ -100,7 +125,9 @@ test('every model-day is either run or skipped for the first reason that applies
               : isPriced
                 ? null
                 : 'No price data';
-        const skip = skips.find(({ modelDay }) => modelDay.date === date && modelDay.model === model);
+        const skip = skips.find(
+          ({ modelDay }) => modelDay.date === date && modelDay.model === model,
+        );
         assert.equal(skip?.reason ?? null, expected);
         assert.equal(
           run.some((one) => one.date === date && one.model === model),

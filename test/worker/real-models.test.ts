@@ -30,13 +30,19 @@ const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
 const KEY = 'sk-real-models-0123456789';
 
 const fixture = (name: string): any =>
-  JSON.parse(readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'));
+  JSON.parse(
+    readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'),
+  );
 
-/** Buys and sells so that every repeated trade would show: more from day to day, and two calls in one message. */
+/**
+ * Buys and sells so that every repeated trade would show: more from day to day, and two calls in
+ * one message.
+ */
 function trade(request: ModelRequest): Reply {
   const { date, step } = whereIs(request);
   const day = Number(date.slice(8));
-  if (step === 1) return calls(['buy', { symbol: 'AAPL', amount: day }], ['buy', { symbol: 'MSFT', amount: 1 }]);
+  if (step === 1)
+    return calls(['buy', { symbol: 'AAPL', amount: day }], ['buy', { symbol: 'MSFT', amount: 1 }]);
   if (step === 2) return calls(['sell', { symbol: 'AAPL', amount: 2 }]);
   return says('Traded.');
 }
@@ -51,11 +57,16 @@ async function conversationOf({ get }: TestService, model: string): Promise<any[
 }
 
 test('a provider that fails every third request leaves the same positions as one that never fails', async (t) => {
-  const faults: Reply[] = [fails(429, 'Slow down', { 'retry-after-ms': '3' }), fails(500, 'Oops'), { cut: 'sized' }];
+  const faults: Reply[] = [
+    fails(429, 'Slow down', { 'retry-after-ms': '3' }),
+    fails(500, 'Oops'),
+    { cut: 'sized' },
+  ];
   const failing: Behaviour = (request, count) =>
     count % 3 === 0 ? (faults[(count / 3) % faults.length] as Reply) : trade(request);
   const [good, bad] = await Promise.all([startModelServer(t, trade), startModelServer(t, failing)]);
-  const service = await startProdService(t, { agent: await realAgentHere(),
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
     models: [
       { signature: 'good', openai_base_url: good.baseUrl },
       { signature: 'bad', openai_base_url: bad.baseUrl },
@@ -68,10 +79,16 @@ test('a provider that fails every third request leaves the same positions as one
   assert.deepEqual(ledgerOf(service.database, 'bad'), expected);
   assert.deepEqual([good.requests.length, bad.requests.length], [15, 22]);
   const sum = (model: string, field: string) =>
-    status.details.reduce((total: number, detail: any) => total + (detail.model === model ? detail[field] : 0), 0);
+    status.details.reduce(
+      (total: number, detail: any) => total + (detail.model === model ? detail[field] : 0),
+      0,
+    );
   assert.deepEqual([sum('good', 'steps'), sum('good', 'requests')], [15, 15]);
   assert.deepEqual([sum('bad', 'steps'), sum('bad', 'requests')], [15, 22]);
-  assert.equal(service.logLines.filter(({ message }) => message === 'model request failed').length, 7);
+  assert.equal(
+    service.logLines.filter(({ message }) => message === 'model request failed').length,
+    7,
+  );
 });
 
 test('as many models as the setting allows wait for their provider at the same time', async (t) => {
@@ -80,7 +97,8 @@ test('as many models as the setting allows wait for their provider at the same t
     await server.untilAsked(most); // which fewer would wait for in vain
     return says('Held.');
   });
-  const service = await startProdService(t, { agent: await realAgentHere(),
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
     models: [{ signature: 'm', openai_base_url: server.baseUrl, repeats: most }],
     settings: { maxParallelModels: most },
   });
@@ -91,15 +109,31 @@ test('as many models as the setting allows wait for their provider at the same t
 test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {
   const { body } = says('Done.');
   const withoutUsage = { body: { ...body, usage: null } };
-  const [reporting, silent] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [withoutUsage])]);
+  const [reporting, silent] = await Promise.all([
+    startModelServer(t, [says('Done.')]),
+    startModelServer(t, [withoutUsage]),
+  ]);
   const prices = { input: 10, output: 30 };
-  const service = await startProdService(t, { agent: await realAgentHere(),
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
     models: [
-      { signature: 'cached', openai_base_url: reporting.baseUrl, price_per_million_tokens: { ...prices, cached_input: 1 } },
+      {
+        signature: 'cached',
+        openai_base_url: reporting.baseUrl,
+        price_per_million_tokens: { ...prices, cached_input: 1 },
+      },
       { signature: 'priced', openai_base_url: reporting.baseUrl, price_per_million_tokens: prices },
       { signature: 'unpriced', openai_base_url: reporting.baseUrl },
-      { signature: 'free', openai_base_url: reporting.baseUrl, price_per_million_tokens: { input: 0, output: 0 } },
-      { signature: 'unreported', openai_base_url: silent.baseUrl, price_per_million_tokens: prices },
+      {
+        signature: 'free',
+        openai_base_url: reporting.baseUrl,
+        price_per_million_tokens: { input: 0, output: 0 },
+      },
+      {
+        signature: 'unreported',
+        openai_base_url: silent.baseUrl,
+        price_per_million_tokens: prices,
+      },
     ],
   });
   const { details } = await service.runJob(ONE_DAY);
@@ -126,27 +160,50 @@ test('tokens, requests and costs are in the details, and unknown values are null
 
 test('an impossible token count is recorded as unknown, with a note, and breaks no answer', async (t) => {
   const impossible = { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 100 };
-  const server = await startModelServer(t, [{ body: { ...says('Done.').body, usage: impossible } }]);
+  const server = await startModelServer(t, [
+    { body: { ...says('Done.').body, usage: impossible } },
+  ]);
   const prices = { input: 1_000_000, output: 1_000_000 };
-  const service = await startProdService(t, { agent: await realAgentHere(),
-    models: [{ signature: 'boasting', openai_base_url: server.baseUrl, price_per_million_tokens: prices }],
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: [
+      { signature: 'boasting', openai_base_url: server.baseUrl, price_per_million_tokens: prices },
+    ],
   });
   const { details } = await service.runJob({ start_date: '2025-10-06', end_date: '2025-10-07' });
   assert.deepEqual(
-    details.map((detail: any) => [detail.status, detail.prompt_tokens, detail.completion_tokens, detail.cost_usd]),
+    details.map((detail: any) => [
+      detail.status,
+      detail.prompt_tokens,
+      detail.completion_tokens,
+      detail.cost_usd,
+    ]),
     Array(2).fill(['completed', null, 100, null]),
   );
-  assert.match((await conversationOf(service, 'boasting')).at(-1).content, /an impossible number of tokens \(prompt 9007199254740991\)/);
+  assert.match(
+    (await conversationOf(service, 'boasting')).at(-1).content,
+    /an impossible number of tokens \(prompt 9007199254740991\)/,
+  );
   const [{ usage }] = (await service.get('/performance')).body.models;
-  assert.deepEqual([usage.prompt_tokens, usage.completion_tokens, usage.model_days_without_cost], [null, 200, 2]);
+  assert.deepEqual(
+    [usage.prompt_tokens, usage.completion_tokens, usage.model_days_without_cost],
+    [null, 200, 2],
+  );
 });
 
 test('a model over its cost limit runs no further model-days of the job, and others continue', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);
-  const priced = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 10, output: 30 } };
-  const cheap = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 5, output: 15 } };
-  const service = await startProdService(t, { agent: await realAgentHere(),
+  const priced = {
+    openai_base_url: server.baseUrl,
+    price_per_million_tokens: { input: 10, output: 30 },
+  };
+  const cheap = {
+    openai_base_url: server.baseUrl,
+    price_per_million_tokens: { input: 5, output: 15 },
+  };
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
     models: [
       { signature: 'agent-limit', ...priced },
       { signature: 'higher-limit', ...priced, max_cost_usd: 0.03 },
@@ -158,7 +215,9 @@ test('a model over its cost limit runs no further model-days of the job, and oth
     agentConfig: { max_cost_usd: 0.013 },
   });
   const daysOf = (status: any, model: string) =>
-    status.details.filter((detail: any) => detail.model === model).map((detail: any) => detail.error ?? detail.status);
+    status.details
+      .filter((detail: any) => detail.model === model)
+      .map((detail: any) => detail.error ?? detail.status);
   const reached = 'Cost limit reached';
   const status = await service.runJob({ ...WEEK, end_date: '2025-10-07' });
   assert.deepEqual(daysOf(status, 'agent-limit'), ['completed', reached]);
@@ -176,7 +235,13 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   );
   // The limit is one job's.
   const next = await service.runJob({ ...WEEK, models: ['agent-limit'] });
-  assert.deepEqual(daysOf(next, 'agent-limit'), ['Already completed', 'completed', reached, reached, reached]);
+  assert.deepEqual(daysOf(next, 'agent-limit'), [
+    'Already completed',
+    'completed',
+    reached,
+    reached,
+    reached,
+  ]);
 });
 
 test('requests and model-days have time limits', async (t) => {
@@ -204,7 +269,9 @@ test("a provider's refusal fails the model-day immediately, in its own words and
     403: 'Not in your country',
     404: 'The model does not exist',
   };
-  const refusing = Object.entries(words).map(([status, message]) => [fails(Number(status), message)]);
+  const refusing = Object.entries(words).map(([status, message]) => [
+    fails(Number(status), message),
+  ]);
   const servers = await Promise.all(refusing.map((replies) => startModelServer(t, replies)));
   const models = Object.keys(words).map((status, index) => ({
     signature: `m${status}`,
@@ -228,29 +295,54 @@ test("a provider's refusal fails the model-day immediately, in its own words and
 test('a day ends at max_steps with its last calls executed', async (t) => {
   const server = await startModelServer(t, () => calls(['buy', { symbol: 'AAPL', amount: 1 }]));
   const models = [{ signature: 'busy', openai_base_url: server.baseUrl }];
-  const service = await startProdService(t, { agent: await realAgentHere(), models, agentConfig: { max_steps: 3 } });
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
+    models,
+    agentConfig: { max_steps: 3 },
+  });
   const { details } = await service.runJob(ONE_DAY);
-  assert.deepEqual([details[0].status, details[0].steps, server.requests.length], ['completed', 3, 3]);
+  assert.deepEqual(
+    [details[0].status, details[0].steps, server.requests.length],
+    ['completed', 3, 3],
+  );
   assert.equal(ledgerOf(service.database, 'busy').length, 3);
   const { body } = await service.get('/reasoning');
-  assert.equal(body.sessions[0].session_summary, 'Reached the limit of 3 steps; the day ended there.');
+  assert.equal(
+    body.sessions[0].session_summary,
+    'Reached the limit of 3 steps; the day ended there.',
+  );
 });
 
 test('the dialects from the wire to the ledger', async (t) => {
   /** Each is one step of the day of `calls`; all but the last two buy 5 shares. */
   const steps = [
-    ...['arguments-double-encoded', 'arguments-object', 'numbers-as-text', 'ids-missing', 'function-call'],
+    ...[
+      'arguments-double-encoded',
+      'arguments-object',
+      'numbers-as-text',
+      'ids-missing',
+      'function-call',
+    ],
     ...['deepseek-reasoner', 'arguments-broken', 'unknown-tool'],
   ];
-  const written = { choices: [{ message: { content: fixture('written-tool-calls').hermes }, finish_reason: 'stop' }] };
+  const written = {
+    choices: [
+      { message: { content: fixture('written-tool-calls').hermes }, finish_reason: 'stop' },
+    ],
+  };
   const replies = {
     calls: [...steps.map((name) => ({ body: fixture(name) })), says('Done.')],
     written: [{ body: written }],
     odd: [answers({ content: 'A\u0000B \ud800 \u2028' })],
   };
   const names = Object.keys(replies);
-  const servers = await Promise.all(Object.values(replies).map((behaviour) => startModelServer(t, behaviour)));
-  const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
+  const servers = await Promise.all(
+    Object.values(replies).map((behaviour) => startModelServer(t, behaviour)),
+  );
+  const models = names.map((signature, index) => ({
+    signature,
+    openai_base_url: servers[index]?.baseUrl,
+  }));
   const service = await startProdService(t, { agent: await realAgentHere(), models });
   const status = await service.runJob(ONE_DAY);
   assert.equal(status.status, 'completed');
@@ -265,10 +357,18 @@ test('the dialects from the wire to the ledger', async (t) => {
       2025-10-06 buy AAPL 5 103 => 6910 10015 15     AAPL:30`),
   );
   for (const name of ['written', 'odd'])
-    assert.deepEqual(ledgerOf(service.database, name), ledger('2025-10-06 no_trade => 10000 10000 0'), name);
+    assert.deepEqual(
+      ledgerOf(service.database, name),
+      ledger('2025-10-06 no_trade => 10000 10000 0'),
+      name,
+    );
   // What is wrong with a call is an answer that the model reads in its next request.
-  const requestAfter = (name: string) => servers[0]?.requests[steps.indexOf(name) + 1]?.body.messages;
-  assert.equal(requestAfter('arguments-broken').at(-1).content, '{"error":"The arguments of buy are not JSON."}');
+  const requestAfter = (name: string) =>
+    servers[0]?.requests[steps.indexOf(name) + 1]?.body.messages;
+  assert.equal(
+    requestAfter('arguments-broken').at(-1).content,
+    '{"error":"The arguments of buy are not JSON."}',
+  );
   assert.match(
     requestAfter('unknown-tool').at(-1).content,
     /^\{"error":"There is no tool named \\"short_sell\\"\. The tools are buy, sell, get_price,/,
@@ -279,16 +379,27 @@ test('the dialects from the wire to the ledger', async (t) => {
     prose.map(({ role }: any) => role),
     ['system', 'user', 'assistant', 'system'],
   );
-  assert.match(prose[3].content, /seems to contain tool calls written as text\. They were not executed/);
+  assert.match(
+    prose[3].content,
+    /seems to contain tool calls written as text\. They were not executed/,
+  );
   assert.equal(servers[names.indexOf('written')]?.requests.length, 1);
   // Thoughts are kept beside the words, and sent back to providers that want them.
-  const thinking = (await conversationOf(service, 'calls')).filter(({ summary }) => summary === 'AAPL looks cheap.');
-  assert.deepEqual(thinking.map(({ role }) => role), ['assistant']);
+  const thinking = (await conversationOf(service, 'calls')).filter(
+    ({ summary }) => summary === 'AAPL looks cheap.',
+  );
+  assert.deepEqual(
+    thinking.map(({ role }) => role),
+    ['assistant'],
+  );
   assert.equal(requestAfter('deepseek-reasoner').at(-2).reasoning_content, 'AAPL looks cheap.');
 });
 
 test('a service that stops while its models wait stops immediately, and continues later: a provider gets back its signatures and thoughts', async (t) => {
-  /** As Gemini 3 and DeepSeek do it: what they signed must be there in every later request of the day. */
+  /**
+   * As Gemini 3 and DeepSeek do it: what they signed must be there in every later request of the
+   * day.
+   */
   const strict =
     (name: string): Behaviour =>
     (request, count) => {
@@ -304,7 +415,10 @@ test('a service that stops while its models wait stops immediately, and continue
     };
   const names = ['gemini', 'deepseek-reasoner'];
   const servers = await Promise.all(names.map((name) => startModelServer(t, strict(name))));
-  const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
+  const models = names.map((signature, index) => ({
+    signature,
+    openai_base_url: servers[index]?.baseUrl,
+  }));
   const first = await startProdService(t, { models });
   const { body } = await first.post('/simulate/trigger', ONE_DAY);
   await Promise.all(servers.map((server) => server.untilAsked(2)));
@@ -329,7 +443,9 @@ test('a service that stops while its models wait stops immediately, and continue
     assert.equal(ledgerOf(second.database, name).length, 1, 'the trade of the first process, once');
 });
 
-test('children that wait for their models exit by themselves when their parent is killed', { skip: noProc }, async (t) => {
+test('children that wait for their models exit by themselves when their parent is killed', {
+  skip: noProc,
+}, async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({
     signature,
@@ -357,9 +473,15 @@ test('a child that reports more failed requests than a step can have is ended, a
     agent: inProcesses(agentFixture('floods-reasons')),
   });
   const status = await service.runJob(ONE_DAY);
-  assert.match(errorOf(status, 'floods'), /it reported 109 failed requests in one step; at most 108 are possible$/);
+  assert.match(
+    errorOf(status, 'floods'),
+    /it reported 109 failed requests in one step; at most 108 are possible$/,
+  );
   const logged = service.logLines.filter(({ message }) => message === 'model request failed');
   assert.equal(logged.length, 100);
-  assert.deepEqual(logged.filter(({ note }) => note !== undefined), [logged.at(-1)]);
+  assert.deepEqual(
+    logged.filter(({ note }) => note !== undefined),
+    [logged.at(-1)],
+  );
   assert.equal(status.details[0].requests, 108);
 });

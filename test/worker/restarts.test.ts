@@ -37,20 +37,33 @@ interface Options {
 
 const waiting: Script = { '*': [[['wait', 60_000]]] };
 
-/** A job whose one model-day has said its first message and waits; restarted once, so that its progress is noted. */
+/**
+ * A job whose one model-day has said its first message and waits; restarted once, so that its
+ * progress is noted.
+ */
 async function interruptedJob(t: TestContext): Promise<{ folder: string; jobId: string }> {
   const first = await serve(t, { script: waiting });
   const { body } = await first.post('/simulate/trigger', DAY);
-  await until('the first message', () => first.database.statement('SELECT 1 FROM reasoning_logs').get());
+  await until('the first message', () =>
+    first.database.statement('SELECT 1 FROM reasoning_logs').get(),
+  );
   await first.stop();
   const { folder } = first;
-  assert.equal((await restart(t, { folder, jobId: body.job_id })).status, 'running', 'its one message was progress');
+  assert.equal(
+    (await restart(t, { folder, jobId: body.job_id })).status,
+    'running',
+    'its one message was progress',
+  );
   return { folder, jobId: body.job_id };
 }
 
 async function restart(
   t: TestContext,
-  { folder, jobId, limits = everyLife }: { folder: string; jobId: string; limits?: Options['limits'] },
+  {
+    folder,
+    jobId,
+    limits = everyLife,
+  }: { folder: string; jobId: string; limits?: Options['limits'] },
 ): Promise<any> {
   const service = await serve(t, { script: waiting, folder, limits });
   const body = await until('the job to go on or to end', async () => {
@@ -64,7 +77,9 @@ async function restart(
 /** How many idle restarts the database has counted. */
 function counted(folder: string): unknown {
   const database = new DatabaseSync(`${folder}/jobs.db`, { readOnly: true });
-  const row = database.prepare('SELECT idle_restarts AS count FROM jobs ORDER BY created_at LIMIT 1').get();
+  const row = database
+    .prepare('SELECT idle_restarts AS count FROM jobs ORDER BY created_at LIMIT 1')
+    .get();
   database.close();
   return row?.['count'];
 }
@@ -76,7 +91,10 @@ test('ten restarts in a row without progress end a job, nine do not; a later job
     assert.equal(counted(job.folder), restarts);
   }
   const ended = await restart(t, job);
-  assert.deepEqual([ended.status, ended.error], ['failed', 'Given up after 10 restarts in a row without progress']);
+  assert.deepEqual(
+    [ended.status, ended.error],
+    ['failed', 'Given up after 10 restarts in a row without progress'],
+  );
   assert.equal(ended.details[0].error, 'Given up after 10 restarts in a row without progress');
   const service = await serve(t, { folder: job.folder });
   assert.equal((await service.runJob(DAY)).status, 'completed');
@@ -86,7 +104,8 @@ test('runs too short to count fail no job, and neither add to the restarts nor r
   const job = await interruptedJob(t);
   await restart(t, job);
   assert.equal(counted(job.folder), 1);
-  // The life before the first of these counted; theirs do not, and the last restart comes after one of theirs.
+  // The life before the first of these counted; theirs do not, and the last restart comes after one
+  // of theirs.
   for (let restarts = 0; restarts < 12; restarts += 1)
     assert.equal((await restart(t, { ...job, limits: noLife })).status, 'running');
   assert.equal(counted(job.folder), 2);
@@ -103,13 +122,18 @@ test('progress resets the count of restarts', async (t) => {
   assert.equal(counted(job.folder), 2);
   const script: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 60_000]]] };
   const service = await serve(t, { folder: job.folder, script });
-  await until('a trade', () => service.database.statement(`SELECT 1 FROM reasoning_logs WHERE role = 'tool'`).get());
+  await until('a trade', () =>
+    service.database.statement(`SELECT 1 FROM reasoning_logs WHERE role = 'tool'`).get(),
+  );
   await service.stop();
   assert.equal((await restart(t, job)).status, 'running');
   assert.equal(counted(job.folder), 0);
 });
 
-/** `+N` lets so many seconds pass; `start` and `end` are those of a child. Expected is whether the life counts then. */
+/**
+ * `+N` lets so many seconds pass; `start` and `end` are those of a child. Expected is whether the
+ * life counts then.
+ */
 const lives: [name: string, events: string[], counts: boolean][] = [
   ['that has just begun', [], false],
   ['just below its limit', ['+29.999'], false],
@@ -131,7 +155,10 @@ for (const [name, events, counts] of lives) {
     const abort = new AbortController();
     // The mark is what the next start reads; any row of jobs will do.
     insertJobRow(database);
-    const life = watchLife({ database, log: silentLog, limits: workerLimits }, 'job', { signal: abort.signal, loop });
+    const life = watchLife({ database, log: silentLog, limits: workerLimits }, 'job', {
+      signal: abort.signal,
+      loop,
+    });
     const ends: (() => void)[] = [];
     for (const event of events) {
       if (event === 'start') ends.push(life.childStarted());
@@ -141,7 +168,10 @@ for (const [name, events, counts] of lives) {
       else await loop.pass(Number(event) * 1000);
     }
     await settled();
-    assert.equal(database.statement('SELECT life_counts AS mark FROM jobs').get()?.['mark'], counts ? 1 : 0);
+    assert.equal(
+      database.statement('SELECT life_counts AS mark FROM jobs').get()?.['mark'],
+      counts ? 1 : 0,
+    );
   });
 }
 

@@ -18,17 +18,33 @@ test('who answered is in the conversation, with the model, and a change within a
     const { date, step } = whereIs(request);
     const model = request.body.model === 'steady' ? 'steady-1' : `moving-${date < CHANGE ? 1 : 2}`;
     const { body } = step === 1 ? calls(['get_portfolio', {}]) : says('Done.');
-    return { body: { ...body, model, system_fingerprint: 'fp_1', service_tier: 'default', provider: '' } };
+    return {
+      body: { ...body, model, system_fingerprint: 'fp_1', service_tier: 'default', provider: '' },
+    };
   });
-  const models = ['moving', 'steady'].map((signature) => ({ signature, openai_base_url: server.baseUrl }));
+  const models = ['moving', 'steady'].map((signature) => ({
+    signature,
+    openai_base_url: server.baseUrl,
+  }));
   const service = await startProdService(t, { agent: await realAgentHere(), models });
   assert.equal((await service.runJob(RANGE)).status, 'completed');
 
   const path = '/reasoning?model=moving&date=2025-10-13&include_full_conversation=true';
   const [session] = (await validBody(service, path, reasoningResponse)).sessions;
   const served = session?.conversation?.map((message) => [message.role, message.served]);
-  const said = { model: 'moving-1', id: 'chatcmpl-1', system_fingerprint: 'fp_1', service_tier: 'default' };
-  assert.deepEqual(served, [['system', null], ['user', null], ['assistant', said], ['tool', null], ['assistant', said]]);
+  const said = {
+    model: 'moving-1',
+    id: 'chatcmpl-1',
+    system_fingerprint: 'fp_1',
+    service_tier: 'default',
+  };
+  assert.deepEqual(served, [
+    ['system', null],
+    ['user', null],
+    ['assistant', said],
+    ['tool', null],
+    ['assistant', said],
+  ]);
 
   const found = (await validBody(service, '/models', modelsResponse)).models;
   assert.deepEqual(
@@ -43,32 +59,79 @@ test('who answered is in the conversation, with the model, and a change within a
         'chat',
         false,
       ],
-      ['steady', [{ model: 'steady-1', first_date: '2025-10-13', last_date: '2025-10-17' }], 'chat', false],
+      [
+        'steady',
+        [{ model: 'steady-1', first_date: '2025-10-13', last_date: '2025-10-17' }],
+        'chat',
+        false,
+      ],
     ],
   );
 
   const reasonOf = async (window: string) => {
     const { body } = await service.get(`/comparison?models=moving,steady${window}`);
-    return JSON.stringify(body.models.find(({ model }: { model: string }) => model === 'moving').unavailable);
+    return JSON.stringify(
+      body.models.find(({ model }: { model: string }) => model === 'moving').unavailable,
+    );
   };
-  const change = /It was served by two models: moving-2 answered moving on 2025-10-16, and moving-1 moving on 2025-10-13; compare a window on one side of the change/;
+  const change =
+    /It was served by two models: moving-2 answered moving on 2025-10-16, and moving-1 moving on 2025-10-13; compare a window on one side of the change/;
   assert.match(await reasonOf(''), change);
   assert.doesNotMatch(await reasonOf('&end_date=2025-10-15'), change);
 });
 
-const million = { promptTokens: 1_000_000, completionTokens: 1_000_000, cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
+const million = {
+  promptTokens: 1_000_000,
+  completionTokens: 1_000_000,
+  cachedTokens: null,
+  cacheWriteTokens: null,
+  reasoningTokens: null,
+};
 const prices = { input: 4, output: 10 };
-const costs: [name: string, usage: Partial<typeof million> | Record<string, number>, prices: object, cost: number][] = [
+const costs: [
+  name: string,
+  usage: Partial<typeof million> | Record<string, number>,
+  prices: object,
+  cost: number,
+][] = [
   ['nothing of a cache', {}, {}, 14],
-  ['half read from the cache, at its price', { cachedTokens: 500_000 }, { cached_input: 0.4 }, 2 + 0.2 + 10],
-  ['a quarter written to the cache, at 1.25 times the input', { cacheWriteTokens: 250_000 }, {}, 3 + 1.25 + 10],
-  ['a quarter written to the cache, at its price', { cacheWriteTokens: 250_000 }, { cache_write: 8 }, 3 + 2 + 10],
-  ['read and written', { cachedTokens: 500_000, cacheWriteTokens: 250_000 }, { cached_input: 0.4, cache_write: 8 }, 1 + 0.2 + 2 + 10],
-  ['more than there is', { cachedTokens: 900_000, cacheWriteTokens: 900_000 }, { cached_input: 0, cache_write: 0 }, 10],
+  [
+    'half read from the cache, at its price',
+    { cachedTokens: 500_000 },
+    { cached_input: 0.4 },
+    2 + 0.2 + 10,
+  ],
+  [
+    'a quarter written to the cache, at 1.25 times the input',
+    { cacheWriteTokens: 250_000 },
+    {},
+    3 + 1.25 + 10,
+  ],
+  [
+    'a quarter written to the cache, at its price',
+    { cacheWriteTokens: 250_000 },
+    { cache_write: 8 },
+    3 + 2 + 10,
+  ],
+  [
+    'read and written',
+    { cachedTokens: 500_000, cacheWriteTokens: 250_000 },
+    { cached_input: 0.4, cache_write: 8 },
+    1 + 0.2 + 2 + 10,
+  ],
+  [
+    'more than there is',
+    { cachedTokens: 900_000, cacheWriteTokens: 900_000 },
+    { cached_input: 0, cache_write: 0 },
+    10,
+  ],
 ];
 for (const [name, usage, more, cost] of costs) {
   test(`the cost of a million tokens each way, with ${name}`, () => {
-    const found = costOf({ ...million, ...usage } as Parameters<typeof costOf>[0], { ...prices, ...more });
+    const found = costOf({ ...million, ...usage } as Parameters<typeof costOf>[0], {
+      ...prices,
+      ...more,
+    });
     assert.ok(found !== null && Math.abs(found - cost) < 1e-12, `${found}`);
   });
 }

@@ -51,7 +51,10 @@ interface Prepared {
   starts(): number;
 }
 
-/** A job of one date; its children run these programs, one after another, and then the last again and again. */
+/**
+ * A job of one date; its children run these programs, one after another, and then the last again
+ * and again.
+ */
 function prepare(
   t: TestContext,
   programs: readonly string[],
@@ -96,7 +99,11 @@ function prepare(
   return { context, database, starts: () => starts };
 }
 
-async function runDay(t: TestContext, programs: readonly string[], limits: Partial<WorkerLimits> = {}) {
+async function runDay(
+  t: TestContext,
+  programs: readonly string[],
+  limits: Partial<WorkerLimits> = {},
+) {
   const { context, database, starts } = prepare(t, programs, limits);
   await runJob(context, 'job', new AbortController().signal);
   return { ...statusOf(database), starts: starts(), database };
@@ -104,8 +111,16 @@ async function runDay(t: TestContext, programs: readonly string[], limits: Parti
 
 function statusOf(database: Database) {
   const { status, details } = storedStatus(database, 'job');
-  const warnings = readWarnings(database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
-  return { status, error: details[0].error, steps: details[0].steps, modelDay: details[0].status, warnings };
+  const warnings = readWarnings(
+    database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
+  );
+  return {
+    status,
+    error: details[0].error,
+    steps: details[0].steps,
+    modelDay: details[0].status,
+    warnings,
+  };
 }
 
 const SILENT =
@@ -113,8 +128,18 @@ const SILENT =
 const KILLED =
   'The machine is short of processes or memory: the system killed model processes; their model-days continue where their logs end, with fewer side by side';
 
-const recoveries: [name: string, programs: string[], warnings: string[], limits?: Partial<WorkerLimits>][] = [
-  ['hang before they speak', ['hangs', 'hangs', 'buys'], [SILENT], { firstLineMs: 200, maxStarts: 10 }],
+const recoveries: [
+  name: string,
+  programs: string[],
+  warnings: string[],
+  limits?: Partial<WorkerLimits>,
+][] = [
+  [
+    'hang before they speak',
+    ['hangs', 'hangs', 'buys'],
+    [SILENT],
+    { firstLineMs: 200, maxStarts: 10 },
+  ],
   ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
   ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
   [
@@ -123,7 +148,11 @@ const recoveries: [name: string, programs: string[], warnings: string[], limits?
     [SILENT, KILLED],
     { maxStarts: 3 },
   ],
-  ['are killed before and after they spoke', ['exits', 'killed-after-a-trade', 'exits', 'buys'], [SILENT, KILLED]],
+  [
+    'are killed before and after they spoke',
+    ['exits', 'killed-after-a-trade', 'exits', 'buys'],
+    [SILENT, KILLED],
+  ],
 ];
 for (const [name, programs, warnings, limits] of recoveries) {
   test(`a model-day whose children ${name} is completed, and its job says why it took longer`, async (t) => {
@@ -137,19 +166,33 @@ for (const [name, programs, warnings, limits] of recoveries) {
 test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
   const lost = { status: 'lost', hasSpoken: false, error: 'it could not be started' } as const;
   const shortages = Array.from({ length: 100 }, () => createShortage(workerLimits));
-  for (const [least, most] of [[250, 500], [500, 1_000], [1_000, 2_000]] as const) {
+  for (const [least, most] of [
+    [250, 500],
+    [500, 1_000],
+    [1_000, 2_000],
+  ] as const) {
     const pauses = shortages.map((shortage) => (shortage.note(lost), shortage.pauseMs()));
-    assert.ok(pauses.every((ms) => ms >= least && ms <= most), String(pauses));
+    assert.ok(
+      pauses.every((ms) => ms >= least && ms <= most),
+      String(pauses),
+    );
     assert.ok(new Set(pauses).size > 90, 'spread');
-    assert.ok(Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2, 'over the whole span');
+    assert.ok(
+      Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2,
+      'over the whole span',
+    );
   }
 });
 
 test('one try and one time are said in the singular', () => {
   const limits = { ...workerLimits, maxStarts: 1, maxResumptions: 0 };
-  const reasonOf = (hasSpoken: boolean) => createShortage(limits).note({ status: 'lost', hasSpoken, error: 'it sent nothing' });
+  const reasonOf = (hasSpoken: boolean) =>
+    createShortage(limits).note({ status: 'lost', hasSpoken, error: 'it sent nothing' });
   assert.match(String(reasonOf(false)), /did not start in 1 try; the last time, it sent nothing\./);
-  assert.match(String(reasonOf(true)), /the system killed the model process 1 time; the last time,/);
+  assert.match(
+    String(reasonOf(true)),
+    /the system killed the model process 1 time; the last time,/,
+  );
 });
 
 const failures: [name: string, program: string, starts: number, error: RegExp][] = [
@@ -165,7 +208,12 @@ const failures: [name: string, program: string, starts: number, error: RegExp][]
     workerLimits.maxResumptions + 1,
     /^The machine is short of processes or memory: the system killed the model process 6 times; the last time, it ended by itself \(SIGKILL\)\. Give the machine more /,
   ],
-  ['end by their own fault after they spoke', 'exits-later', 1, /ended without an outcome \(exit code 3\)$/],
+  [
+    'end by their own fault after they spoke',
+    'exits-later',
+    1,
+    /ended without an outcome \(exit code 3\)$/,
+  ],
 ];
 for (const [name, program, starts, error] of failures) {
   test(`a model-day whose children ${name} fails after ${starts} starts, with the reason`, async (t) => {
@@ -173,7 +221,11 @@ for (const [name, program, starts, error] of failures) {
     assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
     assert.match(ended.error, error);
     const sessions = ended.database.statement('SELECT status FROM trading_sessions').all();
-    assert.deepEqual(sessions.map((row) => row['status']), ['failed'], 'all in one session');
+    assert.deepEqual(
+      sessions.map((row) => row['status']),
+      ['failed'],
+      'all in one session',
+    );
     assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
   });
 }
@@ -200,7 +252,10 @@ test('a job that is stopped while a model-day pauses ends immediately and leaves
   assert.deepEqual([status, modelDay, starts()], ['running', 'running', 1]);
 });
 
-/** `j` joins, `l` leaves after a loss, `w` leaves well; expected is how many run then, and how many may. */
+/**
+ * `j` joins, `l` leaves after a loss, `w` leaves well; expected is how many run then, and how many
+ * may.
+ */
 const crews: [name: string, events: string, running: number, size: number][] = [
   ['holds at most its size', 'jjjjjj', 4, 4],
   ['goes down to what the machine carried beside the lost one', 'jjjjl', 3, 3],
@@ -246,7 +301,9 @@ for (const [name, starts, tries, ms] of patience) {
   });
 }
 
-test('the wait for the first line counts time in which the child works a tenth', { skip: noProc }, async () => {
+test('the wait for the first line counts time in which the child works a tenth', {
+  skip: noProc,
+}, async () => {
   const tenths = async (pid: number | undefined) => {
     const loop = createTestLoop();
     let isSilent = false;

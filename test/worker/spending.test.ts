@@ -7,18 +7,36 @@ import { isOverCostLimit } from '../../src/worker/cost-limits.ts';
 import { createSpending } from '../../src/worker/spending.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
-const USAGE = { steps: 1, requests: 1, promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
+const USAGE = {
+  steps: 1,
+  requests: 1,
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  reasoningTokens: null,
+};
 
 test('what a family has cost: all its runs, on the dates before and on the one that runs, each cost once', async () => {
   const database = openDatabase(':memory:');
-  const runs = ['a-1', 'a-2', 'b'].map((model) => ({ model, startDate: FIRST, family: model.replace(/-.*/, '') }));
+  const runs = ['a-1', 'a-2', 'b'].map((model) => ({
+    model,
+    startDate: FIRST,
+    family: model.replace(/-.*/, ''),
+  }));
   const range = { startDate: FIRST, endDate: THIRD, dates: [FIRST, SECOND, THIRD] };
-  const others = { replaceExisting: false, agentConfig: {}, createdAt: '2025-12-01T00:00:00.000Z', warnings: [] };
+  const others = {
+    replaceExisting: false,
+    agentConfig: {},
+    createdAt: '2025-12-01T00:00:00.000Z',
+    warnings: [],
+  };
   insertJob(database, { jobId: 'earlier', ...range, runs, ...others });
-  for (const date of range.dates) addUsage(database, { jobId: 'earlier', date, model: 'a-1' }, { ...USAGE, costUsd: 1_000 });
+  for (const date of range.dates)
+    addUsage(database, { jobId: 'earlier', date, model: 'a-1' }, { ...USAGE, costUsd: 1_000 });
   endJob(database, 'earlier', { status: 'completed', error: null, at: others.createdAt });
   insertJob(database, { jobId: 'job', ...range, runs, ...others });
-  const spend = (date: string, model: string, costUsd: number) => addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
+  const spend = (date: string, model: string, costUsd: number) =>
+    addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
   const spending = createSpending(database, loadJob(database, 'job'));
   const costs = async (date: string) => {
     await spending.reach(date);
@@ -41,7 +59,11 @@ test('what a family has cost: all its runs, on the dates before and on the one t
 });
 
 test('a cost limit is reached once as much has been spent, and without one nothing is too much', () => {
-  const spending = { reach: async () => {}, of: (family: string, date: string) => (family === 'a' && date === SECOND ? 1 : 9) };
-  const isOver = (max_cost_usd: number | null) => isOverCostLimit({ spending }, { signature: 'a', max_cost_usd }, SECOND);
+  const spending = {
+    reach: async () => {},
+    of: (family: string, date: string) => (family === 'a' && date === SECOND ? 1 : 9),
+  };
+  const isOver = (max_cost_usd: number | null) =>
+    isOverCostLimit({ spending }, { signature: 'a', max_cost_usd }, SECOND);
   assert.deepEqual([0.99, 1, 1.01, null].map(isOver), [true, true, false, false]);
 });

@@ -8,7 +8,12 @@ test('with trading costs orders fill worse than the open, cash pays the commissi
   const service = await startTestService(t, {
     configuration: {
       models: [{ signature: 'model-a', enabled: true }],
-      agent_config: { stock_symbols: ['AAPL'], commission_per_trade: 1, commission_bps: 10, slippage_bps: 100 },
+      agent_config: {
+        stock_symbols: ['AAPL'],
+        commission_per_trade: 1,
+        commission_bps: 10,
+        slippage_bps: 100,
+      },
     },
     prices: `
       AAPL 2025-11-10 100 100
@@ -18,7 +23,10 @@ test('with trading costs orders fill worse than the open, cash pays the commissi
       'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 10 }]]],
     }),
   });
-  const { job_id: jobId } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' });
+  const { job_id: jobId } = await service.runJob({
+    start_date: '2025-11-10',
+    end_date: '2025-11-11',
+  });
   assert.deepEqual(
     ledgerOf(service.database, 'model-a'),
     ledger(`

@@ -21,7 +21,10 @@ const PRICES = `
   MSFT 2025-11-14 206 207
   MSFT 2025-11-17 208 209`;
 
-const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 } };
+const configuration = {
+  ...twoModels,
+  agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 },
+};
 const buyAapl = (amount: number): [string, unknown][][] => [[['buy', { symbol: 'AAPL', amount }]]];
 
 /** Options of a service over these prices whose models follow a script. */
@@ -34,7 +37,9 @@ const scripted = (script: Parameters<typeof scriptedAgent>[0]) => ({
 /** A job's model-days in short: `date model status reason`. */
 function detailsOf(status: any): string[] {
   return status.details.map((detail: any) =>
-    [detail.date, detail.model, detail.status, detail.error].filter((part) => part !== null).join(' '),
+    [detail.date, detail.model, detail.status, detail.error]
+      .filter((part) => part !== null)
+      .join(' '),
   );
 }
 
@@ -67,9 +72,14 @@ test('the job goes through its states in order', async (t) => {
   const service = await startTestService(t, scripted({}));
   service.database.statement('CREATE TABLE seen (status TEXT)').run();
   service.database
-    .statement('CREATE TRIGGER watch AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END')
+    .statement(
+      'CREATE TRIGGER watch AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END',
+    )
     .run();
-  const trigger = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
+  const trigger = await service.post('/simulate/trigger', {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+  });
   assert.equal(trigger.body.status, 'pending');
   await service.waitForJob(trigger.body.job_id);
   assert.deepEqual(
@@ -102,10 +112,16 @@ test('no more models run side by side than the setting allows', async (t) => {
     ...scripted({ '*': [[['wait', 60]]] }),
     settings: { maxParallelModels: 2 },
   });
-  const { details } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models });
+  const { details } = await service.runJob({
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models,
+  });
   const atOnce = details.map(
     ({ started_at }: any) =>
-      details.filter((other: any) => other.started_at <= started_at && started_at < other.completed_at).length,
+      details.filter(
+        (other: any) => other.started_at <= started_at && started_at < other.completed_at,
+      ).length,
   );
   assert.equal(Math.max(...atOnce), 2);
 });
@@ -118,7 +134,10 @@ test('while as many children start as may, no model-day begins; then the job con
   const allTurnsGiven = followPace(t);
   const service = await startTestService(t, scripted({}));
   const begun = service.database.statement('SELECT count(*) AS n FROM trading_sessions');
-  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
+  const { body } = await service.post('/simulate/trigger', {
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+  });
   const running = service.database.statement(`SELECT 1 FROM jobs WHERE status = 'running'`);
   await until('the job to run', () => running.get() !== undefined);
   await allTurnsGiven();
@@ -138,7 +157,10 @@ test('a repeated job runs nothing again and is completed', async (t) => {
   assert.equal(again.status, 'completed');
   assert.deepEqual(again.warnings, ['Skipped 4 model-days already completed']);
   assert.deepEqual(again.progress, { total_model_days: 4, completed: 4, failed: 0, pending: 0 });
-  assert.deepEqual(service.database.statement('SELECT count(*) AS count FROM trading_sessions').get(), before);
+  assert.deepEqual(
+    service.database.statement('SELECT count(*) AS count FROM trading_sessions').get(),
+    before,
+  );
   assert.equal((await service.get(`/results?job_id=${first.job_id}`)).body.count, 4);
   assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
@@ -162,8 +184,9 @@ test('a failed day leaves its log but no position, and the next day continues fr
       2025-11-10 buy AAPL 10 100 => 9000 10010 10 AAPL:10
       2025-11-13 buy AAPL 10 104 => 7960 10060 50 AAPL:20`),
   );
-  const { sessions } = (await service.get('/reasoning?model=model-a&date=2025-11-11&include_full_conversation=true'))
-    .body;
+  const { sessions } = (
+    await service.get('/reasoning?model=model-a&date=2025-11-11&include_full_conversation=true')
+  ).body;
   assert.equal(sessions.length, 1);
   assert.deepEqual(sessions[0].positions, []);
   assert.deepEqual(
@@ -184,19 +207,30 @@ test('a model that exceeds its steps is stopped by the parent', async (t) => {
     prices: PRICES,
     agent: inProcesses(agentFixture('never-stops')),
   });
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
-  assert.equal(status.details[0].error, 'The model process broke the protocol: it continued after 5 steps');
+  const status = await service.runJob({
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models: ['model-a'],
+  });
+  assert.equal(
+    status.details[0].error,
+    'The model process broke the protocol: it continued after 5 steps',
+  );
 });
 
 test('a day that reaches its step limit ends there, its last calls executed, with a note', async (t) => {
-  const limited = { ...configuration, agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 2 } };
+  const limited = {
+    ...configuration,
+    agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 2 },
+  };
   const models = ['model-0']; // it gives orders on that day, in its second step
   const service = await startTestService(t, { configuration: limited, prices: PRICES });
   const status = await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-17', models });
   assert.equal(status.status, 'completed');
   const { sessions } = (await service.get('/reasoning')).body;
   const noted = sessions.filter(
-    (session: any) => session.session_summary === 'Reached the limit of 2 steps; the day ended there.',
+    (session: any) =>
+      session.session_summary === 'Reached the limit of 2 steps; the day ended there.',
   );
   assert.ok(
     noted.some(({ positions }: any) => positions[0].action_type === 'buy'),
@@ -211,14 +245,21 @@ test('a model-day has a time limit', async (t) => {
     agent: inProcesses(agentFixture('hangs')),
     settings: { modelDayTimeoutMs: 200 },
   });
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
+  const status = await service.runJob({
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+    models: ['model-a'],
+  });
   assert.equal(status.details[0].error, 'The model-day took longer than 0.2 seconds');
 });
 
 test('the portfolio continues over weekends and from job to job', async (t) => {
   const service = await startTestService(
     t,
-    scripted({ 'model-a 2025-11-14': buyAapl(10), 'model-a 2025-11-17': [[['sell', { symbol: 'AAPL', amount: 10 }]]] }),
+    scripted({
+      'model-a 2025-11-14': buyAapl(10),
+      'model-a 2025-11-17': [[['sell', { symbol: 'AAPL', amount: 10 }]]],
+    }),
   );
   await service.runJob({ start_date: '2025-11-14', end_date: '2025-11-14' });
   await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-17' });
@@ -280,7 +321,10 @@ test('a date without prices is skipped while its neighbours run', async (t) => {
   const service = await startTestService(t, scripted({}));
   const status = await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-18' });
   assert.equal(status.status, 'completed');
-  assert.ok(status.warnings.includes('Skipped 1 date without price data: 2025-11-18'), String(status.warnings));
+  assert.ok(
+    status.warnings.includes('Skipped 1 date without price data: 2025-11-18'),
+    String(status.warnings),
+  );
 });
 
 test('one symbol without prices blocks no date, and an extra one changes nothing', async (t) => {
@@ -303,7 +347,9 @@ test('symbols with real prices keep to them in DEV, others get synthetic ones', 
   const service = await startTestService(t, { ...scripted({}), configuration: mixed });
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
   const sources = service.database
-    .statement(`SELECT DISTINCT symbol, source FROM price_data WHERE symbol IN ('AAPL', 'MADE') ORDER BY symbol`)
+    .statement(
+      `SELECT DISTINCT symbol, source FROM price_data WHERE symbol IN ('AAPL', 'MADE') ORDER BY symbol`,
+    )
     .all();
   assert.deepEqual(
     sources.map((row) => ({ ...row })),
@@ -319,10 +365,21 @@ for (const [count, rest] of [
   [8, '3 more models are not in the server configuration; their model-days will fail'],
 ] as const)
   test(`models that are not in the configuration are named in warnings, and many are counted: ${count}`, async (t) => {
-    const service = await startTestService(t, { ...scripted({}), settings: { deploymentMode: 'PROD', preserveDevData: null } });
+    const service = await startTestService(t, {
+      ...scripted({}),
+      settings: { deploymentMode: 'PROD', preserveDevData: null },
+    });
     const models = Array.from({ length: count }, (_, place) => `stranger-${place}`);
-    const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10', models });
-    const named = models.slice(0, 5).map((model) => `Model '${model}' is not in the server configuration; its model-days will fail`);
+    const { body } = await service.post('/simulate/trigger', {
+      start_date: '2025-11-10',
+      end_date: '2025-11-10',
+      models,
+    });
+    const named = models
+      .slice(0, 5)
+      .map(
+        (model) => `Model '${model}' is not in the server configuration; its model-days will fail`,
+      );
     assert.deepEqual(body.warnings, [...named, rest]);
     await service.waitForJob(body.job_id);
   });
@@ -337,17 +394,24 @@ test('in PROD nothing is synthetic, and an unknown model is a warning and a fail
     end_date: '2025-11-18',
     models: ['stranger'],
   });
-  assert.deepEqual(body.warnings, ["Model 'stranger' is not in the server configuration; its model-days will fail"]);
+  assert.deepEqual(body.warnings, [
+    "Model 'stranger' is not in the server configuration; its model-days will fail",
+  ]);
   const status = await service.waitForJob(body.job_id);
   assert.equal(status.details[0].error, "Model 'stranger' is not in the server configuration");
   assert.equal(
-    service.database.statement(`SELECT count(*) AS count FROM price_data WHERE source = 'synthetic'`).get()?.['count'],
+    service.database
+      .statement(`SELECT count(*) AS count FROM price_data WHERE source = 'synthetic'`)
+      .get()?.['count'],
     0,
   );
 });
 
 test('the model-day that runs has its conversation readable as it happens', async (t) => {
-  const service = await startTestService(t, scripted({ '*': [[['get_portfolio', {}]], [['wait', 400]]] }));
+  const service = await startTestService(
+    t,
+    scripted({ '*': [[['get_portfolio', {}]], [['wait', 400]]] }),
+  );
   const { body } = await service.post('/simulate/trigger', {
     start_date: '2025-11-10',
     end_date: '2025-11-10',
@@ -358,16 +422,25 @@ test('the model-day that runs has its conversation readable as it happens', asyn
   const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
   const [session] = sessions;
   assert.equal(session.total_messages, 3);
-  assert.deepEqual([session.completed_at, session.positions, session.conversation.length], [null, [], 3]);
+  assert.deepEqual(
+    [session.completed_at, session.positions, session.conversation.length],
+    [null, [], 3],
+  );
   await service.waitForJob(body.job_id);
 });
 
 test('in DEV, where models cost nothing, a cost limit has no effect', async (t) => {
   const service = await startTestService(t, {
     ...scripted({}),
-    configuration: { ...configuration, agent_config: { ...configuration.agent_config, max_cost_usd: 0.01 } },
+    configuration: {
+      ...configuration,
+      agent_config: { ...configuration.agent_config, max_cost_usd: 0.01 },
+    },
   });
-  const { status, warnings } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+  const { status, warnings } = await service.runJob({
+    start_date: '2025-11-10',
+    end_date: '2025-11-10',
+  });
   assert.deepEqual([status, warnings], ['completed', null]);
 });
 
@@ -384,7 +457,10 @@ for (const [name, models, maxParallelModels, niceness] of precedence) {
       seen.add(rights.niceness);
       return agent.startChild(program, rights, modelDay);
     };
-    const entries = Array.from({ length: models }, (_, index) => ({ signature: `model-${index}`, enabled: true }));
+    const entries = Array.from({ length: models }, (_, index) => ({
+      signature: `model-${index}`,
+      enabled: true,
+    }));
     const service = await startTestService(t, {
       ...scripted({}),
       configuration: { ...configuration, models: entries },

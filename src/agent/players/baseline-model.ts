@@ -5,12 +5,19 @@ import type { Model, ModelAnswer } from '../model.ts';
 import { say, toolReplies } from './turns.ts';
 
 /** No provider is involved, so there are no tokens to count or pay for. */
-const NO_TOKENS = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const NO_TOKENS = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
 /**
- * A rule that trades in a model's place, through the same conversation and tools. It keeps no state between two answers: each
- * time, it replays its day from the start against the tools' replies so far, so it can continue any conversation. Calls that
- * exceed the limit of one answer are spread over several.
+ * A rule that trades in a model's place, through the same conversation and tools. It keeps no state
+ * between two answers: each time, it replays its day from the start against the tools' replies so
+ * far, so it can continue any conversation. Calls that exceed the limit of one answer are spread
+ * over several.
  */
 export function createBaselineModel(
   strategy: BaselineStrategy,

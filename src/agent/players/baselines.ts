@@ -5,26 +5,41 @@ import { createRandom, sample } from './random.ts';
 import { type ToolReply, call } from './turns.ts';
 
 /**
- * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders depend only on the signature,
- * the date, the portfolio and the prices.
+ * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders
+ * depend only on the signature, the date, the portfolio and the prices.
  */
 
-/** A day as a conversation: yields words and tool calls, receives their results, and returns its summary. */
+/**
+ * A day as a conversation: yields words and tool calls, receives their results, and returns its
+ * summary.
+ */
 export type Play = Generator<{ words: string; calls: ToolCall[] }, string, ToolReply[]>;
 type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
 
-/** Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as many as there are. */
+/**
+ * Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as
+ * many as there are.
+ */
 const MOMENTUM_BARS = 63;
 /** Momentum holds the best tenth, like their winners' portfolio. */
 const WINNERS_SHARE = 0.1;
-/** Equal amounts are bought only on days on which at least this fraction of the universe has a price. */
+/**
+ * Equal amounts are bought only on days on which at least this fraction of the universe has a
+ * price.
+ */
 const LEAST_PRICED_SHARE = 0.5;
-/** How many symbols are checked for the date of the last session, because one may have had a day without trading. */
+/**
+ * How many symbols are checked for the date of the last session, because one may have had a day
+ * without trading.
+ */
 const SYMBOLS_ASKED = 3;
 /** Random: how many stocks it holds, and the chance that it sells each one on a day. */
 const RANDOM_STOCKS = 5;
 const RANDOM_SALE_CHANCE = 0.2;
-/** A refused purchase is retried with this fraction of the available cash, to leave room for trading costs. */
+/**
+ * A refused purchase is retried with this fraction of the available cash, to leave room for trading
+ * costs.
+ */
 const SECOND_TRY_SHARE = 0.98;
 const NOT_TODAY = 'I trade in the first session of a week, and hold what I have until then.';
 const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
@@ -38,18 +53,28 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
   random: randomTrades,
 };
 
-/** When it holds nothing, it buys equal amounts of every stock with a price, and never trades again. */
+/**
+ * When it holds nothing, it buys equal amounts of every stock with a price, and never trades again.
+ */
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
   if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  return yield* trade(brief, orders, 'I buy equal amounts of all stocks with a price, and hold them from now on.');
+  return yield* trade(
+    brief,
+    orders,
+    'I buy equal amounts of all stocks with a price, and hold them from now on.',
+  );
 }
 
-/** Restores equal amounts of every stock with a price in the first session of each week, and when it holds nothing. */
+/**
+ * Restores equal amounts of every stock with a price in the first session of each week, and when it
+ * holds nothing.
+ */
 function* equalWeight(brief: Brief): Play {
-  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief))) return NOT_TODAY;
+  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief)))
+    return NOT_TODAY;
   if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
@@ -57,8 +82,9 @@ function* equalWeight(brief: Brief): Play {
 }
 
 /**
- * In the first session of each week, and when it holds nothing, it ranks every stock with a price by its return from the
- * close of `MOMENTUM_BARS` bars ago to today's open, and moves into the best tenth in equal amounts.
+ * In the first session of each week, and when it holds nothing, it ranks every stock with a price
+ * by its return from the close of `MOMENTUM_BARS` bars ago to today's open, and moves into the best
+ * tenth in equal amounts.
  */
 function* momentum(brief: Brief): Play {
   const previous = yield* previousSession(brief);
@@ -79,12 +105,16 @@ function* momentum(brief: Brief): Play {
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(winners) });
   const names = winners.map(({ symbol }) => symbol).join(', ');
-  return yield* trade(brief, orders, `I hold the stocks that have risen most since ${from}: ${names}.`);
+  return yield* trade(
+    brief,
+    orders,
+    `I hold the stocks that have risen most since ${from}: ${names}.`,
+  );
 }
 
 /**
- * Sells each of its stocks with a chance of one in five, then fills up to five with randomly drawn others, each for an equal
- * part of the cash. Seeded by signature and date.
+ * Sells each of its stocks with a chance of one in five, then fills up to five with randomly drawn
+ * others, each for an equal part of the cash. Seeded by signature and date.
  */
 function* randomTrades(brief: Brief, signature: string): Play {
   const random = createRandom(JSON.stringify([signature, brief.date]));
@@ -97,31 +127,45 @@ function* randomTrades(brief: Brief, signature: string): Play {
   const drawn = missing > 0 ? sample(random, others, missing) : [];
   const orders = [
     ...sold.map(({ symbol, held }) => ({ side: 'sell', symbol, amount: held }) as const),
-    ...drawn.map(({ symbol, price }) => ({ side: 'buy', symbol, amount: Math.floor(amount / price) }) as const),
+    ...drawn.map(
+      ({ symbol, price }) => ({ side: 'buy', symbol, amount: Math.floor(amount / price) }) as const,
+    ),
   ];
   return yield* trade(brief, orders, 'I trade what the dice say.');
 }
 
-/** Places the orders, retries with less those that were refused for lack of cash, and returns a summary. */
+/**
+ * Places the orders, retries with less those that were refused for lack of cash, and returns a
+ * summary.
+ */
 function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   if (orders.length === 0) return `${words} There is nothing to trade today.`;
   const replies = yield { words, calls: orders.map(orderCall) };
   const smaller = secondTry(brief, orders, replies);
   if (smaller.length > 0)
-    replies.push(...(yield { words: 'I retry the refused purchases with less.', calls: smaller.map(orderCall) }));
+    replies.push(
+      ...(yield {
+        words: 'I retry the refused purchases with less.',
+        calls: smaller.map(orderCall),
+      }),
+    );
   const executed = (side: string) => replies.filter((reply) => reply.executed === side).length;
   const refused = orders.length + smaller.length - executed('buy') - executed('sell');
   return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
 }
 
-/** The refused purchases, reduced to what the available cash allows; without those that it does not allow at all. */
+/**
+ * The refused purchases, reduced to what the available cash allows; without those that it does not
+ * allow at all.
+ */
 function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
   const prices = new Map(stocksOf(brief).map(({ symbol, price }) => [symbol, price]));
   const last = replies.findLast(({ executed }) => executed !== undefined);
   let cash = units(last?.cash ?? brief.cash) * SECOND_TRY_SHARE;
   return orders.flatMap((order, index) => {
     const price = prices.get(order.symbol);
-    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined) return [];
+    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
+      return [];
     const amount = Math.min(order.amount - 1, Math.floor(cash / price));
     if (amount < 1) return [];
     cash -= amount * price;
@@ -133,7 +177,10 @@ function orderCall({ side, symbol, amount }: Order): ToolCall {
   return call(side, { symbol, amount });
 }
 
-/** Every stock with a price today, and how much of it is held. Holdings outside the universe can be sold, but not bought. */
+/**
+ * Every stock with a price today, and how much of it is held. Holdings outside the universe can be
+ * sold, but not bought.
+ */
 function stocksOf({ quotes, holdings }: Brief): Stock[] {
   const held = new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   return quotes.flatMap(({ symbol, open }) =>
@@ -141,7 +188,10 @@ function stocksOf({ quotes, holdings }: Brief): Stock[] {
   );
 }
 
-/** The date of the last session before today, and a symbol that traded in it; null when nothing has an earlier price. */
+/**
+ * The date of the last session before today, and a symbol that traded in it; null when nothing has
+ * an earlier price.
+ */
 function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date: string } | null> {
   const known = quotes.filter(({ open, previousClose }) => open !== null && previousClose !== null);
   const asked = known.slice(0, SYMBOLS_ASKED).map(({ symbol }) => symbol);
@@ -169,7 +219,9 @@ function weekOf(date: string): number {
   return Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
 }
 
-/** Whether too few symbols have a price today for equal amounts of them to represent the universe. */
+/**
+ * Whether too few symbols have a price today for equal amounts of them to represent the universe.
+ */
 function isThin({ quotes }: Brief): boolean {
   return pricedOf(quotes) < quotes.length * LEAST_PRICED_SHARE;
 }
@@ -184,14 +236,19 @@ function pricedOf(quotes: Brief['quotes']): number {
   return quotes.filter(({ open }) => open !== null).length;
 }
 
-/** The best tenth, at least one, of the stocks with a known price at that time; ties are broken by name. */
+/**
+ * The best tenth, at least one, of the stocks with a known price at that time; ties are broken by
+ * name.
+ */
 function bestOf(stocks: readonly Stock[], past: readonly ToolReply[]): Stock[] {
   const ranked = stocks
     .flatMap((stock, index) => {
       const close = past[index]?.close;
       return close === undefined ? [] : [{ stock, growth: stock.price / units(close) }];
     })
-    .sort((one, other) => other.growth - one.growth || (one.stock.symbol < other.stock.symbol ? -1 : 1));
+    .sort(
+      (one, other) => other.growth - one.growth || (one.stock.symbol < other.stock.symbol ? -1 : 1),
+    );
   return ranked.slice(0, Math.ceil(ranked.length * WINNERS_SHARE)).map(({ stock }) => stock);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer count of some unit, so nothing
- * is rounded.
+ * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer
+ * count of some unit, so nothing is rounded.
  */
 
 /** A symbol that can be traded now. */
@@ -18,13 +18,15 @@ export interface Order {
 }
 
 /**
- * The orders, sales first, after which the wanted stocks are worth about the same and the others are sold.
+ * The orders, sales first, after which the wanted stocks are worth about the same and the others
+ * are sold.
  *
- * The target amount is the cash plus the value of all stocks, divided by the number of wanted ones; while the most expensive
- * of these costs more than that, it is left out and the target grows. A stock that is above its target by a share or more is
- * sold down to it; one that is below by a share or more is bought up to it. The remaining cash then buys one more share each
- * of those still below their target, the furthest below first. Purchases never exceed the available cash. A stock that was
- * left out is sold down to the target too, but never bought.
+ * The target amount is the cash plus the value of all stocks, divided by the number of wanted ones;
+ * while the most expensive of these costs more than that, it is left out and the target grows. A
+ * stock that is above its target by a share or more is sold down to it; one that is below by a
+ * share or more is bought up to it. The remaining cash then buys one more share each of those still
+ * below their target, the furthest below first. Purchases never exceed the available cash. A stock
+ * that was left out is sold down to the target too, but never bought.
  */
 export function equalAmounts(
   stocks: readonly Stock[],
@@ -39,10 +41,16 @@ export function equalAmounts(
   });
   const proceeds = sales.reduce((sum, sale) => sum + sale.amount * sale.price, 0);
   const purchases = buyUpTo(amount, members, cash + proceeds);
-  return [...sales.map(({ side, symbol, amount: shares }) => ({ side, symbol, amount: shares })), ...purchases];
+  return [
+    ...sales.map(({ side, symbol, amount: shares }) => ({ side, symbol, amount: shares })),
+    ...purchases,
+  ];
 }
 
-/** The largest number of the cheapest stocks for which an equal part buys at least one share of each, and that part. */
+/**
+ * The largest number of the cheapest stocks for which an equal part buys at least one share of
+ * each, and that part.
+ */
 function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; members: Stock[] } {
   const cheapestFirst = [...stocks].sort(byPrice);
   const firstTooDear = cheapestFirst.findIndex(({ price }, index) => price * (index + 1) > pool);
@@ -54,7 +62,8 @@ function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[
   const grown = stocks.map((stock) => ({ ...stock, shares: stock.held }));
   type Grown = (typeof grown)[number];
   const below = ({ shares, price }: Grown) => amount - price * shares;
-  const furthestFirst = () => grown.toSorted((one, other) => below(other) - below(one) || byPrice(one, other));
+  const furthestFirst = () =>
+    grown.toSorted((one, other) => below(other) - below(one) || byPrice(one, other));
   let left = cash;
   const add = (stock: Grown, wish: number) => {
     const affordable = Math.max(0, Math.min(wish, Math.floor(left / stock.price)));

@@ -25,6 +25,7 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
 export function sample<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const rest = [...items];
   const chosen: Item[] = [];
-  while (chosen.length < count && rest.length > 0) chosen.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  while (chosen.length < count && rest.length > 0)
+    chosen.push(...rest.splice(Math.floor(random() * rest.length), 1));
   return chosen;
 }

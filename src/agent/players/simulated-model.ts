@@ -4,12 +4,16 @@ import { type Random, createRandom, pick, sample } from './random.ts';
 import { type ToolReply, call, say, toolReplies } from './turns.ts';
 
 /**
- * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple rule,
- * and occasionally makes the mistakes that real models make. It is deterministic for (signature, date, portfolio). The runs of
- * an entry have one temperament, that of their family, and draw independently.
+ * A model without a provider. It reads the same conversation and uses the same tools as a real one,
+ * trades by a simple rule, and occasionally makes the mistakes that real models make. It is
+ * deterministic for (signature, date, portfolio). The runs of an entry have one temperament, that
+ * of their family, and draw independently.
  */
 
-/** How a temperament trades: its preferred momentum, how much of its cash it spends, how often it does nothing. */
+/**
+ * How a temperament trades: its preferred momentum, how much of its cash it spends, how often it
+ * does nothing.
+ */
 interface Temperament {
   name: string;
   /** +1 buys what rose, -1 buys what fell, 0 spreads evenly. */
@@ -35,14 +39,19 @@ const HELD_SYMBOLS_WATCHED = 2;
 /** The chance that a day's orders contain a mistake. */
 const CARELESSNESS = 0.3;
 
-/** A move is the return of a symbol over its history up to today's open: 0.05 is five percent up. */
+/**
+ * A move is the return of a symbol over its history up to today's open: 0.05 is five percent up.
+ */
 type Move = { symbol: string; open: number; move: number };
 
 export function temperamentOf(family: string): Temperament {
   return pick(createRandom(`strategy of ${family}`), temperaments);
 }
 
-export function createSimulatedModel({ signature, family }: { signature: string; family: string }, brief: Brief): Model {
+export function createSimulatedModel(
+  { signature, family }: { signature: string; family: string },
+  brief: Brief,
+): Model {
   const temperament = temperamentOf(family);
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
@@ -61,7 +70,9 @@ interface Mind {
 
 function research({ quotes, holdings }: Brief, { temperament, random }: Mind): ModelAnswer {
   if (random() < temperament.patience) {
-    return say(`As a ${temperament.name} trader I see no reason to trade today. I keep what I have.`);
+    return say(
+      `As a ${temperament.name} trader I see no reason to trade today. I keep what I have.`,
+    );
   }
   const priced = quotes.filter(({ open }) => open !== null).map(({ symbol }) => symbol);
   const held = holdings.map(({ symbol }) => symbol);
@@ -75,13 +86,18 @@ function research({ quotes, holdings }: Brief, { temperament, random }: Mind): M
   ]);
 }
 
-function order(brief: Brief, { temperament, random, moves }: Mind & { moves: Move[] }): ModelAnswer {
+function order(
+  brief: Brief,
+  { temperament, random, moves }: Mind & { moves: Move[] },
+): ModelAnswer {
   const liked = (move: number) => (temperament.direction === 0 ? 1 : move * temperament.direction);
   const ranked = [...moves].sort((one, other) => liked(other.move) - liked(one.move));
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const sales = ranked.flatMap(({ symbol, move }) => {
     const quantity = held.get(symbol);
-    return quantity !== undefined && liked(move) < 0 ? [call('sell', { symbol, amount: Math.ceil(quantity / 2) })] : [];
+    return quantity !== undefined && liked(move) < 0
+      ? [call('sell', { symbol, amount: Math.ceil(quantity / 2) })]
+      : [];
   });
   const wanted = ranked.filter(({ move }) => liked(move) > 0).slice(0, 2);
   const budget = (brief.cash * temperament.spending) / Math.max(1, wanted.length);
@@ -92,12 +108,15 @@ function order(brief: Brief, { temperament, random, moves }: Mind & { moves: Mov
   const calls = [...sales, ...purchases, ...mistakes(brief, random)];
   if (calls.length === 0) return say('Nothing I looked at is worth a trade today.');
   const reason = reasonFor(ranked, temperament);
-  const notes = brief.note === undefined ? [] : [call('write_note', { text: `${brief.date}: ${reason}` })];
+  const notes =
+    brief.note === undefined ? [] : [call('write_note', { text: `${brief.date}: ${reason}` })];
   return say(reason, [...calls, ...notes]);
 }
 
 function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
-  const list = ranked.map(({ symbol, move }) => `${symbol} ${(move * 100).toFixed(1)} %`).join(', ');
+  const list = ranked
+    .map(({ symbol, move }) => `${symbol} ${(move * 100).toFixed(1)} %`)
+    .join(', ');
   return `Moves over the last ${HISTORY_DAYS} bars: ${list}. I trade on them as a ${name} trader.`;
 }
 
@@ -110,7 +129,12 @@ function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[]
   const kinds: (() => ToolCall[])[] = [
     () => [call('buy', { symbol, amount: affordable * 2 + 1 })],
     () => [call('buy', { symbol: `${symbol}X`, amount: 1 })],
-    () => [call('sell', { symbol: quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH', amount: 5 })],
+    () => [
+      call('sell', {
+        symbol: quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH',
+        amount: 5,
+      }),
+    ],
     () => [
       call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
       call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
@@ -120,7 +144,10 @@ function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[]
   return pick(random, kinds)();
 }
 
-/** After refusals it checks what it still holds before ending the day; otherwise it ends the day directly. */
+/**
+ * After refusals it checks what it still holds before ending the day; otherwise it ends the day
+ * directly.
+ */
 function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
   const refused = lastResults(conversation).filter((result) => 'error' in result);
   if (refused.length === 0) return finish(conversation);
@@ -132,20 +159,27 @@ function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
 
 function finish(conversation: readonly ChatMessage[]): ModelAnswer {
   const trades = toolReplies(conversation).filter(({ executed }) => executed !== undefined);
-  const list = trades.map(({ executed, symbol, amount, price }) => `${executed} ${amount} ${symbol} at ${price}`);
-  return say(trades.length === 0 ? 'No order was executed today.' : `Executed today: ${list.join(', ')}.`);
+  const list = trades.map(
+    ({ executed, symbol, amount, price }) => `${executed} ${amount} ${symbol} at ${price}`,
+  );
+  return say(
+    trades.length === 0 ? 'No order was executed today.' : `Executed today: ${list.join(', ')}.`,
+  );
 }
 
 function movesIn(conversation: readonly ChatMessage[]): Move[] {
   return lastResults(conversation).flatMap(({ symbol, bars = [] }) => {
     const first = bars[0];
     const last = bars.at(-1);
-    if (symbol === undefined || first === undefined || last === undefined || bars.length < 2) return [];
+    if (symbol === undefined || first === undefined || last === undefined || bars.length < 2)
+      return [];
     return [{ symbol, open: last.open, move: last.open / (first.close ?? first.open) - 1 }];
   });
 }
 
 /** The tools' replies to the last message. */
 function lastResults(conversation: readonly ChatMessage[]): ToolReply[] {
-  return toolReplies(conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')));
+  return toolReplies(
+    conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')),
+  );
 }

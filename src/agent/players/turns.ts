@@ -29,5 +29,7 @@ export function call(name: string, args: Record<string, unknown>): ToolCall {
 
 /** The tools' replies in a conversation, in order. */
 export function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
-  return messages.flatMap((message) => (message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : []));
+  return messages.flatMap((message) =>
+    message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : [],
+  );
 }

@@ -12,10 +12,18 @@ interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served'> {
   refusal?: string | null;
 }
 
-/** The answer in a body: what its dialect found, with the tokens, notes and the served model, which every dialect reports alike. */
-export function answerOf(body: Json, { finishReason, refusal = null, ...found }: FoundAnswer): ModelAnswer {
+/**
+ * The answer in a body: what its dialect found, with the tokens, notes and the served model, which
+ * every dialect reports alike.
+ */
+export function answerOf(
+  body: Json,
+  { finishReason, refusal = null, ...found }: FoundAnswer,
+): ModelAnswer {
   const { usage, note } = readUsage(body['usage']);
-  const notes = [...notesOn(found, String(finishReason)), refusal, note].filter((one) => one !== null);
+  const notes = [...notesOn(found, String(finishReason)), refusal, note].filter(
+    (one) => one !== null,
+  );
   return { ...found, usage, note: notes.join(' ') || null, served: readServed(body) };
 }
 
@@ -26,13 +34,17 @@ const cutOffReasons: Record<string, string> = {
   length: CUT_OFF,
   max_tokens: CUT_OFF,
   max_output_tokens: CUT_OFF,
-  model_context_window_exceeded: "The provider cut this answer off at the end of the model's context window.",
+  model_context_window_exceeded:
+    "The provider cut this answer off at the end of the model's context window.",
   refusal: 'The model refused to answer.',
   content_filter: 'The provider held back this answer (content filter).',
   insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
 };
 
-/** How models write a tool call into their text instead of making it, one form for each family of chat templates. */
+/**
+ * How models write a tool call into their text instead of making it, one form for each family of
+ * chat templates.
+ */
 const writtenCall = new RegExp(
   [
     String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS?\]|` +
@@ -46,14 +58,20 @@ const writtenCall = new RegExp(
 );
 
 /** Sentences for readers of the log about an answer that is incomplete or malformed. */
-function notesOn({ content, toolCalls, carried }: Pick<ModelAnswer, 'content' | 'toolCalls' | 'carried'>, reason: string): string[] {
+function notesOn(
+  { content, toolCalls, carried }: Pick<ModelAnswer, 'content' | 'toolCalls' | 'carried'>,
+  reason: string,
+): string[] {
   const notes = Object.hasOwn(cutOffReasons, reason) ? [cutOffReasons[reason] ?? ''] : [];
   if (toolCalls.length > 0) return notes;
-  if (/^(tool_calls|function_call)$/.test(reason)) notes.push('The provider announced tool calls and sent none.');
+  if (/^(tool_calls|function_call)$/.test(reason))
+    notes.push('The provider announced tool calls and sent none.');
   if (content.trim() === '' && notes.length === 0 && carried?.isPaused !== true)
     notes.push('The model ended the day without a word.');
   if (writtenCall.test(content))
-    notes.push('This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.');
+    notes.push(
+      'This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.',
+    );
   return notes;
 }
 
@@ -61,9 +79,11 @@ function notesOn({ content, toolCalls, carried }: Pick<ModelAnswer, 'content' | 
 function readServed(body: Json): Served | null {
   const { model, id, system_fingerprint, provider } = body;
   const service_tier = body['service_tier'] ?? asObject(body['usage'])?.['service_tier'];
-  const given = Object.entries({ model, id, system_fingerprint, service_tier, provider }).flatMap(([name, value]) => {
-    const text = asText(value);
-    return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
-  });
+  const given = Object.entries({ model, id, system_fingerprint, service_tier, provider }).flatMap(
+    ([name, value]) => {
+      const text = asText(value);
+      return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
+    },
+  );
   return given.length === 0 ? null : Object.fromEntries(given);
 }

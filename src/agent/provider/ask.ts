@@ -23,15 +23,20 @@ export interface AskOptions {
   tools: readonly ToolDescription[];
   /** Called for every unanswered request. */
   onFailure: (failed: FailedTry) => void;
-  /** Called when the provider refused what the service adds by itself; later requests go without it. */
+  /**
+   * Called when the provider refused what the service adds by itself; later requests go without it.
+   */
   onRefused?: (refused: readonly Addition[], reason: string) => void;
 }
 
 /**
- * A model behind an endpoint. Each call is one step: one request, and retries of it after failures that may pass. Throws an
- * `Error` with the provider's own words, and never with the key.
+ * A model behind an endpoint. Each call is one step: one request, and retries of it after failures
+ * that may pass. Throws an `Error` with the provider's own words, and never with the key.
  */
-export function createProviderModel(endpoint: Endpoint, { tools, onFailure, onRefused }: AskOptions): Model {
+export function createProviderModel(
+  endpoint: Endpoint,
+  { tools, onFailure, onRefused }: AskOptions,
+): Model {
   const dialect = dialects[endpoint.api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = makerOf(endpoint);
@@ -54,7 +59,9 @@ export function createProviderModel(endpoint: Endpoint, { tools, onFailure, onRe
         continue; // at once: it is another request
       }
       const isLast = !verdict.passes || tries > endpoint.maxRetries;
-      const waitMs = isLast ? null : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
+      const waitMs = isLast
+        ? null
+        : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
       onFailure({ reason, waitMs, usage });
       if (waitMs === null) {
         const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
@@ -77,7 +84,9 @@ function assertGoesOnHere(conversation: readonly ChatMessage[], madeBy: string):
   for (const message of conversation) {
     const began = message.role === 'assistant' ? message.carried?.madeBy : undefined;
     if (began !== undefined && began !== madeBy)
-      throw new Error(`The day began with ${began}, whose thoughts ${madeBy} cannot read; it cannot continue there`);
+      throw new Error(
+        `The day began with ${began}, whose thoughts ${madeBy} cannot read; it cannot continue there`,
+      );
   }
 }
 
@@ -88,7 +97,10 @@ interface Asked {
 }
 
 /** One request, and what of it the entry did not ask for. */
-function requestOf(endpoint: Endpoint, { conversation, tools, leftOut }: Asked): { request: SentRequest; added: Addition[] } {
+function requestOf(
+  endpoint: Endpoint,
+  { conversation, tools, leftOut }: Asked,
+): { request: SentRequest; added: Addition[] } {
   const { parameters, stream, cacheKey } = endpoint;
   const added: Addition[] = [];
   const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;

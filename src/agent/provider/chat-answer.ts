@@ -5,20 +5,25 @@ import { answerOf } from './answer.ts';
 import { type SentCall, readToolCalls } from './tool-calls.ts';
 
 /**
- * Reads what providers of the Chat Completions family really send into one form. Unusual forms are accepted where their
- * meaning is clear; nothing is guessed. test/fixtures/completions has one recorded response of each form.
+ * Reads what providers of the Chat Completions family really send into one form. Unusual forms are
+ * accepted where their meaning is clear; nothing is guessed. test/fixtures/completions has one
+ * recorded response of each form.
  */
 
 /** Names for the same field by OpenAI, LangChain, Llama and Anthropic. */
 const ARGUMENT_FIELDS = ['arguments', 'args', 'parameters', 'input'];
-/** DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it but refuses it in a request. */
+/**
+ * DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it but refuses it in a
+ * request.
+ */
 const CARRIED_OF_MESSAGE = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
 /** Gemini's signatures. */
 const CARRIED_OF_CALL = ['extra_content'];
 
 /**
- * Reads a Chat Completions body. Throws an `Error` that says what is missing when it is not one. `step` makes this answer's
- * calls distinct from those of others when the provider gives them no ids.
+ * Reads a Chat Completions body. Throws an `Error` that says what is missing when it is not one.
+ * `step` makes this answer's calls distinct from those of others when the provider gives them no
+ * ids.
  */
 export function readCompletion(body: Json, step: number): ModelAnswer {
   const choice = asObject(asArray(body['choices'])?.[0]);
@@ -45,7 +50,10 @@ function readContent(message: Json): string {
   return texts.filter((text) => typeof text === 'string').join('') || (asText(refusal) ?? '');
 }
 
-/** Gemini, and servers without a parser for thoughts, leave them in the text; some omit the opening tag that their template wrote. */
+/**
+ * Gemini, and servers without a parser for thoughts, leave them in the text; some omit the opening
+ * tag that their template wrote.
+ */
 function splitThoughts(text: string): { content: string; thoughts: string | null } {
   const end = /<\/think>|<\/thought>/.exec(text);
   const before = end === null ? text : text.slice(0, end.index);
@@ -57,15 +65,26 @@ function splitThoughts(text: string): { content: string; thoughts: string | null
 }
 
 function readReasoning(message: Json): string | null {
-  const parts = [...(asArray(message['content']) ?? []), ...(asArray(message['reasoning_details']) ?? [])];
+  const parts = [
+    ...(asArray(message['content']) ?? []),
+    ...(asArray(message['reasoning_details']) ?? []),
+  ];
   const inParts = parts.flatMap((part) => thoughtsIn(asObject(part) ?? {}));
-  return asText(message['reasoning_content']) ?? asText(message['reasoning']) ?? asText(inParts.join('')) ?? null;
+  return (
+    asText(message['reasoning_content']) ??
+    asText(message['reasoning']) ??
+    asText(inParts.join('')) ??
+    null
+  );
 }
 
 /** Mistral's `thinking` parts; OpenRouter's and MiniMax's `reasoning.*` parts. */
 function thoughtsIn(part: Json): string[] {
   const isThought = /^(thinking|reasoning)/.test(String(part['type']));
-  const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [part['text'], part['summary']];
+  const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [
+    part['text'],
+    part['summary'],
+  ];
   return isThought ? texts.filter((text) => typeof text === 'string') : [];
 }
 
@@ -77,7 +96,9 @@ function callsOf(message: Json): unknown[] {
 
 function sentCall(call: unknown): SentCall {
   const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some omit the level in between
-  const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find((field) => field !== undefined && field !== null);
+  const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find(
+    (field) => field !== undefined && field !== null,
+  );
   return { id: asObject(call)?.['id'], name: named?.['name'], arguments: value };
 }
 
@@ -86,9 +107,13 @@ function readCarried(message: Json, calls: readonly unknown[]): Carried | null {
     message: pick(message, CARRIED_OF_MESSAGE),
     calls: calls.map((call) => pick(asObject(call) ?? {}, CARRIED_OF_CALL)),
   };
-  return [carried.message, ...carried.calls].every((fields) => Object.keys(fields).length === 0) ? null : carried;
+  return [carried.message, ...carried.calls].every((fields) => Object.keys(fields).length === 0)
+    ? null
+    : carried;
 }
 
 function pick(from: Json, fields: readonly string[]): Json {
-  return Object.fromEntries(fields.flatMap((field) => (from[field] == null ? [] : [[field, from[field]]])));
+  return Object.fromEntries(
+    fields.flatMap((field) => (from[field] == null ? [] : [[field, from[field]]])),
+  );
 }

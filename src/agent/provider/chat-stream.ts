@@ -14,7 +14,10 @@ const MAX_ITEMS = 1_000;
 /** Fields of such an item whose text comes in pieces; others are whole. */
 const TEXTS_OF_ITEM = ['text', 'summary', 'thinking', 'data'];
 
-/** The stream of a chat completion: a piece of the message in each event, tokens in the last one, then `[DONE]`. */
+/**
+ * The stream of a chat completion: a piece of the message in each event, tokens in the last one,
+ * then `[DONE]`.
+ */
 export function assembleCompletion(): Assembler {
   const response: Json = {};
   const message: Json = { role: 'assistant' };
@@ -23,8 +26,11 @@ export function assembleCompletion(): Assembler {
   let finishReason: unknown = null;
   const takeDelta = (delta: Json) => {
     for (const field of TEXTS) message[field] = joined(message[field], delta[field]);
-    for (const field of LISTS) if (delta[field] != null) message[field] = withPieces(objectsIn(message[field]), objectsIn(delta[field]));
-    if (asObject(delta['function_call'])) calls.take({ index: 0, function: delta['function_call'] });
+    for (const field of LISTS)
+      if (delta[field] != null)
+        message[field] = withPieces(objectsIn(message[field]), objectsIn(delta[field]));
+    if (asObject(delta['function_call']))
+      calls.take({ index: 0, function: delta['function_call'] });
     for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
   };
   return {
@@ -53,7 +59,9 @@ export function assembleCompletion(): Assembler {
   };
 }
 
-/** A text with its next piece, or a list of parts with the next ones, as Mistral sends its thoughts. */
+/**
+ * A text with its next piece, or a list of parts with the next ones, as Mistral sends its thoughts.
+ */
 function joined(before: unknown, piece: unknown): unknown {
   if (piece == null || piece === '') return before ?? piece;
   const list = asArray(before);
@@ -64,23 +72,31 @@ function joined(before: unknown, piece: unknown): unknown {
   return parts;
 }
 
-/** A list with pieces of its items: those with an `index` belong together, others continue the last one of their type. */
+/**
+ * A list with pieces of its items: those with an `index` belong together, others continue the last
+ * one of their type.
+ */
 function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
   for (const piece of pieces) {
     const { index, type } = piece;
     const last = list.at(-1);
     const isSigned = last?.['signature'] != null && last['signature'] !== '';
     const goesOn = last?.['type'] === type && !isSigned ? last : undefined;
-    const item = index === undefined ? goesOn : list.find((one) => one['index'] === index && one['type'] === type);
+    const item =
+      index === undefined
+        ? goesOn
+        : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
-    else if (list.push({ ...piece }) > MAX_ITEMS) throw new UnreadableEvent(`more than ${MAX_ITEMS} pieces of thoughts`);
+    else if (list.push({ ...piece }) > MAX_ITEMS)
+      throw new UnreadableEvent(`more than ${MAX_ITEMS} pieces of thoughts`);
   }
   return list;
 }
 
 function merge(item: Json, piece: Json): void {
   for (const [field, value] of Object.entries(piece))
-    if (value != null) item[field] = TEXTS_OF_ITEM.includes(field) ? joined(item[field], value) : value;
+    if (value != null)
+      item[field] = TEXTS_OF_ITEM.includes(field) ? joined(item[field], value) : value;
 }
 
 interface Call extends Json {
@@ -92,7 +108,8 @@ function createCalls() {
   const calls: Call[] = [];
   const byIndex = new Map<unknown, Call>();
   const begin = (index: unknown): Call => {
-    if (calls.length === MAX_TOOL_CALLS) throw new UnreadableEvent(`more than ${MAX_TOOL_CALLS} tool calls`);
+    if (calls.length === MAX_TOOL_CALLS)
+      throw new UnreadableEvent(`more than ${MAX_TOOL_CALLS} tool calls`);
     const call: Call = { type: 'function', function: {} };
     calls.push(call);
     byIndex.set(index, call);
@@ -104,14 +121,19 @@ function createCalls() {
       const { index, extra_content: extra } = piece;
       const [id, name, text] = [asText(piece['id']), asText(named['name']), named['arguments']];
       const known = index === undefined ? calls.at(-1) : byIndex.get(index);
-      // Gemini gives parallel calls one index, and others none; each has a name, and an id if any has.
+      // Gemini gives parallel calls one index, and others none; each has a name, and an id if any
+      // has.
       const hasOtherId = known?.['id'] !== undefined && id !== undefined && id !== known['id'];
-      const isNext = name !== undefined && (hasOtherId || (index === undefined && known?.function['name'] !== undefined));
+      const isNext =
+        name !== undefined &&
+        (hasOtherId || (index === undefined && known?.function['name'] !== undefined));
       const call = known === undefined || isNext ? begin(index) : known;
       if (id !== undefined) call['id'] ??= id;
       if (name !== undefined) call.function['name'] ??= name;
       if (extra != null) call['extra_content'] = extra;
-      if (text != null) call.function['arguments'] = typeof text === 'string' ? joined(call.function['arguments'], text) : text;
+      if (text != null)
+        call.function['arguments'] =
+          typeof text === 'string' ? joined(call.function['arguments'], text) : text;
     },
     list: () => calls,
   };

@@ -10,7 +10,8 @@ export const chat: Dialect = {
   keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
   headers: {},
   body({ conversation, tools, parameters, isStreamed, adds }) {
-    const hasOptions = isStreamed && parameters['stream_options'] === undefined && adds('stream_options');
+    const hasOptions =
+      isStreamed && parameters['stream_options'] === undefined && adds('stream_options');
     return {
       ...parameters,
       ...(isStreamed && { stream: true }),
@@ -25,7 +26,10 @@ export const chat: Dialect = {
 
 /** OpenAI refuses a history with other tool names, but models do invent such names. */
 const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-/** Once an answer had this field, DeepSeek and Moonshot want it on every one: they refuse a request without it. */
+/**
+ * Once an answer had this field, DeepSeek and Moonshot want it on every one: they refuse a request
+ * without it.
+ */
 const THOUGHTS = 'reasoning_content';
 
 function wireMessages(conversation: readonly ChatMessage[]): Json[] {
@@ -36,7 +40,8 @@ function wireMessages(conversation: readonly ChatMessage[]): Json[] {
 }
 
 function wireMessage(message: ChatMessage, thoughts: Json): Json {
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.id, content: message.content };
+  if (message.role === 'tool')
+    return { role: 'tool', tool_call_id: message.id, content: message.content };
   if (message.role !== 'assistant') return { role: message.role, content: message.content };
   const { content, toolCalls, carried } = message;
   const calls = toolCalls.map(({ id, name, arguments: text }, index) => ({
@@ -48,5 +53,11 @@ function wireMessage(message: ChatMessage, thoughts: Json): Json {
       arguments: asObject(tryParse(text)) === undefined ? '{}' : text, // providers refuse a history with broken arguments
     },
   }));
-  return { role: 'assistant', content: content || null, ...thoughts, ...carried?.message, tool_calls: calls };
+  return {
+    role: 'assistant',
+    content: content || null,
+    ...thoughts,
+    ...carried?.message,
+    tool_calls: calls,
+  };
 }

@@ -8,11 +8,15 @@ export interface StreamEvent {
 }
 
 /**
- * Splits a stream of bytes into events, wherever it is cut: lines end in CR, LF or CRLF, a byte order mark and comments are
- * skipped, and the lines of an event's data are joined. What follows the last blank line is not an event. `maxLength` bounds one
- * event, in UTF-16 units; a longer one throws `TooLarge`.
+ * Splits a stream of bytes into events, wherever it is cut: lines end in CR, LF or CRLF, a byte
+ * order mark and comments are skipped, and the lines of an event's data are joined. What follows
+ * the last blank line is not an event. `maxLength` bounds one event, in UTF-16 units; a longer one
+ * throws `TooLarge`.
  */
-export function createEventReader(onEvent: (event: StreamEvent) => void, maxLength: number): (chunk: Buffer) => void {
+export function createEventReader(
+  onEvent: (event: StreamEvent) => void,
+  maxLength: number,
+): (chunk: Buffer) => void {
   const decoder = new TextDecoder();
   let line = '';
   let endedInCr = false;
@@ -36,7 +40,8 @@ export function createEventReader(onEvent: (event: StreamEvent) => void, maxLeng
   };
   const grow = (text: string) => {
     line += text;
-    if (line.length + data.length > maxLength) throw new TooLarge(`an event is larger than ${maxLength} bytes`);
+    if (line.length + data.length > maxLength)
+      throw new TooLarge(`an event is larger than ${maxLength} bytes`);
   };
   return (chunk) => {
     const text = decoder.decode(chunk, { stream: true });

@@ -2,27 +2,37 @@ import { type Json, asObject, tryParse } from '../../json.ts';
 import { MAX_LINE_BYTES } from '../../protocol.ts';
 
 /**
- * A longer response is a mistake. The answer from a shorter one fits a line of the pipe, although it contains the thoughts
- * twice and re-encodes arguments that came as an object.
+ * A longer response is a mistake. The answer from a shorter one fits a line of the pipe, although
+ * it contains the thoughts twice and re-encodes arguments that came as an object.
  */
 export const MAX_RESPONSE_BYTES = MAX_LINE_BYTES / 4;
 
 /** Thrown for a response that is larger, or nests deeper, than any answer. */
 export class TooLarge extends Error {}
 
-/** Thrown for an event that cannot be part of a response. What it quotes is whole: it may hold a key, which is removed before it is cut. */
+/**
+ * Thrown for an event that cannot be part of a response. What it quotes is whole: it may hold a
+ * key, which is removed before it is cut.
+ */
 export class UnreadableEvent extends Error {}
 
-/** The deepest response nests about eight levels; the parent takes 64, around which a message has some of its own. */
+/**
+ * The deepest response nests about eight levels; the parent takes 64, around which a message has
+ * some of its own.
+ */
 const MAX_DEPTH = 56;
 
-/** Bounds what a response adds up to while it arrives: the text in it, every field, and how deep it nests. */
+/**
+ * Bounds what a response adds up to while it arrives: the text in it, every field, and how deep it
+ * nests.
+ */
 export function createGrowth(): { add(part: unknown): void } {
   let size = 0;
   return {
     add(part) {
       size += sizeOf(part, MAX_DEPTH);
-      if (size > MAX_RESPONSE_BYTES) throw new TooLarge(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
+      if (size > MAX_RESPONSE_BYTES)
+        throw new TooLarge(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
     },
   };
 }

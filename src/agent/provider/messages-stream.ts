@@ -5,7 +5,10 @@ import { createGrowth, eventObject, UnreadableEvent } from './growth.ts';
 /** More blocks than this in one answer are a mistake. */
 const MAX_BLOCKS = 1_000;
 
-/** Pieces of a block by the kind of its delta: the field of the delta, and that of the block that it adds to. */
+/**
+ * Pieces of a block by the kind of its delta: the field of the delta, and that of the block that it
+ * adds to.
+ */
 const PIECES: Record<string, [from: string, to: string]> = {
   text_delta: ['text', 'text'],
   thinking_delta: ['thinking', 'thinking'],
@@ -22,15 +25,19 @@ export function assembleMessage(): Assembler {
   let isComplete = false;
   const takeUsage = (usage: unknown) => {
     const known = Object.entries(asObject(usage) ?? {}).filter(([, value]) => value !== null);
-    if (known.length > 0) message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
+    if (known.length > 0)
+      message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
   };
   const takeDelta = (block: Json | undefined, delta: Json) => {
     const type = String(delta['type']);
     if (block === undefined) throw new UnreadableEvent('a piece of a block that has not begun');
-    if (type === 'input_json_delta') inputs.set(block, (inputs.get(block) ?? '') + (asPiece(delta['partial_json']) ?? ''));
+    if (type === 'input_json_delta')
+      inputs.set(block, (inputs.get(block) ?? '') + (asPiece(delta['partial_json']) ?? ''));
     const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
-    if (from !== undefined && to !== undefined) block[to] = (asPiece(block[to]) ?? '') + (asPiece(delta[from]) ?? '');
-    if (type === 'citations_delta') (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
+    if (from !== undefined && to !== undefined)
+      block[to] = (asPiece(block[to]) ?? '') + (asPiece(delta[from]) ?? '');
+    if (type === 'citations_delta')
+      (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };
   return {
     take({ name, data }) {
@@ -58,10 +65,14 @@ export function assembleMessage(): Assembler {
     },
     isComplete: () => isComplete,
     body() {
-      const content = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => {
-        const input = inputs.get(block);
-        return input === undefined || input === '' ? block : { ...block, input: asObject(tryParse(input)) ?? input };
-      });
+      const content = [...blocks]
+        .sort(([one], [other]) => one - other)
+        .map(([, block]) => {
+          const input = inputs.get(block);
+          return input === undefined || input === ''
+            ? block
+            : { ...block, input: asObject(tryParse(input)) ?? input };
+        });
       return Object.keys(message).length === 0 ? {} : { ...message, content };
     },
   };

@@ -6,29 +6,42 @@ import { assembleMessage } from './messages-stream.ts';
 import { readToolCalls } from './tool-calls.ts';
 
 const VERSION = '2023-06-01';
-/** The most tokens of an answer, thinking included, where the entry sets none: the field is required. */
+/**
+ * The most tokens of an answer, thinking included, where the entry sets none: the field is
+ * required.
+ */
 const MAX_TOKENS = { streamed: 32_000, streamedAtHighEffort: 64_000, whole: 8_000 };
 const HIGH_EFFORTS: readonly unknown[] = ['xhigh', 'max'];
 const CACHED = { type: 'ephemeral' };
 
-/** Messages: Anthropic's own dialect. Each request has the whole conversation, with every block of an answer as it came. */
+/**
+ * Messages: Anthropic's own dialect. Each request has the whole conversation, with every block of
+ * an answer as it came.
+ */
 export const messages: Dialect = {
   path: (base) => base.replace(/(\/v1)?(\/messages)?$/, '/v1/messages'),
   keyHeaders: (key) => ({ 'x-api-key': key }),
   headers: { 'anthropic-version': VERSION },
   body(question) {
     const { conversation, tools, parameters, isStreamed, adds } = question;
-    const system = conversation.filter(({ role }) => role === 'system').map(({ content }) => ({ type: 'text', text: content }));
+    const system = conversation
+      .filter(({ role }) => role === 'system')
+      .map(({ content }) => ({ type: 'text', text: content }));
     const history = wireMessages(conversation);
     const isCached = parameters['cache_control'] === undefined && adds('cache_control');
     return {
       max_tokens: maxTokensOf(question),
-      ...(parameters['thinking'] === undefined && adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
+      ...(parameters['thinking'] === undefined &&
+        adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
       ...parameters,
       ...(isStreamed && { stream: true }),
       ...(system.length > 0 && { system: isCached ? withMark(system) : system }),
       messages: isCached ? withMarkOnLastUser(history) : history,
-      tools: tools.map(({ name, description, parameters: schema }) => ({ name, description, input_schema: schema })),
+      tools: tools.map(({ name, description, parameters: schema }) => ({
+        name,
+        description,
+        input_schema: schema,
+      })),
     };
   },
   read: readMessage,
@@ -62,25 +75,36 @@ function wireMessages(conversation: readonly ChatMessage[]): WireMessage[] {
 function blocksOf(message: ChatMessage): Json[] {
   if (message.role === 'tool') {
     const { id, content, isMalformed } = message;
-    return [{ type: 'tool_result', tool_use_id: id, content, ...(isMalformed && { is_error: true }) }];
+    return [
+      { type: 'tool_result', tool_use_id: id, content, ...(isMalformed && { is_error: true }) },
+    ];
   }
   if (message.role !== 'assistant') return [{ type: 'text', text: message.content }];
   const { content, toolCalls, carried } = message;
   if (carried?.message['content'] !== undefined) return objectsIn(carried.message['content']);
   return [
     ...(content === '' ? [] : [{ type: 'text', text: content }]),
-    ...toolCalls.map(({ id, name, arguments: text }) => ({ type: 'tool_use', id, name, input: asObject(tryParse(text)) ?? {} })),
+    ...toolCalls.map(({ id, name, arguments: text }) => ({
+      type: 'tool_use',
+      id,
+      name,
+      input: asObject(tryParse(text)) ?? {},
+    })),
   ];
 }
 
 /** A list of blocks of which the last one says: keep in the cache all up to here. */
 function withMark(blocks: readonly Json[]): Json[] {
-  return blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, cache_control: CACHED } : block));
+  return blocks.map((block, index) =>
+    index === blocks.length - 1 ? { ...block, cache_control: CACHED } : block,
+  );
 }
 
 function withMarkOnLastUser(history: readonly WireMessage[]): WireMessage[] {
   const last = history.findLastIndex(({ role }) => role === 'user');
-  return history.map((message, index) => (index === last ? { ...message, content: withMark(message.content) } : message));
+  return history.map((message, index) =>
+    index === last ? { ...message, content: withMark(message.content) } : message,
+  );
 }
 
 /** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
@@ -101,14 +125,19 @@ function readMessage(body: Json, step: number): ModelAnswer {
     content: textsOf(blocks, 'text'),
     toolCalls,
     reasoning: textsOf(blocks, 'thinking') || null,
-    carried: blocks.length === 0 ? null : { ...(isPaused && { isPaused }), message: { content: blocks }, calls: [] },
+    carried:
+      blocks.length === 0
+        ? null
+        : { ...(isPaused && { isPaused }), message: { content: blocks }, calls: [] },
     finishReason: body['stop_reason'],
     refusal: refusalIn(body),
   });
 }
 
 function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
-  const texts = blocks.flatMap((block) => (block['type'] === type ? (asText(block[type]) ?? []) : []));
+  const texts = blocks.flatMap((block) =>
+    block['type'] === type ? (asText(block[type]) ?? []) : [],
+  );
   return texts.join(type === 'text' ? '' : '\n\n');
 }
 
@@ -116,5 +145,7 @@ function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
 function refusalIn(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
   const words = [asText(category), asText(explanation)].filter((text) => text !== undefined);
-  return body['stop_reason'] === 'refusal' && words.length > 0 ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.` : null;
+  return body['stop_reason'] === 'refusal' && words.length > 0
+    ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
+    : null;
 }

@@ -6,28 +6,43 @@ import { createGrowth, eventObject } from './growth.ts';
 import { readToolCalls } from './tool-calls.ts';
 
 /**
- * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local servers speak too. Nothing is
- * kept at the provider: each request has the whole conversation, with every output item as it came.
+ * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local
+ * servers speak too. Nothing is kept at the provider: each request has the whole conversation, with
+ * every output item as it came.
  */
 export const responses: Dialect = {
   path: (base) => (base.endsWith('/responses') ? base : `${base}/responses`),
   keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
   headers: {},
   body({ conversation, tools, parameters, isStreamed, cacheKey, adds }) {
-    const system = conversation.filter(({ role }) => role === 'system').map(({ content }) => content);
+    const system = conversation
+      .filter(({ role }) => role === 'system')
+      .map(({ content }) => content);
     const set = asObject(parameters['reasoning']);
-    const hasSummary = set?.['summary'] === undefined && parameters['reasoning'] !== null && adds('reasoning.summary');
+    const hasSummary =
+      set?.['summary'] === undefined &&
+      parameters['reasoning'] !== null &&
+      adds('reasoning.summary');
     return {
       store: false,
-      ...(parameters['include'] === undefined && adds('include') && { include: ['reasoning.encrypted_content'] }),
-      ...(cacheKey !== null && parameters['prompt_cache_key'] === undefined && adds('prompt_cache_key') && { prompt_cache_key: cacheKey }),
+      ...(parameters['include'] === undefined &&
+        adds('include') && { include: ['reasoning.encrypted_content'] }),
+      ...(cacheKey !== null &&
+        parameters['prompt_cache_key'] === undefined &&
+        adds('prompt_cache_key') && { prompt_cache_key: cacheKey }),
       ...parameters,
       ...(hasSummary && { reasoning: { ...set, summary: 'auto' } }),
       ...(isStreamed && { stream: true }),
       ...(system.length > 0 && { instructions: system.join('\n\n') }),
       input: conversation.flatMap(wireItems),
       tools: tools.map(({ name, description, parameters: schema }) => ({
-        ...{ type: 'function', name, description, parameters: schema, strict: allowsStrict(schema) },
+        ...{
+          type: 'function',
+          name,
+          description,
+          parameters: schema,
+          strict: allowsStrict(schema),
+        },
       })),
     };
   },
@@ -36,31 +51,54 @@ export const responses: Dialect = {
 };
 
 function wireItems(message: ChatMessage): Json[] {
-  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.id, output: message.content }];
-  if (message.role !== 'assistant') // what the system says are the instructions
-    return message.role === 'user' ? [{ type: 'message', role: 'user', content: message.content }] : [];
+  if (message.role === 'tool')
+    return [{ type: 'function_call_output', call_id: message.id, output: message.content }];
+  if (message.role !== 'assistant')
+    // what the system says are the instructions
+    return message.role === 'user'
+      ? [{ type: 'message', role: 'user', content: message.content }]
+      : [];
   const { content, toolCalls, carried } = message;
-  if (carried?.message['output'] !== undefined) return objectsIn(carried.message['output']).filter(canGoBack);
+  if (carried?.message['output'] !== undefined)
+    return objectsIn(carried.message['output']).filter(canGoBack);
   return [
     ...(content === '' ? [] : [{ type: 'message', role: 'assistant', content }]),
-    ...toolCalls.map(({ id, name, arguments: text }) => ({ type: 'function_call', call_id: id, name, arguments: text })),
+    ...toolCalls.map(({ id, name, arguments: text }) => ({
+      type: 'function_call',
+      call_id: id,
+      name,
+      arguments: text,
+    })),
   ];
 }
 
-/** What a property may not say where a provider holds the model to the schema (OpenAI, "Structured outputs: supported schemas"). */
+/**
+ * What a property may not say where a provider holds the model to the schema (OpenAI, "Structured
+ * outputs: supported schemas").
+ */
 const NOT_STRICT = ['minLength', 'maxLength'];
 
-/** Whether a tool can be asked for strictly: every one of its arguments is required, and nothing is said of one that is not supported. */
+/**
+ * Whether a tool can be asked for strictly: every one of its arguments is required, and nothing is
+ * said of one that is not supported.
+ */
 function allowsStrict({ properties, required, additionalProperties }: Json): boolean {
   const names = asArray(required) ?? [];
   const fits = ([name, property]: [string, unknown]) =>
-    names.includes(name) && !NOT_STRICT.some((keyword) => asObject(property)?.[keyword] !== undefined);
+    names.includes(name) &&
+    !NOT_STRICT.some((keyword) => asObject(property)?.[keyword] !== undefined);
   return additionalProperties === false && Object.entries(asObject(properties) ?? {}).every(fits);
 }
 
-/** A reasoning item with nothing but a summary refers to what the provider would have had to keep. */
+/**
+ * A reasoning item with nothing but a summary refers to what the provider would have had to keep.
+ */
 function canGoBack(item: Json): boolean {
-  return item['type'] !== 'reasoning' || item['encrypted_content'] != null || objectsIn(item['content']).length > 0;
+  return (
+    item['type'] !== 'reasoning' ||
+    item['encrypted_content'] != null ||
+    objectsIn(item['content']).length > 0
+  );
 }
 
 /** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
@@ -70,7 +108,11 @@ function readResponse(body: Json, step: number): ModelAnswer {
   if (body['status'] === 'failed') throw new Error('it failed without saying why');
   const calls = output.filter(({ type }) => type === 'function_call');
   const toolCalls = readToolCalls(
-    calls.map(({ call_id, id, name, arguments: text }) => ({ id: asText(call_id) ?? id, name, arguments: text })),
+    calls.map(({ call_id, id, name, arguments: text }) => ({
+      id: asText(call_id) ?? id,
+      name,
+      arguments: text,
+    })),
     step,
   );
   calls.forEach((call, index) => (call['call_id'] = toolCalls[index]?.id)); // the same unless it was missing or twice the same
@@ -83,7 +125,12 @@ function readResponse(body: Json, step: number): ModelAnswer {
     toolCalls,
     reasoning: readReasoning(output),
     carried: output.length === 0 ? null : { message: { output }, calls: [] },
-    finishReason: body['status'] === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal',
+    finishReason:
+      body['status'] === 'incomplete'
+        ? (reason ?? 'incomplete')
+        : refusal === ''
+          ? 'stop'
+          : 'refusal',
   });
 }
 
@@ -97,11 +144,15 @@ function textsOf(parts: readonly Json[], field: string): string {
   return parts.flatMap((part) => asText(part[field]) ?? []).join('');
 }
 
-/** The summaries of what it thought; without one the thoughts themselves, which local servers send. */
+/**
+ * The summaries of what it thought; without one the thoughts themselves, which local servers send.
+ */
 function readReasoning(output: readonly Json[]): string | null {
   const items = output.filter(({ type }) => type === 'reasoning');
   const texts = items.map((item) => {
-    const summary = objectsIn(item['summary']).flatMap((part) => asText(part['text']) ?? []).join('\n\n');
+    const summary = objectsIn(item['summary'])
+      .flatMap((part) => asText(part['text']) ?? [])
+      .join('\n\n');
     return summary || textsOf(contentOf(item), 'text');
   });
   return texts.filter((text) => text !== '').join('\n\n') || null;
@@ -109,7 +160,10 @@ function readReasoning(output: readonly Json[]): string | null {
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed'];
 
-/** The stream of a response: its items one by one, and at its end the whole of it, which some servers send without the items. */
+/**
+ * The stream of a response: its items one by one, and at its end the whole of it, which some
+ * servers send without the items.
+ */
 function assembleResponse(): Assembler {
   let response: Json = {};
   const items = new Map<number, Json>();

@@ -11,12 +11,21 @@ export interface Wait {
   retryAfterMs?: number | undefined;
 }
 
-/** Milliseconds to wait after a number of failed tries: exponential, and spread; a wait that the provider requests takes precedence. */
+/**
+ * Milliseconds to wait after a number of failed tries: exponential, and spread; a wait that the
+ * provider requests takes precedence.
+ */
 export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
-  return Math.min(MAX_WAIT_MS, Math.max(spread(backOff(tries, { firstMs: baseDelayMs })), retryAfterMs));
+  return Math.min(
+    MAX_WAIT_MS,
+    Math.max(spread(backOff(tries, { firstMs: baseDelayMs })), retryAfterMs),
+  );
 }
 
-/** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined without a valid one. */
+/**
+ * `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined
+ * without a valid one.
+ */
 export function readRetryAfter(headers: HttpResponse['headers'], now: number): number | undefined {
   const exact = asNumber(headers['retry-after-ms']);
   if (exact !== undefined) return exact;

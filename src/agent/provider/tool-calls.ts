@@ -9,8 +9,9 @@ export interface SentCall {
 }
 
 /**
- * The tool calls of one answer, each with an id of its own and its arguments as JSON text. `step` makes the ids of this answer
- * distinct from those of others when the provider gives none. Throws an `Error` when they are too many.
+ * The tool calls of one answer, each with an id of its own and its arguments as JSON text. `step`
+ * makes the ids of this answer distinct from those of others when the provider gives none. Throws
+ * an `Error` when they are too many.
  */
 export function readToolCalls(calls: readonly SentCall[], step: number): ToolCall[] {
   if (calls.length > MAX_TOOL_CALLS)
@@ -22,13 +23,20 @@ export function readToolCalls(calls: readonly SentCall[], step: number): ToolCal
   });
 }
 
-/** The provider's id if each call has its own; otherwise nine letters and digits, as Mistral requires. */
+/**
+ * The provider's id if each call has its own; otherwise nine letters and digits, as Mistral
+ * requires.
+ */
 function uniqueId(
   own: string | undefined,
   { step, index, taken }: { step: number; index: number; taken: Set<string> },
 ): string {
   let id = own;
-  for (let number = step * MAX_TOOL_CALLS + index; id === undefined || taken.has(id); number += MAX_TOOL_CALLS ** 2)
+  for (
+    let number = step * MAX_TOOL_CALLS + index;
+    id === undefined || taken.has(id);
+    number += MAX_TOOL_CALLS ** 2
+  )
     id = `c${String(number).padStart(8, '0')}`;
   taken.add(id);
   return id;

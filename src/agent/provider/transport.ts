@@ -1,4 +1,11 @@
-import { type HttpFailure, type HttpResponse, type HttpStream, failureOf, httpRequest, httpStream } from '../../http-client.ts';
+import {
+  type HttpFailure,
+  type HttpResponse,
+  type HttpStream,
+  failureOf,
+  httpRequest,
+  httpStream,
+} from '../../http-client.ts';
 import { type Json, tryParse } from '../../json.ts';
 import type { Endpoint } from '../../protocol.ts';
 import { quote } from '../../text.ts';
@@ -8,7 +15,10 @@ import { MAX_RESPONSE_BYTES, TooLarge, UnreadableEvent, normalised } from './gro
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
-/** A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an answer. */
+/**
+ * A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an
+ * answer.
+ */
 const MIN_SECRET_LENGTH = 8;
 
 export interface SentRequest {
@@ -18,7 +28,10 @@ export interface SentRequest {
   isStreamed: boolean;
 }
 
-/** Why a request has no response: what HTTP knows of, and a stream that is not a response or broke off. */
+/**
+ * Why a request has no response: what HTTP knows of, and a stream that is not a response or broke
+ * off.
+ */
 export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
   failure: HttpFailure['failure'] | 'unreadable' | 'broken_off';
   /** What had arrived of the body. */
@@ -26,8 +39,8 @@ export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
 }
 
 /**
- * Sends one request. A stream resolves as the whole response that it makes up. If the response repeats a secret, it is removed
- * before any part of the response is cut or kept.
+ * Sends one request. A stream resolves as the whole response that it makes up. If the response
+ * repeats a secret, it is removed before any part of the response is cut or kept.
  */
 export async function sendRequest(
   { baseUrl, apiKey, secrets = [], requestTimeoutMs: timeoutMs }: Endpoint,
@@ -52,7 +65,10 @@ export async function sendRequest(
   return { ...result, headers: Object.fromEntries(shown), text: clean(text) };
 }
 
-/** Sends a request, and makes the whole body of its events. A response without events is read as it is. */
+/**
+ * Sends a request, and makes the whole body of its events. A response without events is read as it
+ * is.
+ */
 async function readStream(
   url: string,
   request: Parameters<typeof httpStream>[1],
@@ -75,11 +91,14 @@ export async function readBody(
     if (!isStream) return { status, headers, text: await readText(body) };
     hasEnded = await takeEvents(body, assembler);
   } catch (error) {
-    if (error instanceof TooLarge) return { failure: 'too_large', message: error.message, soFar: assembler.body() };
-    if (error instanceof UnreadableEvent) return { failure: 'unreadable', message: error.message, soFar: assembler.body() };
+    if (error instanceof TooLarge)
+      return { failure: 'too_large', message: error.message, soFar: assembler.body() };
+    if (error instanceof UnreadableEvent)
+      return { failure: 'unreadable', message: error.message, soFar: assembler.body() };
     if (!assembler.isComplete()) return { ...failureOf(error), soFar: assembler.body() };
   }
-  if (hasEnded || assembler.isComplete()) return { status, headers, text: JSON.stringify(assembler.body()) };
+  if (hasEnded || assembler.isComplete())
+    return { status, headers, text: JSON.stringify(assembler.body()) };
   return { failure: 'broken_off', message: 'before its end', soFar: assembler.body() };
 }
 
@@ -89,7 +108,9 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Reads events up to the last one, or to the end of the body; returns whether the last one came. */
+/**
+ * Reads events up to the last one, or to the end of the body; returns whether the last one came.
+ */
 async function takeEvents(body: AsyncIterable<Buffer>, assembler: Assembler): Promise<boolean> {
   let hasEnded = false;
   const takeBytes = createEventReader((event) => {
@@ -125,6 +146,8 @@ function normalisedText(text: string): string | TooLarge {
 
 /** The longest first, because one may be part of another. */
 function withoutKeys(text: string, keys: readonly string[]): string {
-  const long = keys.filter((key) => key.length >= MIN_SECRET_LENGTH).sort((one, other) => other.length - one.length);
+  const long = keys
+    .filter((key) => key.length >= MIN_SECRET_LENGTH)
+    .sort((one, other) => other.length - one.length);
   return long.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
 }

@@ -41,7 +41,11 @@ const FAILURES: Record<FailedResponse['failure'], string> = {
   unreadable: 'sent an unreadable stream: ',
   broken_off: 'broke off its stream ',
 };
-const PASSING_FAILURES: readonly FailedResponse['failure'][] = ['connection', 'timeout', 'broken_off'];
+const PASSING_FAILURES: readonly FailedResponse['failure'][] = [
+  'connection',
+  'timeout',
+  'broken_off',
+];
 
 /** Classifies the result of one request. `step` is counted from 1. */
 export function classify(
@@ -52,32 +56,56 @@ export function classify(
   const body = tryParse(result.text);
   const isGood = result.status >= 200 && result.status < 300;
   if (body === undefined)
-    return isGood ? classifyForeign(result) : classifyError(result, { status: result.status, error: null, words: foreignWords(result) });
+    return isGood
+      ? classifyForeign(result)
+      : classifyError(result, { status: result.status, error: null, words: foreignWords(result) });
   const error = errorIn(body);
-  // Gateways put the status of the provider behind them into a response with status 200, and streams have no other.
+  // Gateways put the status of the provider behind them into a response with status 200, and
+  // streams have no other.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined)
-    return { ...classifyError(result, { status, error, words: quote(errorWords(error ?? body)) }), usage };
+    return {
+      ...classifyError(result, { status, error, words: quote(errorWords(error ?? body)) }),
+      usage,
+    };
   try {
     return { answer: dialect.read(asObject(body) ?? {}, step) };
   } catch (problem) {
     const words = quote(result.text);
-    return { reason: `sent an unreadable response: ${messageOf(problem)}: ${words}`, passes: false, status, error: null, words, usage };
+    return {
+      reason: `sent an unreadable response: ${messageOf(problem)}: ${words}`,
+      passes: false,
+      status,
+      error: null,
+      words,
+      usage,
+    };
   }
 }
 
 function classifyFailure({ failure, message, soFar }: FailedResponse): Refusal {
   const reason = `${FAILURES[failure]}${message}`;
   const { usage } = readUsage(soFar?.['usage']);
-  return { reason, passes: PASSING_FAILURES.includes(failure), status: 0, error: null, words: message, usage };
+  return {
+    reason,
+    passes: PASSING_FAILURES.includes(failure),
+    status: 0,
+    error: null,
+    words: message,
+    usage,
+  };
 }
 
-/** A response that should be JSON but is not. One that was cut off may be complete the next time. */
+/**
+ * A response that should be JSON but is not. One that was cut off may be complete the next time.
+ */
 function classifyForeign(response: HttpResponse): Refusal {
   const isCut = response.text.trim() === '' || /json/i.test(response.headers['content-type'] ?? '');
   const words = isCut ? quote(response.text) || 'nothing' : foreignWords(response);
-  const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${response.status}: ${words}`;
+  const reason = isCut
+    ? `sent JSON that is cut off: ${words}`
+    : `returned ${response.status}: ${words}`;
   return { reason, passes: isCut, status: response.status, error: null, words, usage: null };
 }
 
@@ -139,12 +167,17 @@ function statusIn(error: unknown): number | undefined {
   return word === undefined ? undefined : STATUS_OF_WORD[word];
 }
 
-/** The message in an error, wherever this provider puts it: the gateway's own and that of the provider behind it. */
+/**
+ * The message in an error, wherever this provider puts it: the gateway's own and that of the
+ * provider behind it.
+ */
 function errorWords(error: unknown): string {
   const { message, detail, metadata }: Json = asObject(error) ?? {};
   const words = message ?? detail ?? error;
   const behind = asObject(metadata)?.['raw'];
-  return [words, behind].flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)])).join(': ');
+  return [words, behind]
+    .flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)]))
+    .join(': ');
 }
 
 /** The text of a response that is not JSON, such as a proxy's error page. */

@@ -2,7 +2,14 @@ import { definitions, lateFold, link } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { getDescription } from '../service/requests.ts';
-import { type Description, type Endpoint, type Parameter, type Schema, type Schemas, resolve } from './description.ts';
+import {
+  type Description,
+  type Endpoint,
+  type Parameter,
+  type Schema,
+  type Schemas,
+  resolve,
+} from './description.ts';
 import { schemaTable } from './schema.ts';
 import { tryIt } from './try-it.ts';
 
@@ -12,7 +19,11 @@ export const showReference: Page = async (host, _params, signal) => {
   replace(host, heading('API'), content);
   const { info, tags, paths, components } = (await getDescription(signal)) as Description;
   const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
   );
   const groups = tags.map(({ name, description }) => {
     const own = endpoints.filter(({ operation }) => operation.tags.includes(name));
@@ -28,12 +39,21 @@ function operationView(endpoint: Endpoint, schemas: Schemas): HTMLElement {
   const { method, path, operation } = endpoint;
   const { operationId: id, summary, parameters, requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
-  const title = [h(`span.method.${method.toLowerCase()}`, method), h('code', path), h('span', summary)];
-  const success = Object.entries(responses['200']?.content ?? {}).map(([type, { schema, example }]) => {
-    const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-    const content = () => [schemaTable(schema, schemas), example !== undefined && h('pre', { tabindex: 0 }, shown)];
-    return lateFold(`Response as ${type}`, content);
-  });
+  const title = [
+    h(`span.method.${method.toLowerCase()}`, method),
+    h('code', path),
+    h('span', summary),
+  ];
+  const success = Object.entries(responses['200']?.content ?? {}).map(
+    ([type, { schema, example }]) => {
+      const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+      const content = () => [
+        schemaTable(schema, schemas),
+        example !== undefined && h('pre', { tabindex: 0 }, shown),
+      ];
+      return lateFold(`Response as ${type}`, content);
+    },
+  );
   return h(
     'details.operation',
     { id },

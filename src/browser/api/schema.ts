@@ -36,7 +36,8 @@ function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
   if (depth > MAX_DEPTH) return [];
   const alternatives = [schema, ...(schema.anyOf ?? [])].map((one) => resolve(one, schemas));
   const inner = alternatives.find(({ properties, items }) => properties ?? items);
-  if (inner?.items) return fieldsOf(inner.items, { schemas, prefix: `${prefix}[]`, depth: depth + 1 });
+  if (inner?.items)
+    return fieldsOf(inner.items, { schemas, prefix: `${prefix}[]`, depth: depth + 1 });
   return Object.entries(inner?.properties ?? {}).flatMap(([name, field]) => {
     const path = prefix === '' ? name : `${prefix}.${name}`;
     const isRequired = inner?.required?.includes(name) ?? false;
@@ -50,7 +51,8 @@ function typeOf(schema: Schema, schemas: Schemas): string {
   const { type, format, enum: values, const: fixed, anyOf, items } = resolve(schema, schemas);
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
-  if (anyOf !== undefined) return [...new Set(anyOf.map((one) => typeOf(one, schemas)))].join(' | ');
+  if (anyOf !== undefined)
+    return [...new Set(anyOf.map((one) => typeOf(one, schemas)))].join(' | ');
   if (schema.$ref !== undefined) return nameIn(schema.$ref);
   if (items !== undefined) return `list of ${typeOf(items, schemas)}`;
   const name = Array.isArray(type) ? type.join(' | ') : (type ?? 'anything');
@@ -62,7 +64,9 @@ function noteOf(field: Schema, isRequired: boolean): string {
   const notes = [
     typeof place === 'string' ? `in the ${place}` : '',
     isRequired ? 'required' : '',
-    minimum !== undefined && maximum !== undefined ? `${String(minimum)} to ${String(maximum)}` : '',
+    minimum !== undefined && maximum !== undefined
+      ? `${String(minimum)} to ${String(maximum)}`
+      : '',
     standard === undefined ? '' : `default ${JSON.stringify(standard)}`,
     description ?? '',
   ];

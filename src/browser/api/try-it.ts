@@ -2,7 +2,13 @@ import { field, onSubmit } from '../parts/blocks.ts';
 import { type Attributes, h, replace } from '../parts/element.ts';
 import { count, prettyJson } from '../parts/format.ts';
 import { send } from '../service/requests.ts';
-import { type Endpoint, type Parameter, type Schema, type Schemas, resolve } from './description.ts';
+import {
+  type Endpoint,
+  type Parameter,
+  type Schema,
+  type Schemas,
+  resolve,
+} from './description.ts';
 
 /** How many characters of a longer response are shown. */
 const MAX_SHOWN = 100_000;
@@ -11,7 +17,8 @@ const MAX_SHOWN = 100_000;
 export function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
   const { parameters, requestBody } = operation;
   const example = JSON.stringify(requestBody?.content['application/json']?.example, null, 2);
-  const body = requestBody && h('textarea', { name: ' body', rows: 8, spellcheck: 'false' }, example);
+  const body =
+    requestBody && h('textarea', { name: ' body', rows: 8, spellcheck: 'false' }, example);
   const place = h('div.response', { 'aria-live': 'polite' });
   const form = h(
     'form.try',
@@ -44,13 +51,26 @@ export function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): 
   return form;
 }
 
-function fieldOf({ name, in: place, required, schema: described }: Parameter, schemas: Schemas): HTMLElement {
+function fieldOf(
+  { name, in: place, required, schema: described }: Parameter,
+  schemas: Schemas,
+): HTMLElement {
   const schema = resolve(described, schemas);
   const choices = schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined);
   const input =
     choices === undefined
-      ? h('input', { name, required, autocomplete: 'off', spellcheck: 'false', ...inputFor(schema) })
-      : h('select', { name }, ...['', ...choices].map((value) => h('option', { value: String(value) }, String(value))));
+      ? h('input', {
+          name,
+          required,
+          autocomplete: 'off',
+          spellcheck: 'false',
+          ...inputFor(schema),
+        })
+      : h(
+          'select',
+          { name },
+          ...['', ...choices].map((value) => h('option', { value: String(value) }, String(value))),
+        );
   return field([name, h('span.quiet', ` ${place}`)], input);
 }
 
@@ -60,14 +80,19 @@ function inputFor({ type, format, minimum, maximum }: Schema): Attributes {
   return { type: format === 'date' ? 'date' : 'text' };
 }
 
-function requestOf(form: FormData, { path, parameters }: { path: string; parameters: readonly Parameter[] }) {
+function requestOf(
+  form: FormData,
+  { path, parameters }: { path: string; parameters: readonly Parameter[] },
+) {
   const given = (place: Parameter['in']) =>
     parameters
       .filter((parameter) => parameter.in === place)
       .map(({ name }): [string, string] => [name, String(form.get(name) ?? '')])
       .filter(([, value]) => value !== '');
   const values = new Map(given('path'));
-  const filled = path.replace(/\{(\w+)\}/g, (part, name: string) => encodeURIComponent(values.get(name) ?? part));
+  const filled = path.replace(/\{(\w+)\}/g, (part, name: string) =>
+    encodeURIComponent(values.get(name) ?? part),
+  );
   const query = new URLSearchParams(given('query'));
   return {
     url: query.size === 0 ? filled : `${filled}?${query}`,

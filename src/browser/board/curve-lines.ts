@@ -1,7 +1,13 @@
 import { looksOf } from '../parts/look.ts';
 import { byName } from '../parts/names.ts';
 import { type BenchmarkCurve, type Line, benchmarkLines } from '../plot/lines.ts';
-import { type Day, datesFromStart, isGrown, titleOfCurves, valuesFromStart } from '../plot/values.ts';
+import {
+  type Day,
+  datesFromStart,
+  isGrown,
+  titleOfCurves,
+  valuesFromStart,
+} from '../plot/values.ts';
 import type { ModelReport } from '../service/responses.ts';
 
 /** What the curves use of a model's report. */
@@ -17,12 +23,21 @@ interface EquityCurves {
 }
 
 /**
- * The curves of all models and the benchmark, which start together at the initial cash. Where a model had another value before
- * its first day of these, or some of its days do not count, its curve is what the initial cash would have grown to.
+ * The curves of all models and the benchmark, which start together at the initial cash. Where a
+ * model had another value before its first day of these, or some of its days do not count, its
+ * curve is what the initial cash would have grown to.
  */
-export function curvesFromStart({ models, benchmark }: { models: readonly ModelCurve[]; benchmark: BenchmarkCurve }): EquityCurves {
+export function curvesFromStart({
+  models,
+  benchmark,
+}: {
+  models: readonly ModelCurve[];
+  benchmark: BenchmarkCurve;
+}): EquityCurves {
   const start = usualStart(models);
-  const dates = datesFromStart([...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort());
+  const dates = datesFromStart(
+    [...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort(),
+  );
   const looks = looksOf(models.map(({ model }) => model));
   const inOrder = models.toSorted((one, other) => byName(one.model, other.model));
   const own = inOrder.map(({ model, curve }): Line => {
@@ -36,17 +51,27 @@ export function curvesFromStart({ models, benchmark }: { models: readonly ModelC
 }
 
 /**
- * What a model is worth at its last close; where it had another value before its first day of these, or some of its days do
- * not count, what the initial cash would have grown to, as in its curve.
+ * What a model is worth at its last close; where it had another value before its first day of
+ * these, or some of its days do not count, what the initial cash would have grown to, as in its
+ * curve.
  */
-export function valueAtEnd({ curve, end_value: value }: Pick<ModelReport, 'end_value'> & Pick<ModelCurve, 'curve'>, start: number): number {
+export function valueAtEnd(
+  { curve, end_value: value }: Pick<ModelReport, 'end_value'> & Pick<ModelCurve, 'curve'>,
+  start: number,
+): number {
   const last = curve.at(-1);
-  return last === undefined || curve.every((day) => isGrown(day, start)) ? value : last.growth * start;
+  return last === undefined || curve.every((day) => isGrown(day, start))
+    ? value
+    : last.growth * start;
 }
 
 /** The initial cash of most models; the highest of those equally common. */
-export function usualStart(models: readonly Pick<ModelReport, 'initial_cash' | 'start_value'>[]): number {
-  const groups = [...Map.groupBy(models, ({ initial_cash: cash, start_value: start }) => cash ?? start)];
+export function usualStart(
+  models: readonly Pick<ModelReport, 'initial_cash' | 'start_value'>[],
+): number {
+  const groups = [
+    ...Map.groupBy(models, ({ initial_cash: cash, start_value: start }) => cash ?? start),
+  ];
   const [usual] = groups.sort(([one, a], [other, b]) => b.length - a.length || other - one);
   return usual?.[0] ?? 0;
 }

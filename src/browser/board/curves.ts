@@ -28,13 +28,30 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
   const label = `${title} of ${counted(performance.models.length, 'model')} by date`;
   const marks = cutoffMarks(performance.models);
   const onOpen = (model: string, date: string) => goTo(modelDayPath(model, date));
-  const options = { label, keptAs: 'curves', dates, lines, format: money, height: HEIGHT, marks, onOpen };
+  const options = {
+    label,
+    keptAs: 'curves',
+    dates,
+    lines,
+    format: money,
+    height: HEIGHT,
+    marks,
+    onOpen,
+  };
   const plot = createPlot({ ...options, hasStart: true }, signal);
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
   const list = legend(plot, lines);
   const labelled = { 'aria-labelledby': 'curves-title' };
   const note = h('p.quiet', benchmarkWords(performance.benchmark));
-  const element = h('section.curves', labelled, bar, list.element, plot.element, cutoffNote(marks), note);
+  const element = h(
+    'section.curves',
+    labelled,
+    bar,
+    list.element,
+    plot.element,
+    cutoffNote(marks),
+    note,
+  );
   return {
     element,
     update(later) {
@@ -59,6 +76,9 @@ function controls(plot: Plot): HTMLElement {
     button('+', () => plot.zoom(ZOOM_STEP), { 'aria-label': 'Zoom in' }),
     button('−', () => plot.zoom(1 / ZOOM_STEP), { 'aria-label': 'Zoom out' }),
     button('All dates', () => plot.resetZoom()),
-    toggle('Log scale', (isLog) => plot.setLog(isLog), { 'aria-pressed': String(plot.isLog()), 'data-action': 'log' }),
+    toggle('Log scale', (isLog) => plot.setLog(isLog), {
+      'aria-pressed': String(plot.isLog()),
+      'data-action': 'log',
+    }),
   );
 }

@@ -18,17 +18,24 @@ export interface Leaderboard {
   update(performance: Performance): void;
 }
 
-const VALUE = 'Portfolio value at the last close; where some days do not count, what the initial cash would have grown to';
+const VALUE =
+  'Portfolio value at the last close; where some days do not count, what the initial cash would have grown to';
 
 /** Every model with the figures that distinguish it from the others. */
-export function leaderboard(performance: Performance, options: { choice?: HTMLElement } = {}): Leaderboard {
+export function leaderboard(
+  performance: Performance,
+  options: { choice?: HTMLElement } = {},
+): Leaderboard {
   const {
     models,
     conventions: { definitions: meanings },
   } = performance;
   const looks = looksOf(models.map(({ model }) => model));
   const start = usualStart(models);
-  const explained = (name: string, partOf: (row: ModelReport) => { unavailable: Record<string, string> }) => ({
+  const explained = (
+    name: string,
+    partOf: (row: ModelReport) => { unavailable: Record<string, string> },
+  ) => ({
     meaning: meanings[name],
     reason: (row: ModelReport) => partOf(row).unavailable[name],
   });
@@ -48,13 +55,26 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
         raw: ({ model }) => model,
       },
       numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
-      numberColumn('Return', (row) => row.total_return, change, { ...explained('total_return', own), isToned: true }),
-      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, { ...excess, isToned: true }),
+      numberColumn('Return', (row) => row.total_return, change, {
+        ...explained('total_return', own),
+        isToned: true,
+      }),
+      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, {
+        ...excess,
+        isToned: true,
+      }),
       numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, explained('sharpe_ratio', own)),
-      numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, { meaning: meanings['max_drawdown'] }),
+      numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, {
+        meaning: meanings['max_drawdown'],
+      }),
       numberColumn('Trades', (row) => row.trading.trades, count, { meaning: meanings['trades'] }),
       numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
-      numberColumn('Cost', (row) => row.usage.cost_usd, cost, explained('cost_usd', ({ usage }) => usage)),
+      numberColumn(
+        'Cost',
+        (row) => row.usage.cost_usd,
+        cost,
+        explained('cost_usd', ({ usage }) => usage),
+      ),
     ],
   });
   const [ranking, marks, families] = [h('div'), h('div'), h('div')];
@@ -65,7 +85,14 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
   };
   show(performance);
   return {
-    element: section('Leaderboard', options.choice ?? null, ranking, board.element, marks, families),
+    element: section(
+      'Leaderboard',
+      options.choice ?? null,
+      ranking,
+      board.element,
+      marks,
+      families,
+    ),
     update(later) {
       board.update(later.models);
       show(later);
@@ -75,11 +102,21 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
 
 type Family = Performance['families'][number];
 
-/** The runs of each entry that has several, side by side, with the mean and the spread of their returns. */
-function familyTable({ families, conventions: { definitions: meanings } }: Performance): HTMLElement {
-  const runsOf = ({ runs }: Family) => runs.map(({ model, total_return }) => `${model} ${change(total_return)}`).join(', ');
-  const figure = (title: string, name: 'mean_total_return' | 'total_return_deviation', format: typeof change) =>
-    numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
+/**
+ * The runs of each entry that has several, side by side, with the mean and the spread of their
+ * returns.
+ */
+function familyTable({
+  families,
+  conventions: { definitions: meanings },
+}: Performance): HTMLElement {
+  const runsOf = ({ runs }: Family) =>
+    runs.map(({ model, total_return }) => `${model} ${change(total_return)}`).join(', ');
+  const figure = (
+    title: string,
+    name: 'mean_total_return' | 'total_return_deviation',
+    format: typeof change,
+  ) => numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
   const columns = [
     textColumn<Family>('Runs of', ({ family }) => family, { isName: true }),
     numberColumn<Family>('Runs', ({ runs }) => runs.length, count),
@@ -91,14 +128,22 @@ function familyTable({ families, conventions: { definitions: meanings } }: Perfo
 }
 
 function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {
-  return link(modelPath(model) + queryForModel(location.search), look !== undefined && swatch(look), model);
+  return link(
+    modelPath(model) + queryForModel(location.search),
+    look !== undefined && swatch(look),
+    model,
+  );
 }
 
 /** The row's marks in words; each in a sentence on hover, and all of them below the table. */
 function caveat(report: ModelReport): HTMLElement | false {
   const marks = marksOf(report);
   if (marks.length === 0) return false;
-  return h('small.caveat', { title: sentenceOf(marks) }, marks.map(({ words }) => words).join(' · '));
+  return h(
+    'small.caveat',
+    { title: sentenceOf(marks) },
+    marks.map(({ words }) => words).join(' · '),
+  );
 }
 
 function sentenceOf(marks: readonly RowMark[]): string {
@@ -107,8 +152,13 @@ function sentenceOf(marks: readonly RowMark[]): string {
 
 /** What the marks of the rows mean, folded. */
 function markList(models: readonly ModelReport[]): HTMLElement | false {
-  const marked = models.map((report) => ({ report, marks: marksOf(report) })).filter(({ marks }) => marks.length > 0);
-  const entries = marked.map(({ report, marks }) => ({ name: report.model, reason: `${sentenceOf(marks)}.` }));
+  const marked = models
+    .map((report) => ({ report, marks: marksOf(report) }))
+    .filter(({ marks }) => marks.length > 0);
+  const entries = marked.map(({ report, marks }) => ({
+    name: report.model,
+    reason: `${sentenceOf(marks)}.`,
+  }));
   const title = `Why ${counted(marked.length, 'row')} ${marked.length === 1 ? 'is' : 'are'} marked`;
   return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
 }
@@ -121,8 +171,17 @@ function rankingView(performance: Performance): HTMLElement {
   return h(
     'div.ranking',
     h('p', words.join(' ')),
-    models.length > 0 && h('p', `${counted(models.length, 'model')} ${models.length === 1 ? 'is' : 'are'} not ranked:`),
+    models.length > 0 &&
+      h(
+        'p',
+        `${counted(models.length, 'model')} ${models.length === 1 ? 'is' : 'are'} not ranked:`,
+      ),
     reasonList(unranked),
-    left.length > 0 && h('details.fold', h('summary', `Days that do not count: ${count(left.length)}`), reasonList(left)),
+    left.length > 0 &&
+      h(
+        'details.fold',
+        h('summary', `Days that do not count: ${count(left.length)}`),
+        reasonList(left),
+      ),
   );
 }

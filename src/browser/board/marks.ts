@@ -1,7 +1,10 @@
 import { counted } from '../parts/format.ts';
 import type { ModelReport } from '../service/responses.ts';
 
-/** Why a model should not simply be compared with the others: in a few words for its row, and in a sentence. */
+/**
+ * Why a model should not simply be compared with the others: in a few words for its row, and in a
+ * sentence.
+ */
 export interface RowMark {
   words: string;
   reason: string;
@@ -9,7 +12,13 @@ export interface RowMark {
 
 type Marked = Pick<
   ModelReport,
-  'incomparable' | 'start_date' | 'end_date' | 'stale_model_days' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff'
+  | 'incomparable'
+  | 'start_date'
+  | 'end_date'
+  | 'stale_model_days'
+  | 'failed_model_days'
+  | 'days_before_cutoff'
+  | 'knowledge_cutoff'
 >;
 
 type Kind = ModelReport['incomparable'][number]['kind'];
@@ -26,11 +35,19 @@ const WORDS: Record<Kind, (report: Marked) => string> = {
 
 /** The marks of a model's row, what makes it incomparable first. */
 export function marksOf(report: Marked): RowMark[] {
-  const { incomparable, failed_model_days: failed, days_before_cutoff: early, knowledge_cutoff: cutoff } = report;
+  const {
+    incomparable,
+    failed_model_days: failed,
+    days_before_cutoff: early,
+    knowledge_cutoff: cutoff,
+  } = report;
   const marks = incomparable.map(({ kind, reason }) => ({ words: WORDS[kind](report), reason }));
   if (failed > 0) {
     const days = counted(failed, 'model-day');
-    marks.push({ words: counted(failed, 'failed day'), reason: `${days} failed and ${failed === 1 ? 'was' : 'were'} not completed since` });
+    marks.push({
+      words: counted(failed, 'failed day'),
+      reason: `${days} failed and ${failed === 1 ? 'was' : 'were'} not completed since`,
+    });
   }
   if (early > 0) {
     const days = counted(early, 'model-day');

@@ -17,16 +17,27 @@ interface Curves {
   benchmark: Curve & { name: string };
 }
 
-/** The benchmark's return over the days compared: those on which every run has a return; if only clean days, the last of them. */
+/**
+ * The benchmark's return over the days compared: those on which every run has a return; if only
+ * clean days, the last of them.
+ */
 export function benchmarkOver(
   { align, days, models }: Pick<Comparison, 'align' | 'days' | 'models'>,
   { models: reports, benchmark }: Curves,
   { isClean }: { isClean: boolean },
 ): BenchmarkReturn {
-  if (align === 'number') return { reason: 'The benchmark is not drawn: days with the same number are not the same dates.' };
+  if (align === 'number')
+    return {
+      reason: 'The benchmark is not drawn: days with the same number are not the same dates.',
+    };
   const curves = new Map(reports.map(({ model, curve }) => [model, curve]));
   const [first = [], ...others] = measured(models).flatMap(({ runs }) =>
-    runs.map((run) => new Set(curves.get(run)?.flatMap(({ date, daily_return }) => (daily_return === null ? [] : date)))),
+    runs.map(
+      (run) =>
+        new Set(
+          curves.get(run)?.flatMap(({ date, daily_return }) => (daily_return === null ? [] : date)),
+        ),
+    ),
   );
   const common = [...first].filter((date) => others.every((dates) => dates.has(date)));
   const returns = new Map(benchmark.curve.map(({ date, daily_return }) => [date, daily_return]));

@@ -1,12 +1,24 @@
-import { type FilterName, type Filters, filterNames, filtersIn, performanceFilterNames, queryOf } from '../filters/filters.ts';
+import {
+  type FilterName,
+  type Filters,
+  filterNames,
+  filtersIn,
+  performanceFilterNames,
+  queryOf,
+} from '../filters/filters.ts';
 
-/** What a reader compares: the filters that all pages share, and the page's own options; empty means the service's default. */
+/**
+ * What a reader compares: the filters that all pages share, and the page's own options; empty means
+ * the service's default.
+ */
 export interface Choice {
   filters: Filters;
   options: Options;
 }
 
-/** In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side. */
+/**
+ * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
+ */
 export interface Options {
   against: string;
   align: string;
@@ -26,7 +38,12 @@ const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'jo
 export function choiceIn(search: string): Choice {
   const query = new URLSearchParams(search);
   const read = (name: keyof Options) => query.get(name)?.trim() ?? '';
-  const options = { against: read('against'), align: read('align'), confidence: read('confidence'), date: read('date') };
+  const options = {
+    against: read('against'),
+    align: read('align'),
+    confidence: read('confidence'),
+    date: read('date'),
+  };
   return { filters: filtersIn(search), options };
 }
 
@@ -42,7 +59,9 @@ export function requestOf({ filters, options }: Choice, { curves }: { curves: bo
 }
 
 function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, options[name] === DEFAULTS[name] ? '' : options[name]]));
+  return Object.fromEntries(
+    names.map((name) => [name, options[name] === DEFAULTS[name] ? '' : options[name]]),
+  );
 }
 
 /** What `GET /performance` is asked for these models, or for all of them when none is named. */
@@ -51,5 +70,7 @@ export function performanceRequest(
   models: readonly string[],
   { isCommon }: { isCommon: boolean },
 ): string {
-  return queryOf({ ...filters, models }, performanceFilterNames, { common: isCommon ? 'true' : '' });
+  return queryOf({ ...filters, models }, performanceFilterNames, {
+    common: isCommon ? 'true' : '',
+  });
 }

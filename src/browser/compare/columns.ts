@@ -13,7 +13,10 @@ export function fitsSideBySide(models: readonly unknown[]): boolean {
 
 /** What to choose, where there are too many models or too few. */
 export function howToChoose(models: number): string {
-  const now = models > MAX_SIDES ? `${models} are compared now` : `${models === 1 ? 'one is' : 'none is'} compared now`;
+  const now =
+    models > MAX_SIDES
+      ? `${models} are compared now`
+      : `${models === 1 ? 'one is' : 'none is'} compared now`;
   return (
     `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
     `decisions on one day side by side; ${now}.`
@@ -31,7 +34,11 @@ export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   if (all.length <= MAX_SIDES) return { runs: all, notes: [] };
   const notes = models.flatMap(({ model, runs }) =>
-    runs.length < 2 ? [] : [`Of the ${runs.length} runs of ${model} only ${runs[0]} has a column; choose single runs to see others.`],
+    runs.length < 2
+      ? []
+      : [
+          `Of the ${runs.length} runs of ${model} only ${runs[0]} has a column; choose single runs to see others.`,
+        ],
   );
   return { runs: [...new Set(models.flatMap(({ runs }) => runs[0] ?? []))], notes };
 }
@@ -41,9 +48,17 @@ export function datesOf(reports: readonly { curve: readonly { date: string }[] }
   return [...new Set(reports.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
 }
 
-/** The chosen date with its neighbours: that of the address if there is a day on it, else the last; null without any. */
-export function placeOf(dates: readonly string[], wanted: string): { date: string; previous: string | null; next: string | null } | null {
+/**
+ * The chosen date with its neighbours: that of the address if there is a day on it, else the last;
+ * null without any.
+ */
+export function placeOf(
+  dates: readonly string[],
+  wanted: string,
+): { date: string; previous: string | null; next: string | null } | null {
   const index = dates.includes(wanted) ? dates.indexOf(wanted) : dates.length - 1;
   const date = dates[index];
-  return date === undefined ? null : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
+  return date === undefined
+    ? null
+    : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
 }

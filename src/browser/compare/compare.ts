@@ -24,21 +24,34 @@ const NO_FIGURES =
   'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return.';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
-/** Whether one model trades better than another, or the difference may be chance; two to four also side by side. */
+/**
+ * Whether one model trades better than another, or the difference may be chance; two to four also
+ * side by side.
+ */
 export const showCompare: Page = async (host, _params, signal) => {
   const choice = choiceIn(location.search);
   const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
   const content = h('div.stack');
-  replace(host, heading('Compare'), section('What to compare', bar.element, options.element), content);
+  replace(
+    host,
+    heading('Compare'),
+    section('What to compare', bar.element, options.element),
+    content,
+  );
   const offerModels = async () => {
     const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
-    const names = [...new Set(withDays.flatMap(({ family, signature }) => [family, signature]))].sort(byName);
+    const names = [
+      ...new Set(withDays.flatMap(({ family, signature }) => [family, signature])),
+    ].sort(byName);
     bar.offer({ models: names });
     options.offer(names);
   };
-  const [shown] = await Promise.all([load(choice, signal).catch(failure), offerModels().catch(() => undefined)]);
+  const [shown] = await Promise.all([
+    load(choice, signal).catch(failure),
+    offerModels().catch(() => undefined),
+  ]);
   replace(content, ...shown);
   return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
 };
@@ -46,14 +59,16 @@ export const showCompare: Page = async (host, _params, signal) => {
 async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement | null)[]> {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
-  const named = chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
+  const named =
+    chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
   const isSmall = fitsSideBySide(named);
   const figuresOf = (models: readonly string[], isCommon = true) =>
     getPerformance(performanceRequest(choice, models, { isCommon }), signal).catch(() => null);
   const figures = isSmall ? figuresOf(named) : null;
   let comparison = await getComparison(requestOf(choice, { curves: isSmall }), signal);
   const names = comparison.models.map(({ model }) => model);
-  if (!fitsSideBySide(names)) return parts(comparison, { choice, performance: await figuresOf(named, false), signal });
+  if (!fitsSideBySide(names))
+    return parts(comparison, { choice, performance: await figuresOf(named, false), signal });
   const performance = figures ?? figuresOf(names);
   if (!isSmall) comparison = await getComparison(requestOf(choice, { curves: true }), signal);
   return parts(comparison, { choice, performance: await performance, signal });
@@ -61,31 +76,54 @@ async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement |
 
 interface Loaded {
   choice: Choice;
-  /** Of two to four models over the days that they have in common; null where they could not be loaded. */
+  /**
+   * Of two to four models over the days that they have in common; null where they could not be
+   * loaded.
+   */
   performance: Performance | null;
   signal: AbortSignal;
 }
 
-async function parts(comparison: Comparison, { choice, performance, signal }: Loaded): Promise<(HTMLElement | null)[]> {
+async function parts(
+  comparison: Comparison,
+  { choice, performance, signal }: Loaded,
+): Promise<(HTMLElement | null)[]> {
   const isClean = choice.filters.days === 'clean';
-  const benchmark = performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
+  const benchmark =
+    performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
   const models = measured(comparison.models);
   const sides = await sideBySide(comparison, performance, signal);
   const isAnyLeftOut = leftOutModels(comparison).length > 0;
   if (models.length === 0)
-    return [h('p.notice', NO_FIGURES, ...wayToAJob('Start a job')), ...sides, isAnyLeftOut ? leftOut(comparison) : null];
+    return [
+      h('p.notice', NO_FIGURES, ...wayToAJob('Start a job')),
+      ...sides,
+      isAnyLeftOut ? leftOut(comparison) : null,
+    ];
   const confidence = inPercent(comparison.confidence);
   const { pairs, days } = comparison;
   const shown = neighbours(models, pairs);
   const options = { confidence, days, benchmark: 'value' in benchmark ? benchmark : null };
   return [
-    section('Returns', h('p', summary(comparison)), forest(models, options), note(benchmark), modelTable(models)),
+    section(
+      'Returns',
+      h('p', summary(comparison)),
+      forest(models, options),
+      note(benchmark),
+      modelTable(models),
+    ),
     pairs.length === 0
       ? null
       : section(
           'Differences',
-          h('ul.sentences', ...shown.map((pair) => h('li', { class: pair.shown && 'shown' }, pair.sentence))),
-          matrix(models.map(({ model }) => model), pairs),
+          h(
+            'ul.sentences',
+            ...shown.map((pair) => h('li', { class: pair.shown && 'shown' }, pair.sentence)),
+          ),
+          matrix(
+            models.map(({ model }) => model),
+            pairs,
+          ),
         ),
     ...sides,
     leaderSection(comparison.leader),
@@ -94,7 +132,10 @@ async function parts(comparison: Comparison, { choice, performance, signal }: Lo
   ];
 }
 
-/** Figures, curves and decisions of two to four models; of other numbers, what to choose to see them. */
+/**
+ * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
+ * them.
+ */
 async function sideBySide(
   comparison: Comparison,
   performance: Performance | null,
@@ -102,11 +143,16 @@ async function sideBySide(
 ): Promise<(HTMLElement | null)[]> {
   const { models } = comparison;
   if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
-  if (performance === null) return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
+  if (performance === null)
+    return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);
   const day = await sameDay(performance, columns.runs, signal);
   const onOpen = (date: string) => day?.open(date);
-  return [sideFigures(performance, columns), sideDifferences(comparison, { columns, signal, onOpen }), day?.element ?? null];
+  return [
+    sideFigures(performance, columns),
+    sideDifferences(comparison, { columns, signal, onOpen }),
+    day?.element ?? null,
+  ];
 }
 
 /** `95 %`: 0.95 as it was chosen. */
@@ -114,13 +160,21 @@ function inPercent(confidence: number): string {
   return `${Number((confidence * 100).toFixed(4))} %`;
 }
 
-function summary({ days, left_out: leftOut, start_date: from, end_date: to, clean_after: cutoff, models }: Comparison): string {
+function summary({
+  days,
+  left_out: leftOut,
+  start_date: from,
+  end_date: to,
+  clean_after: cutoff,
+  models,
+}: Comparison): string {
   const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
   const runsHave = runs === 1 ? 'the run has' : `all ${counted(runs, 'run')} have`;
   const all = days + leftOut.length;
   const part = leftOut.length === 0 ? '' : `${count(days)} of the `;
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
-  const clean = cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
+  const clean =
+    cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
   return (
     `On ${part}${counted(all, 'day')}${window} ${runsHave} a return. Every return here covers only these ` +
     `days.${clean} Models are sorted by the last column, the probability of being the best.`
@@ -131,12 +185,19 @@ function note(benchmark: BenchmarkReturn): HTMLElement | null {
   return 'reason' in benchmark ? h('p.quiet', benchmark.reason) : null;
 }
 
-type Figure = 'total_return' | 'probability_best' | 'standard_error_daily' | 'degrees_of_freedom' | 'variance_share_of_runs';
+type Figure =
+  | 'total_return'
+  | 'probability_best'
+  | 'standard_error_daily'
+  | 'degrees_of_freedom'
+  | 'variance_share_of_runs';
 
 /** The figures behind the plot, folded. */
 function modelTable(models: readonly ComparedModel[]): HTMLElement {
   const figure = (title: string, name: Figure, format: typeof change) =>
-    numberColumn<ComparedModel>(title, (row) => row[name], format, { reason: ({ unavailable }) => unavailable[name] });
+    numberColumn<ComparedModel>(title, (row) => row[name], format, {
+      reason: ({ unavailable }) => unavailable[name],
+    });
   const columns = [
     textColumn<ComparedModel>('Model', ({ model }) => model, { isName: true }),
     figure('Return', 'total_return', change),
@@ -144,7 +205,13 @@ function modelTable(models: readonly ComparedModel[]): HTMLElement {
     figure('Standard error, per day', 'standard_error_daily', share),
     figure('Degrees of freedom', 'degrees_of_freedom', ratio),
     figure('Variance from runs', 'variance_share_of_runs', share),
-    { title: 'Runs', by: ({ runs }: ComparedModel) => runs.length, cell: runsText, raw: runsText, look: () => 'runs' },
+    {
+      title: 'Runs',
+      by: ({ runs }: ComparedModel) => runs.length,
+      cell: runsText,
+      raw: runsText,
+      look: () => 'runs',
+    },
   ];
   const figures = table({ caption: 'Figures of the models', rows: models, columns });
   return h('details.fold', h('summary', 'Figures, and the return of each run'), figures);
@@ -152,7 +219,9 @@ function modelTable(models: readonly ComparedModel[]): HTMLElement {
 
 /** `#1 +3.10 %, #2 +1.18 %`: the first run has the model's own name. */
 function runsText({ model, runs, run_returns: returns }: ComparedModel): string {
-  const names = runs.map((run) => (run === model ? '#1' : run.startsWith(`${model}#`) ? run.slice(model.length) : run));
+  const names = runs.map((run) =>
+    run === model ? '#1' : run.startsWith(`${model}#`) ? run.slice(model.length) : run,
+  );
   return names.map((name, index) => `${name} ${change(returns[index])}`).join(', ');
 }
 
@@ -161,5 +230,8 @@ function conventions(words: Comparison['conventions']): HTMLElement {
   const list = Object.entries(words).map(([name, meaning]) =>
     h('div', h('dt', name.replaceAll('_', ' ')), h('dd', meaning)),
   );
-  return section('How it is computed', h('details.fold', h('summary', 'Conventions'), h('dl.meanings', ...list)));
+  return section(
+    'How it is computed',
+    h('details.fold', h('summary', 'Conventions'), h('dl.meanings', ...list)),
+  );
 }

@@ -14,11 +14,18 @@ export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'again
   return `${model} over ${against}`;
 }
 
-/** A line per pair with the curve of its difference, all from zero; null where the days have no dates, or no pair has a curve. */
+/**
+ * A line per pair with the curve of its difference, all from zero; null where the days have no
+ * dates, or no pair has a curve.
+ */
 export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines | null {
-  const drawn = pairs.map((pair) => ({ name: pairName(pair), points: pointsOf(pair) })).filter(({ points }) => points.length > 0);
+  const drawn = pairs
+    .map((pair) => ({ name: pairName(pair), points: pointsOf(pair) }))
+    .filter(({ points }) => points.length > 0);
   if (drawn.length === 0) return null;
-  const dates = datesFromStart([...new Set(drawn.flatMap(({ points }) => points.map(({ date }) => date)))].sort());
+  const dates = datesFromStart(
+    [...new Set(drawn.flatMap(({ points }) => points.map(({ date }) => date)))].sort(),
+  );
   const looks = looksOf(drawn.map(({ name }) => name));
   const lines = drawn.map(({ name, points }): Line => {
     const { colour: look = '', dash, marker } = looks.get(name) ?? {};
@@ -28,5 +35,7 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
 }
 
 function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }[] {
-  return curve.flatMap(({ date, difference }) => (date === undefined || difference === null ? [] : [{ date, value: difference }]));
+  return curve.flatMap(({ date, difference }) =>
+    date === undefined || difference === null ? [] : [{ date, value: difference }],
+  );
 }

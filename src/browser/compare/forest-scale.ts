@@ -12,9 +12,15 @@ export interface Scale {
 /** `axisSplits` makes a label per 36 pixels of height; this makes about six side by side. */
 const AXIS_ROOM = 255;
 
-/** From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin. */
+/**
+ * From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin.
+ */
 export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {
-  const values = models.flatMap(({ interval, run_returns: runs }) => [interval?.low, interval?.high, ...runs]);
+  const values = models.flatMap(({ interval, run_returns: runs }) => [
+    interval?.low,
+    interval?.high,
+    ...runs,
+  ]);
   const known = [0, benchmark, ...values].filter((value) => value !== null && value !== undefined);
   const [low, high] = paddedRange(lowest(known), highest(known), { isLog: false, fromZero: false });
   return {

@@ -29,12 +29,17 @@ interface ForestOptions {
   days: number;
 }
 
-/** A line per model: the interval of its return, the return of each run, and the benchmark as a vertical line. */
+/**
+ * A line per model: the interval of its return, the return of each run, and the benchmark as a
+ * vertical line.
+ */
 export function forest(models: readonly ComparedModel[], options: ForestOptions): HTMLElement {
   const { benchmark, confidence } = options;
   const scale = forestScale(models, benchmark?.value ?? null);
   const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.value);
-  const titles = ['Return', `${confidence} interval`].map((title) => h('th.number', { scope: 'col' }, title));
+  const titles = ['Return', `${confidence} interval`].map((title) =>
+    h('th.number', { scope: 'col' }, title),
+  );
   const best = h('th.number', { scope: 'col', title: BEST }, 'Best');
   const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), axisOf(scale, benchmarkAt));
   const rows = models.map((model) => rowOf(model, plotOf(model, scale, benchmarkAt), options));
@@ -45,7 +50,11 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     h('tbody', ...rows),
   );
   const caption = 'Returns with their intervals';
-  const exports = h('div.exports', csvButton(caption, () => sheetOf(models)), pngButton(caption, () => table));
+  const exports = h(
+    'div.exports',
+    csvButton(caption, () => sheetOf(models)),
+    pngButton(caption, () => table),
+  );
   return h('div', legend(options), table, exports);
 }
 
@@ -56,8 +65,18 @@ function sheetOf(models: readonly ComparedModel[]): Sheet {
   return { columns: ['Model', 'Runs', 'Return', 'Interval from', 'Interval to', BEST], rows };
 }
 
-function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: ForestOptions): HTMLElement {
-  const { total_return: own, interval, runs, probability_best: best, days_before_cutoff: known } = model;
+function rowOf(
+  model: ComparedModel,
+  plot: SVGElement,
+  { confidence, days }: ForestOptions,
+): HTMLElement {
+  const {
+    total_return: own,
+    interval,
+    runs,
+    probability_best: best,
+    days_before_cutoff: known,
+  } = model;
   const { interval_is_lower_bound: isLeast, unavailable } = model;
   const cell = (label: string, look: string, ...text: Child[]) =>
     h('td', { class: `number ${look}`, 'data-label': label }, ...text);
@@ -69,7 +88,8 @@ function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: For
       link(modelPath(model.model) + queryForModel(location.search), model.model),
       h('small.quiet', ` ${counted(runs.length, 'run')}`),
       isLeast && h('small.caveat', ' interval at least this wide'),
-      known > 0 && h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
+      known > 0 &&
+        h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
     h('td.at', plot),
     cell('Return', tone(own), change(own)),
@@ -82,8 +102,15 @@ function intervalText(interval: ComparedModel['interval']): string | null {
   return interval && `${change(interval.low)} to ${change(interval.high)}`;
 }
 
-/** The marks of a model; the numbers are in the row as text, so here only those of the runs have to be said. */
-function plotOf(model: ComparedModel, { percent, ticks }: Scale, benchmarkAt: number | null): SVGElement {
+/**
+ * The marks of a model; the numbers are in the row as text, so here only those of the runs have to
+ * be said.
+ */
+function plotOf(
+  model: ComparedModel,
+  { percent, ticks }: Scale,
+  benchmarkAt: number | null,
+): SVGElement {
   const { interval, total_return: own, runs, run_returns: returns } = model;
   const known = runs.flatMap((run, index) => {
     const value = returns[index] ?? null;
@@ -95,11 +122,18 @@ function plotOf(model: ComparedModel, { percent, ticks }: Scale, benchmarkAt: nu
   });
   return svg(
     'svg',
-    { role: 'img', 'aria-label': `Runs: ${known.map(({ words }) => words).join(', ')}`, width: '100%', height: '100%' },
+    {
+      role: 'img',
+      'aria-label': `Runs: ${known.map(({ words }) => words).join(', ')}`,
+      width: '100%',
+      height: '100%',
+    },
     ...ticks.map((tick) => upright(percent(tick), tick === 0 ? 'zero' : 'rule')),
     benchmarkAt !== null && upright(benchmarkAt, 'against'),
     middle(
-      ...(interval === null ? [] : reach(percent(interval.low), percent(interval.high), INTERVAL_AT)),
+      ...(interval === null
+        ? []
+        : reach(percent(interval.low), percent(interval.high), INTERVAL_AT)),
       ...dots,
       own !== null && diamond(percent(own), INTERVAL_AT),
     ),
@@ -124,7 +158,11 @@ function reach(low: number, high: number, y: number): SVGElement[] {
 }
 
 function diamond(at: number, y: number): SVGElement {
-  return svg('svg', { x: `${at}%`, y, overflow: 'visible' }, svg('path', { class: 'mean', d: 'M-6 0L0-6L6 0L0 6Z' }));
+  return svg(
+    'svg',
+    { x: `${at}%`, y, overflow: 'visible' },
+    svg('path', { class: 'mean', d: 'M-6 0L0-6L6 0L0 6Z' }),
+  );
 }
 
 function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGElement {
@@ -144,7 +182,9 @@ function anchorAt(at: number): string {
   return at > 100 - EDGE ? 'end' : 'middle';
 }
 
-/** What each mark means; every mark has its own form, so that colour is never the only difference. */
+/**
+ * What each mark means; every mark has its own form, so that colour is never the only difference.
+ */
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
   const sample = (...marks: SVGElement[]) =>
     svg('svg', { class: 'sample', 'aria-hidden': 'true', width: 26, height: 16 }, ...marks);
@@ -154,6 +194,13 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
     [sample(svg('circle', { class: 'run', cx: '50%', cy: '50%', r: DOT })), 'a run'],
   ];
   if (benchmark !== null)
-    entries.push([sample(upright(50, 'against')), `benchmark: ${benchmark.name}, ${change(benchmark.value)}`]);
-  return h('ul.key', { 'aria-label': 'Legend' }, ...entries.map(([mark, words]) => h('li', mark, words)));
+    entries.push([
+      sample(upright(50, 'against')),
+      `benchmark: ${benchmark.name}, ${change(benchmark.value)}`,
+    ]);
+  return h(
+    'ul.key',
+    { 'aria-label': 'Legend' },
+    ...entries.map(([mark, words]) => h('li', mark, words)),
+  );
 }

@@ -9,7 +9,10 @@ const MEANING =
   'The leader has the highest Sharpe ratio, computed from the mean of its runs. Among many models, one looks good by chance. ' +
   'The deflated figure is the probability that the true ratio exceeds the best ratio that as many models without skill would reach.';
 
-/** The model with the highest Sharpe ratio, and how much of that may be the luck of the best of many. */
+/**
+ * The model with the highest Sharpe ratio, and how much of that may be the luck of the best of
+ * many.
+ */
 export function leaderSection(leader: Leader): HTMLElement | null {
   const { model, unavailable } = leader;
   if (model === null) return null;

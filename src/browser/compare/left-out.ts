@@ -25,7 +25,8 @@ export function leftOut(comparison: Comparison): HTMLElement {
     'Left out',
     reasonList(entries, { 'aria-label': 'Models left out' }),
     days.length > 0 && h('p', costOf(comparison)),
-    days.length > 0 && table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
+    days.length > 0 &&
+      table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
   );
 }
 

@@ -19,8 +19,11 @@ export function matrix(names: readonly string[], pairs: readonly ComparedPair[])
 
 function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): HTMLElement[] {
   const find = lookupIn(pairs);
-  const hasPair = (one: string, others: readonly string[]) => others.some((other) => find(one, other) !== null);
-  const columns = names.filter((name) => names.every((other) => other === name || hasPair(name, [other])));
+  const hasPair = (one: string, others: readonly string[]) =>
+    others.some((other) => find(one, other) !== null);
+  const columns = names.filter((name) =>
+    names.every((other) => other === name || hasPair(name, [other])),
+  );
   const rows = names.filter((name) => hasPair(name, columns));
   const sentence = h('p.sentence', { role: 'status' });
   const cells = rows.map((row) => columns.map((column) => cellOf(row, column, find)));
@@ -30,8 +33,16 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
   const grid = h(
     'table.matrix',
     { role: 'grid', 'aria-label': 'Differences of all pairs' },
-    h('thead', h('tr', h('td'), ...columns.map((name) => h('th', { scope: 'col', title: name }, name)))),
-    h('tbody', ...rows.map((name, index) => h('tr', h('th', { scope: 'row' }, name), ...(cells[index] ?? [])))),
+    h(
+      'thead',
+      h('tr', h('td'), ...columns.map((name) => h('th', { scope: 'col', title: name }, name))),
+    ),
+    h(
+      'tbody',
+      ...rows.map((name, index) =>
+        h('tr', h('th', { scope: 'row' }, name), ...(cells[index] ?? [])),
+      ),
+    ),
   );
   enableArrows(grid, { rows: cells, open: say });
   on(grid, 'click', ({ target }) => say(target));
@@ -44,11 +55,24 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
 
 /** A pair of models in each row. */
 function sheetOf(rows: readonly string[], columns: readonly string[], find: Lookup): Sheet {
-  const pairs = rows.flatMap((row) => columns.map((column) => ({ row, column, view: row === column ? null : find(row, column) })));
+  const pairs = rows.flatMap((row) =>
+    columns.map((column) => ({ row, column, view: row === column ? null : find(row, column) })),
+  );
   return {
     columns: ['Model', 'Against', 'Difference', 'p after Holm', 'Shown', 'Sentence'],
     rows: pairs.flatMap(({ row, column, view }) =>
-      view === null ? [] : [[row, column, view.difference, view.pair.p_value_holm, view.pair.shown, view.pair.sentence]],
+      view === null
+        ? []
+        : [
+            [
+              row,
+              column,
+              view.difference,
+              view.pair.p_value_holm,
+              view.pair.shown,
+              view.pair.sentence,
+            ],
+          ],
     ),
   };
 }

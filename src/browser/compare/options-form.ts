@@ -15,9 +15,15 @@ const ALIGNMENTS: Entries = [
   ['number', 'Number in each model’s market'],
 ];
 
-const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [value, `${Number(value) * 100} %`]);
+const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
+  value,
+  `${Number(value) * 100} %`,
+]);
 
-/** The options that only this page has; as with the bar of filters, a change becomes the page's address. */
+/**
+ * The options that only this page has; as with the bar of filters, a change becomes the page's
+ * address.
+ */
 export function optionsForm({ options }: Choice): OptionsForm {
   const picker = (name: keyof Options, entries: Entries, chosen: string) => {
     const element = h('select', { name });
@@ -38,6 +44,11 @@ export function optionsForm({ options }: Choice): OptionsForm {
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),
-    offer: (models) => fillOptions(against, [['', 'Every pair'], ...models.map((name) => [name, name] as const)], options.against),
+    offer: (models) =>
+      fillOptions(
+        against,
+        [['', 'Every pair'], ...models.map((name) => [name, name] as const)],
+        options.against,
+      ),
   };
 }

@@ -30,12 +30,20 @@ function opposite(difference: number | null): number | null {
 }
 
 /** The models that have figures, in their order. */
-export function measured<Model extends Pick<ComparedModel, 'total_return'>>(models: readonly Model[]): Model[] {
+export function measured<Model extends Pick<ComparedModel, 'total_return'>>(
+  models: readonly Model[],
+): Model[] {
   return models.filter(({ total_return }) => total_return !== null);
 }
 
-/** The pair of each model with the next one in the order; where all pairs share one model, every pair. */
-export function neighbours(models: readonly ComparedModel[], pairs: readonly ComparedPair[]): ComparedPair[] {
+/**
+ * The pair of each model with the next one in the order; where all pairs share one model, every
+ * pair.
+ */
+export function neighbours(
+  models: readonly ComparedModel[],
+  pairs: readonly ComparedPair[],
+): ComparedPair[] {
   const find = lookupIn(pairs);
   const names = measured(models).map(({ model }) => model);
   const next = names.slice(1).map((model, index) => find(names[index] ?? '', model)?.pair);

@@ -27,13 +27,19 @@ export async function sameDay(
   runs: readonly string[],
   signal: AbortSignal,
 ): Promise<SameDay | null> {
-  const reports = runs.flatMap((run) => performance.models.find(({ model }) => model === run) ?? []);
+  const reports = runs.flatMap(
+    (run) => performance.models.find(({ model }) => model === run) ?? [],
+  );
   const dates = datesOf(reports);
   const looks = looksOf(runs);
   const first = placeOf(dates, choiceIn(location.search).options.date);
   if (first === null) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
-  const chooser = h('select', { name: 'date', 'aria-label': 'Date' }, ...dates.map((date) => h('option', { value: date }, longDate(date))));
+  const chooser = h(
+    'select',
+    { name: 'date', 'aria-label': 'Date' },
+    ...dates.map((date) => h('option', { value: date }, longDate(date))),
+  );
   let loading = new AbortController();
   let place = first;
   const show = async (date: string) => {
@@ -44,7 +50,11 @@ export async function sameDay(
     earlier.disabled = place.previous === null;
     later.disabled = place.next === null;
     const asked = AbortSignal.any([signal, loading.signal]);
-    const all = await Promise.all(reports.map((report) => columnOf(report, place.date, { look: looks.get(report.model), signal: asked })));
+    const all = await Promise.all(
+      reports.map((report) =>
+        columnOf(report, place.date, { look: looks.get(report.model), signal: asked }),
+      ),
+    );
     if (!asked.aborted) replace(columns, ...all);
   };
   const open = (date: string | null) => {
@@ -77,9 +87,21 @@ async function columnOf(
   const title = h('h3', link(modelDayPath(model, date), look !== undefined && swatch(look), model));
   const day = curve.find((point) => point.date === date);
   const figures =
-    day && h('p', `Value ${money(day.value)}, return of the day `, h(`span.${tone(day.daily_return)}`, change(day.daily_return)));
-  const query = new URLSearchParams({ model, start_date: date, end_date: date, limit: MOST_DECISIONS });
-  const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) => messageOf(error));
+    day &&
+    h(
+      'p',
+      `Value ${money(day.value)}, return of the day `,
+      h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
+    );
+  const query = new URLSearchParams({
+    model,
+    start_date: date,
+    end_date: date,
+    limit: MOST_DECISIONS,
+  });
+  const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) =>
+    messageOf(error),
+  );
   const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);
   return h('div.side', title, figures, content);
 }
@@ -88,6 +110,11 @@ async function columnOf(
 function decisionList({ decisions: lastFirst, next_before: more }: Decisions): HTMLElement {
   if (lastFirst.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
   const all = lastFirst.toReversed();
-  const list = h('ol.feed', ...all.map((decision, index) => decisionItem(decision, all[index - 1] ?? null)));
-  return more === null ? list : h('div', h('p.quiet', `The last ${all.length} decisions of the day.`), list);
+  const list = h(
+    'ol.feed',
+    ...all.map((decision, index) => decisionItem(decision, all[index - 1] ?? null)),
+  );
+  return more === null
+    ? list
+    : h('div', h('p.quiet', `The last ${all.length} decisions of the day.`), list);
 }

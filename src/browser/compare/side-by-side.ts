@@ -63,7 +63,14 @@ function modelKey(runs: readonly string[]): HTMLElement {
   const looks = looksOf(runs);
   const items = runs.map((run) => {
     const look = looks.get(run);
-    return h('li', link(modelPath(run) + queryForModel(location.search), look !== undefined && swatch(look), run));
+    return h(
+      'li',
+      link(
+        modelPath(run) + queryForModel(location.search),
+        look !== undefined && swatch(look),
+        run,
+      ),
+    );
   });
   return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
 }
@@ -76,12 +83,21 @@ function daysInWords({ common, clean_after: cutoff }: Performance): string {
   return `These figures cover the ${days}${span} on which all of the models have a return from the same close${clean}.`;
 }
 
-function leftOutWords({ common, without_clean_days: unclean, without_completed_days: failed }: Performance): string[] {
-  return [...(common?.left_out ?? []), ...unclean, ...failed].map(({ model, reason }) => `${model} has no figures here: ${reason}.`);
+function leftOutWords({
+  common,
+  without_clean_days: unclean,
+  without_completed_days: failed,
+}: Performance): string[] {
+  return [...(common?.left_out ?? []), ...unclean, ...failed].map(
+    ({ model, reason }) => `${model} has no figures here: ${reason}.`,
+  );
 }
 
 /** The curve of each pair's difference, and its correlation. */
-export function sideDifferences({ pairs, align }: Comparison, { signal, onOpen }: SideOptions): HTMLElement | null {
+export function sideDifferences(
+  { pairs, align }: Comparison,
+  { signal, onOpen }: SideOptions,
+): HTMLElement | null {
   if (pairs.length === 0) return null;
   const curves = differenceLines(pairs);
   return section(
@@ -92,7 +108,8 @@ export function sideDifferences({ pairs, align }: Comparison, { signal, onOpen }
 }
 
 function whyNotDrawn(align: Comparison['align']): string {
-  if (align === 'number') return 'The curve is not drawn: days with the same number are not the same dates.';
+  if (align === 'number')
+    return 'The curve is not drawn: days with the same number are not the same dates.';
   return 'The curve is not drawn: no pair has figures over these days.';
 }
 
@@ -102,8 +119,12 @@ function differencePlot(
 ): HTMLElement {
   const label = 'How much more the first model of each pair has grown than the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
-  const plot = createPlot({ label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open }, signal);
-  const words = 'How much more the first model of a pair has grown than the second. Click a curve to see the decisions of that day.';
+  const plot = createPlot(
+    { label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open },
+    signal,
+  );
+  const words =
+    'How much more the first model of a pair has grown than the second. Click a curve to see the decisions of that day.';
   return h('div', h('p.quiet', words), legend(plot, lines).element, plot.element);
 }
 

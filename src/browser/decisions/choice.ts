@@ -1,7 +1,10 @@
 import { type Filters, filtersIn, queryOf } from '../filters/filters.ts';
 import type { Decision } from '../service/responses.ts';
 
-/** What a reader looks at: the filters of all pages, and which decisions, or which words in conversations; empty means all. */
+/**
+ * What a reader looks at: the filters of all pages, and which decisions, or which words in
+ * conversations; empty means all.
+ */
 export interface FeedChoice {
   filters: Filters;
   kind: string;
@@ -29,7 +32,12 @@ export const kindWords: Record<Decision['kind'], string> = {
 export function feedChoiceIn(search: string): FeedChoice {
   const query = new URLSearchParams(search);
   const read = (name: string) => query.get(name)?.trim() ?? '';
-  return { filters: filtersIn(search), kind: read('kind'), symbol: read('symbol'), words: read('q') };
+  return {
+    filters: filtersIn(search),
+    kind: read('kind'),
+    symbol: read('symbol'),
+    words: read('q'),
+  };
 }
 
 /** The page's address with this choice. */

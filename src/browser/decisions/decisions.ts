@@ -7,7 +7,13 @@ import { type Page, goTo, heading } from '../parts/page.ts';
 import { poll } from '../service/poll.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
 import type { Decision } from '../service/responses.ts';
-import { type FeedChoice, decisionsRequest, feedChoiceIn, feedFilterNames, searchRequest } from './choice.ts';
+import {
+  type FeedChoice,
+  decisionsRequest,
+  feedChoiceIn,
+  feedFilterNames,
+  searchRequest,
+} from './choice.ts';
 import { findForm } from './find.ts';
 import { decisionItem, messageItem } from './items.ts';
 import { showParts } from './older.ts';
@@ -17,9 +23,20 @@ export const showDecisions: Page = async (host, _params, signal) => {
   const choice = feedChoiceIn(location.search);
   const bar = filterBar(choice.filters, { hides: ['benchmark', 'days', 'common'] });
   const content = h('div.stack');
-  replace(host, heading('Decisions'), h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element), content);
-  const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(([{ models }, { jobs }]) =>
-    bar.offer({ models: models.filter(({ last_job: job }) => job !== null).map(({ signature }) => signature), jobs }),
+  replace(
+    host,
+    heading('Decisions'),
+    h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element),
+    content,
+  );
+  const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(
+    ([{ models }, { jobs }]) =>
+      bar.offer({
+        models: models
+          .filter(({ last_job: job }) => job !== null)
+          .map(({ signature }) => signature),
+        jobs,
+      }),
   );
   offers.catch(() => {}); // the page says so, if it cannot be loaded either
   if (choice.words !== '') return showFound(content, choice, signal);
@@ -28,7 +45,11 @@ export const showDecisions: Page = async (host, _params, signal) => {
 };
 
 /** Decisions by date. Resolves to the ids of the first part. */
-async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<string> {
+async function showFeed(
+  content: HTMLElement,
+  choice: FeedChoice,
+  signal: AbortSignal,
+): Promise<string> {
   const days = h('div.stack');
   const foot = h('div.older');
   replace(content, days, foot);
@@ -43,7 +64,10 @@ async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortS
   };
   let first: string | undefined;
   const load = async (before: string) => {
-    const { decisions, next_before: next } = await getDecisions(decisionsRequest(choice, before), signal);
+    const { decisions, next_before: next } = await getDecisions(
+      decisionsRequest(choice, before),
+      signal,
+    );
     first ??= idsOf(decisions);
     return { items: decisions, next };
   };
@@ -67,7 +91,9 @@ async function lookForNewer(
   const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
   if (idsOf(decisions) === shown) return 'still';
   const show = button('Show the latest', () => goTo(location.pathname + location.search));
-  content.prepend(h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show));
+  content.prepend(
+    h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show),
+  );
   return 'moving';
 }
 
@@ -79,12 +105,17 @@ function addDay(days: HTMLElement, date: string): HTMLOListElement {
 }
 
 function noDecisions({ filters, kind, symbol }: FeedChoice): Child[] {
-  if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames)) return ['No decisions match these filters.'];
+  if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames))
+    return ['No decisions match these filters.'];
   return ['No model has decided anything yet.', ...wayToAJob('Start a job')];
 }
 
 /** Messages that contain the words. */
-async function showFound(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<void> {
+async function showFound(
+  content: HTMLElement,
+  choice: FeedChoice,
+  signal: AbortSignal,
+): Promise<void> {
   const list = h('ol.feed');
   const foot = h('div.older');
   const id = newId();
@@ -101,5 +132,6 @@ async function showFound(content: HTMLElement, choice: FeedChoice, signal: Abort
     more: 'Older messages',
     signal,
   });
-  if (count === 0) replace(foot, h('p.notice', 'No message contains all of these words as whole words.'));
+  if (count === 0)
+    replace(foot, h('p.notice', 'No message contains all of these words as whole words.'));
 }

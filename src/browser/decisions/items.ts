@@ -9,16 +9,24 @@ import type { Decision, FoundMessage } from '../service/responses.ts';
 import { piecesOf } from './marked.ts';
 
 /**
- * One decision: what a model did, in its words why, and what became of it. It links to its model-day. Words that are those of
- * the item above are not repeated.
+ * One decision: what a model did, in its words why, and what became of it. It links to its
+ * model-day. Words that are those of the item above are not repeated.
  */
 export function decisionItem(decision: Decision, above: Decision | null): HTMLElement {
   const { kind, model, date, reason, detail, timestamp } = decision;
   return h(
     `li.${kind}`,
-    h('p.did', dayLink(model, date), h(`span.act.${kind}`, ...deedOf(decision)), h('span.when.quiet', localTime(timestamp))),
+    h(
+      'p.did',
+      dayLink(model, date),
+      h(`span.act.${kind}`, ...deedOf(decision)),
+      h('span.when.quiet', localTime(timestamp)),
+    ),
     detail !== null && h('p.detail', detail),
-    reason !== null && (isSameReason(decision, above) ? h('p.reason.quiet', 'For the same reason.') : h('p.reason', reason)),
+    reason !== null &&
+      (isSameReason(decision, above)
+        ? h('p.reason.quiet', 'For the same reason.')
+        : h('p.reason', reason)),
   );
 }
 
@@ -29,7 +37,9 @@ function isSameReason({ session_id: session, reason }: Decision, above: Decision
 /** A message that was found, with the words that were searched for. */
 export function messageItem(message: FoundMessage): HTMLElement {
   const { model, date, tool_name: tool, excerpt, matches, timestamp } = message;
-  const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) => (isMatch ? h('mark', text) : text));
+  const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) =>
+    isMatch ? h('mark', text) : text,
+  );
   return h(
     'li.found',
     h(
@@ -44,13 +54,19 @@ export function messageItem(message: FoundMessage): HTMLElement {
 }
 
 function dayLink(model: string, date: string): HTMLElement {
-  return h('span.who-did', swatch(lookOf(model)), h('a', { href: modelDayPath(model, date), title: model }, model));
+  return h(
+    'span.who-did',
+    swatch(lookOf(model)),
+    h('a', { href: modelDayPath(model, date), title: model }, model),
+  );
 }
 
 function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] {
   if (kind === 'no_trade') return ['No trade'];
   if (kind === 'failure') return ['Failed'];
-  const order = [amount === null ? null : count(amount), symbol].filter((part) => part !== null).join(' ');
+  const order = [amount === null ? null : count(amount), symbol]
+    .filter((part) => part !== null)
+    .join(' ');
   if (kind === 'refusal') return [`Order refused: ${side} ${order}`];
   return [`${side === 'buy' ? 'Bought' : 'Sold'} ${order} at ${price(paid)}`];
 }

@@ -24,11 +24,15 @@ interface List<Item> {
 const MOST_PARTS_AFTER_BACK = 20;
 
 /**
- * Shows a list part by part: older items are added below, so the reader's place stays, and Back finds as many as there were.
- * A part may be empty, when a search took long; then the next one is loaded at once, until there is something to show.
- * Resolves when the first parts are shown, to how many items these are.
+ * Shows a list part by part: older items are added below, so the reader's place stays, and Back
+ * finds as many as there were. A part may be empty, when a search took long; then the next one is
+ * loaded at once, until there is something to show. Resolves when the first parts are shown, to how
+ * many items these are.
  */
-export async function showParts<Item>(foot: HTMLElement, { load, add, describe, more, signal }: List<Item>): Promise<number> {
+export async function showParts<Item>(
+  foot: HTMLElement,
+  { load, add, describe, more, signal }: List<Item>,
+): Promise<number> {
   const kept = keep('scroll parts'); // as the scrolling, it suits only this list
   const status = h('p.quiet', { role: 'status' });
   let before: string | null = '';
@@ -45,7 +49,10 @@ export async function showParts<Item>(foot: HTMLElement, { load, add, describe, 
     }
     count += found;
     parts += 1;
-    replace(status, before === null ? `${describe(count)} in total.` : `${describe(count)} so far.`);
+    replace(
+      status,
+      before === null ? `${describe(count)} in total.` : `${describe(count)} so far.`,
+    );
     moreButton.hidden = before === null;
   };
   const loadMore = async () => {

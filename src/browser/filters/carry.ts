@@ -8,7 +8,10 @@ const carried: Record<string, readonly FilterName[]> = {
   '/compare': performanceFilterNames,
 };
 
-/** What a model's page takes from the address of the page that links to it: `?start_date=…`, or nothing. */
+/**
+ * What a model's page takes from the address of the page that links to it: `?start_date=…`, or
+ * nothing.
+ */
 export function queryForModel(search: string): string {
   return queryOf(filtersIn(search), ['start_date', 'end_date', 'job_id', 'benchmark', 'days']);
 }

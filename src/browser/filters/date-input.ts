@@ -1,8 +1,8 @@
 import { on } from '../parts/element.ts';
 
 /**
- * Calls back when a date has been chosen: at once from the calendar, but while it is typed only when the reader leaves the
- * field or presses Enter, because each digit makes another valid date.
+ * Calls back when a date has been chosen: at once from the calendar, but while it is typed only
+ * when the reader leaves the field or presses Enter, because each digit makes another valid date.
  */
 export function onCompleteDate(input: HTMLInputElement, chosen: () => void): void {
   let before = input.value;

@@ -6,7 +6,14 @@ import { goTo } from '../parts/page.ts';
 import { jobStatusWords } from '../service/job-status.ts';
 import type { Jobs } from '../service/responses.ts';
 import { onCompleteDate } from './date-input.ts';
-import { type FilterName, type Filters, NO_FILTERS, filterNames, hasFilters, queryWith } from './filters.ts';
+import {
+  type FilterName,
+  type Filters,
+  NO_FILTERS,
+  filterNames,
+  hasFilters,
+  queryWith,
+} from './filters.ts';
 import { lastUsed } from './last-used.ts';
 import { modelChoice } from './model-choice.ts';
 
@@ -39,10 +46,14 @@ const DAYS = [
 const used = lastUsed();
 
 /**
- * One bar for dates, job, models, benchmark and days. Each change becomes the page's address, so that Back undoes it; the
- * page of that address reads it with `filtersIn`. Filters that do not apply to a page are hidden by name.
+ * One bar for dates, job, models, benchmark and days. Each change becomes the page's address, so
+ * that Back undoes it; the page of that address reads it with `filtersIn`. Filters that do not
+ * apply to a page are hidden by name.
  */
-export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly FilterName[] } = {}): FilterBar {
+export function filterBar(
+  filters: Filters,
+  { hides = [] }: { hides?: readonly FilterName[] } = {},
+): FilterBar {
   const shows = filterNames.filter((name) => !hides.includes(name));
   const change: Change = (changed, name) => {
     used.set(name);
@@ -57,7 +68,8 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   const benchmark = benchmarkInput(filters, symbols.id, change);
   const clear = button('Clear filters', () => change(NO_FILTERS, 'start_date'), { class: 'ghost' });
   clear.disabled = !hasFilters(filters, shows);
-  const offerJobs = (jobs: Jobs['jobs']) => fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
+  const offerJobs = (jobs: Jobs['jobs']) =>
+    fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
   const offerBenchmarks = (names: readonly string[]) =>
     replace(symbols, ...[...new Set([UNIVERSE, ...names])].map((value) => h('option', { value })));
   offerJobs([]);
@@ -72,7 +84,11 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
     ['days', field('Days', days)],
   ];
   const shown = controls.filter(([name]) => shows.includes(name)).map(([, control]) => control);
-  const element = on(h('form.filters', { 'aria-label': 'Filters' }, ...shown, clear), 'submit', (event) => event.preventDefault());
+  const element = on(
+    h('form.filters', { 'aria-label': 'Filters' }, ...shown, clear),
+    'submit',
+    (event) => event.preventDefault(),
+  );
   used.focusIn(element);
   return {
     element,
@@ -113,6 +129,14 @@ function benchmarkInput(filters: Filters, list: string, change: Change): HTMLEle
   return on(input, 'change', () => change({ benchmark: input.value.trim() }, 'benchmark'));
 }
 
-function jobOption({ job_id: id, start_date, end_date, status }: Jobs['jobs'][number]): [value: string, label: string] {
-  return [id, `${start_date} to ${end_date}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`];
+function jobOption({
+  job_id: id,
+  start_date,
+  end_date,
+  status,
+}: Jobs['jobs'][number]): [value: string, label: string] {
+  return [
+    id,
+    `${start_date} to ${end_date}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`,
+  ];
 }

@@ -1,8 +1,9 @@
 import { namesIn } from '../parts/names.ts';
 
 /**
- * What a reader looks at, in the words of the address and of the requests; an empty one means the service's default. Values
- * from the address are not checked here: the service refuses what it cannot read, in words that the page shows.
+ * What a reader looks at, in the words of the address and of the requests; an empty one means the
+ * service's default. Values from the address are not checked here: the service refuses what it
+ * cannot read, in words that the page shows.
  */
 export interface Filters {
   start_date: string;
@@ -20,7 +21,15 @@ export interface Filters {
 export type FilterName = keyof Filters;
 
 /** In the order in which an address has them. */
-export const filterNames = ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days', 'common'] as const;
+export const filterNames = [
+  'models',
+  'start_date',
+  'end_date',
+  'job_id',
+  'benchmark',
+  'days',
+  'common',
+] as const;
 
 /** What the service or the page does anyway; the address need not say it. */
 const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
@@ -46,32 +55,48 @@ export function hasFilters(filters: Filters, names: readonly FilterName[] = filt
 }
 
 /** What `GET /performance` takes of the filters besides `common`. */
-export const performanceFilterNames = ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days'] as const;
+export const performanceFilterNames = [
+  'models',
+  'start_date',
+  'end_date',
+  'job_id',
+  'benchmark',
+  'days',
+] as const;
 
 /**
- * The filters as a query, for the address and for requests, followed by a page's own parameters that are not empty:
- * `?models=gpt-5,claude%232&days=clean`, or nothing.
+ * The filters as a query, for the address and for requests, followed by a page's own parameters
+ * that are not empty: `?models=gpt-5,claude%232&days=clean`, or nothing.
  */
 export function queryOf(
   filters: Filters,
   names: readonly FilterName[] = filterNames,
   own: Readonly<Record<string, string>> = {},
 ): string {
-  const shared = filterNames.flatMap((name) => (names.includes(name) ? (given(filters, name) ?? []) : []));
-  const others = Object.entries(own).flatMap(([name, value]) => (value === '' ? [] : `${name}=${encodeURIComponent(value)}`));
+  const shared = filterNames.flatMap((name) =>
+    names.includes(name) ? (given(filters, name) ?? []) : [],
+  );
+  const others = Object.entries(own).flatMap(([name, value]) =>
+    value === '' ? [] : `${name}=${encodeURIComponent(value)}`,
+  );
   const all = [...shared, ...others];
   return all.length === 0 ? '' : `?${all.join('&')}`;
 }
 
 /** The query with these filters in place of its own; its other parameters stay. */
 export function queryWith(search: string, filters: Filters): string {
-  const others = [...new URLSearchParams(search)].filter(([name]) => !filterNames.some((known) => known === name));
+  const others = [...new URLSearchParams(search)].filter(
+    ([name]) => !filterNames.some((known) => known === name),
+  );
   return queryOf(filters, filterNames, Object.fromEntries(others));
 }
 
 /** One filter as it is written in a query; null for the default. */
 function given(filters: Filters, name: FilterName): string | null {
-  if (name === 'models') return filters.models.length === 0 ? null : `models=${filters.models.map(encodeURIComponent).join(',')}`;
+  if (name === 'models')
+    return filters.models.length === 0
+      ? null
+      : `models=${filters.models.map(encodeURIComponent).join(',')}`;
   const value = filters[name];
   return value === '' || value === DEFAULTS[name] ? null : `${name}=${encodeURIComponent(value)}`;
 }

@@ -9,8 +9,13 @@ interface ModelChoice {
   offer(names: readonly string[]): void;
 }
 
-/** A list of models that unfolds; closing it applies what is ticked, and Escape closes it without. */
-export function modelChoice(chosen: readonly string[], apply: (models: string[]) => void): ModelChoice {
+/**
+ * A list of models that unfolds; closing it applies what is ticked, and Escape closes it without.
+ */
+export function modelChoice(
+  chosen: readonly string[],
+  apply: (models: string[]) => void,
+): ModelChoice {
   const boxes = h('div.choices');
   const summary = h('summary', { name: 'models' }, summaryOf(chosen));
   const offer = (names: readonly string[]) => {
@@ -20,8 +25,18 @@ export function modelChoice(chosen: readonly string[], apply: (models: string[])
   };
   const close = () => (element.open = false);
   const untick = () => boxesIn(boxes).forEach((box) => (box.checked = false));
-  const actions = h('div.actions', button('Untick all', untick, { class: 'ghost' }), button('Show these', close));
-  const panel = h('div.panel', { tabindex: -1 }, h('p.quiet', 'Tick none to show all models'), boxes, actions);
+  const actions = h(
+    'div.actions',
+    button('Untick all', untick, { class: 'ghost' }),
+    button('Show these', close),
+  );
+  const panel = h(
+    'div.panel',
+    { tabindex: -1 },
+    h('p.quiet', 'Tick none to show all models'),
+    boxes,
+    actions,
+  );
   const element = h('details.choose', summary, panel);
   offer([]);
   on(element, 'toggle', () => {

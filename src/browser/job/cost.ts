@@ -17,8 +17,16 @@ export interface CostTable {
 /** What a job's models used and cost, and the cost of the whole job. */
 export function costSection(performance: Performance, total: Status['usage']): CostTable {
   const meanings = performance.conventions.definitions;
-  const usage = (title: string, read: (row: ModelReport) => number | null, format: typeof count, name: string) =>
-    numberColumn<ModelReport>(title, read, format, { meaning: meanings[name], reason: ({ usage: own }) => own.unavailable[name] });
+  const usage = (
+    title: string,
+    read: (row: ModelReport) => number | null,
+    format: typeof count,
+    name: string,
+  ) =>
+    numberColumn<ModelReport>(title, read, format, {
+      meaning: meanings[name],
+      reason: ({ usage: own }) => own.unavailable[name],
+    });
   const all = h('p');
   const show = (used: Status['usage']) => replace(all, totalInWords(used));
   const models = liveTable<ModelReport>({
@@ -27,7 +35,10 @@ export function costSection(performance: Performance, total: Status['usage']): C
     key: ({ model }) => model,
     sortedBy: 'Cost',
     columns: [
-      textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),
+      textColumn('Model', ({ model }) => model, {
+        isName: true,
+        cell: ({ model }) => link(modelPath(model), model),
+      }),
       usage('Model-days', (row) => row.model_days, count, 'model_days'),
       usage('Requests', (row) => row.usage.requests, count, 'requests'),
       usage('Tokens in', (row) => row.usage.prompt_tokens, count, 'prompt_tokens'),
@@ -35,7 +46,12 @@ export function costSection(performance: Performance, total: Status['usage']): C
       usage('Tokens out', (row) => row.usage.completion_tokens, count, 'completion_tokens'),
       usage('Reasoning', (row) => row.usage.reasoning_tokens, count, 'reasoning_tokens'),
       usage('Cost', (row) => row.usage.cost_usd, cost, 'cost_usd'),
-      usage('Profit per dollar', (row) => row.usage.profit_per_cost_usd, ratio, 'profit_per_cost_usd'),
+      usage(
+        'Profit per dollar',
+        (row) => row.usage.profit_per_cost_usd,
+        ratio,
+        'profit_per_cost_usd',
+      ),
     ],
   });
   show(total);

@@ -1,7 +1,10 @@
 import { jobStatuses } from '../service/job-status.ts';
 import type { Status } from '../service/responses.ts';
 
-/** Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or the newest. */
+/**
+ * Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or
+ * the newest.
+ */
 export interface JobChoice {
   status: Status['status'] | '';
   /** A job_id or a timestamp: only jobs created before it. */
@@ -15,7 +18,10 @@ const JOBS_PER_PAGE = 25;
 export function jobChoiceIn(search: string): JobChoice {
   const query = new URLSearchParams(search);
   const wanted = query.get('status');
-  return { status: jobStatuses.find((status) => status === wanted) ?? '', before: query.get('before')?.trim() ?? '' };
+  return {
+    status: jobStatuses.find((status) => status === wanted) ?? '',
+    before: query.get('before')?.trim() ?? '',
+  };
 }
 
 /** The page's address with this choice. */

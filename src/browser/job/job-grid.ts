@@ -8,7 +8,9 @@ import type { Sheet } from '../parts/sheet.ts';
 import type { Detail, Status } from '../service/responses.ts';
 import { openedAt } from './opened-at.ts';
 
-/** Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models. */
+/**
+ * Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models.
+ */
 const DATES_PER_PAGE = 60;
 const MODELS_PER_PAGE = 100;
 
@@ -57,7 +59,10 @@ export function jobGrid(first: Status): JobGrid {
   });
   show();
   const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
-  return { element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)), update };
+  return {
+    element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)),
+    update,
+  };
 }
 
 interface Pager {
@@ -67,7 +72,10 @@ interface Pager {
   shown(): readonly string[];
 }
 
-/** Pages of so many items, at first the one with the item `opened`; `show` is called when the reader turns to another. */
+/**
+ * Pages of so many items, at first the one with the item `opened`; `show` is called when the reader
+ * turns to another.
+ */
 function pager(
   items: readonly string[],
   {
@@ -75,7 +83,12 @@ function pager(
     opened,
     words,
     show,
-  }: { most: number; opened: string | undefined; words: Record<'items' | 'back' | 'on', string>; show: () => void },
+  }: {
+    most: number;
+    opened: string | undefined;
+    words: Record<'items' | 'back' | 'on', string>;
+    show: () => void;
+  },
 ): Pager {
   const pages = Math.ceil(items.length / most);
   let page = opened === undefined ? 0 : Math.floor(Math.max(0, items.indexOf(opened)) / most);
@@ -86,9 +99,15 @@ function pager(
     tell();
     show();
   };
-  const [back, on] = [button(words.back, () => turn(page - 1)), button(words.on, () => turn(page + 1))];
+  const [back, on] = [
+    button(words.back, () => turn(page - 1)),
+    button(words.on, () => turn(page + 1)),
+  ];
   tell();
-  return { tools: pages > 1 && h('div.tools', back, place, on), shown: () => items.slice(page * most, (page + 1) * most) };
+  return {
+    tools: pages > 1 && h('div.tools', back, place, on),
+    shown: () => items.slice(page * most, (page + 1) * most),
+  };
 }
 
 function sheetOf({ details }: Status): Sheet {
@@ -96,7 +115,11 @@ function sheetOf({ details }: Status): Sheet {
   return { columns: ['Model', 'Date', 'Status', 'Error'], rows };
 }
 
-function gridTable(models: readonly string[], dates: readonly string[], cells: Map<string, HTMLElement>): HTMLElement {
+function gridTable(
+  models: readonly string[],
+  dates: readonly string[],
+  cells: Map<string, HTMLElement>,
+): HTMLElement {
   const rows = models.map((model) =>
     dates.map((date) => {
       const cell = h('td', h('span', signs.pending));
@@ -112,7 +135,10 @@ function gridTable(models: readonly string[], dates: readonly string[], cells: M
     'table.grid',
     { role: 'grid', 'aria-label': 'Model-days by model and date' },
     h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
-    h('tbody', ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row))),
+    h(
+      'tbody',
+      ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row)),
+    ),
   );
   enableArrows(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
   return grid;

@@ -20,7 +20,10 @@ export interface JobPanel {
   refresh(signal: AbortSignal): Promise<Status | null>;
 }
 
-/** The panel of a job, empty until its first refresh; with `titled` it links to the page of the job and folds what ran. */
+/**
+ * The panel of a job, empty until its first refresh; with `titled` it links to the page of the job
+ * and folds what ran.
+ */
 export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
   const parts = {
     state: h('span.state'),
@@ -50,7 +53,16 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   const title = titled && h('h2', link(jobPath(jobId), name));
   const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
   return {
-    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, titled && ran, spoken),
+    element: h(
+      'section.job',
+      { 'aria-label': name },
+      bar,
+      parts.bar,
+      notes,
+      fold,
+      titled && ran,
+      spoken,
+    ),
     async refresh(signal) {
       const status = await getStatus(jobId, signal);
       if (status !== null) show(status);
@@ -104,11 +116,16 @@ const WARNINGS_AT_FIRST = 10;
 function notesOf(status: Status): HTMLElement[] {
   const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
   const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
-  const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) => counted(others, 'more warning'));
+  const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
+    counted(others, 'more warning'),
+  );
   return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
 }
 
-/** Asks for confirmation before stopping anything; if the server refuses, the dialog shows its reason. */
+/**
+ * Asks for confirmation before stopping anything; if the server refuses, the dialog shows its
+ * reason.
+ */
 function confirmCancel(jobId: string): void {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const cancel = () => {
@@ -123,6 +140,12 @@ function confirmCancel(jobId: string): void {
   };
   const stop = button('Cancel the job', cancel, { class: 'danger' });
   const keep = button('Let it run', () => dialog.close(), { autofocus: true });
-  const consequences = 'This stops its model processes. Completed model-days are kept; the others will not run.';
-  const dialog = openDialog('Cancel this job?', h('p', consequences), problem, h('div.actions', keep, stop));
+  const consequences =
+    'This stops its model processes. Completed model-days are kept; the others will not run.';
+  const dialog = openDialog(
+    'Cancel this job?',
+    h('p', consequences),
+    problem,
+    h('div.actions', keep, stop),
+  );
 }

@@ -14,14 +14,22 @@ import { jobResults } from './results.ts';
 
 const ROWS_AT_FIRST = 50;
 
-/** One job: its progress, curves, figures and cost, what it left out, what it ran with, and every model-day. */
+/**
+ * One job: its progress, curves, figures and cost, what it left out, what it ran with, and every
+ * model-day.
+ */
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
   const results = jobResults(jobId);
   const [leftOut, details] = [leftOutView(), detailTable()];
   const ran = h('div');
-  const way = h('nav.way', { 'aria-label': 'Jobs' }, link('/job-list', 'All jobs'), h('span.quiet', jobId));
+  const way = h(
+    'nav.way',
+    { 'aria-label': 'Jobs' },
+    link('/job-list', 'All jobs'),
+    h('span.quiet', jobId),
+  );
   const title = heading(`Job ${shortId(jobId)}`);
   const modelDays = section('Model-days', details.element);
   leftOut.element.hidden = modelDays.hidden = true; // until the job is known
@@ -30,7 +38,8 @@ export const showJob: Page = async (host, params, signal) => {
   const show = (status: Status) => {
     leftOut.element.hidden = modelDays.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
-    if (detailsHaveChanged([status.status, status.progress.pending])) details.update(withDetails(status));
+    if (detailsHaveChanged([status.status, status.progress.pending]))
+      details.update(withDetails(status));
     const { progress, completed_at } = status;
     const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
     if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
@@ -38,7 +47,10 @@ export const showJob: Page = async (host, params, signal) => {
   const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
     const status = await panel.refresh(signal);
     if (status === null) {
-      replace(panel.element, ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '));
+      replace(
+        panel.element,
+        ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '),
+      );
       return { status, hasMoved: false };
     }
     show(status);
@@ -55,7 +67,9 @@ export const showJob: Page = async (host, params, signal) => {
 
 /** The model-days that have begun, or never will. */
 function withDetails({ details }: Status): Detail[] {
-  return details.filter(({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped');
+  return details.filter(
+    ({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped',
+  );
 }
 
 function detailTable() {
@@ -65,9 +79,16 @@ function detailTable() {
     key: ({ date, model }) => `${date} ${model}`,
     most: ROWS_AT_FIRST,
     columns: [
-      textColumn('Date', ({ date }) => date, { cell: ({ date, model }) => link(modelDayPath(model, date), date) }),
-      textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),
-      textColumn('Status', (row) => row.status, { cell: ({ status }) => h(`span.state.${status}`, status) }),
+      textColumn('Date', ({ date }) => date, {
+        cell: ({ date, model }) => link(modelDayPath(model, date), date),
+      }),
+      textColumn('Model', ({ model }) => model, {
+        isName: true,
+        cell: ({ model }) => link(modelPath(model), model),
+      }),
+      textColumn('Status', (row) => row.status, {
+        cell: ({ status }) => h(`span.state.${status}`, status),
+      }),
       textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
       numberColumn('Took', (row) => row.duration_seconds, duration),
       numberColumn('Steps', (row) => row.steps, count),

@@ -29,7 +29,10 @@ export const showJobs: Page = async (host, _params, signal) => {
 
 /** A link per status: the address keeps the choice, and Back undoes it. */
 function statusLinks({ status: chosen }: JobChoice): HTMLElement {
-  const entries = [['', 'All'] as const, ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const)];
+  const entries = [
+    ['', 'All'] as const,
+    ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
+  ];
   const links = entries.map(([status, words]) => {
     const path = jobListPath({ status, before: '' });
     return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
@@ -37,7 +40,10 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
   return h('nav.tabs', { 'aria-label': 'Jobs by status' }, ...links);
 }
 
-/** Shows a page of the jobs, and later states of the same page; resolves to whether any of them is unfinished. */
+/**
+ * Shows a page of the jobs, and later states of the same page; resolves to whether any of them is
+ * unfinished.
+ */
 function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
   let board: ReturnType<typeof liveTable<Job>> | null = null;
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
@@ -48,7 +54,11 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
       replace(content, h('p.notice', ...noJobs(choice)), pager);
     } else if (board === null) {
       board = jobTable(jobs);
-      replace(content, section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element), pager);
+      replace(
+        content,
+        section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element),
+        pager,
+      );
     } else board.update(jobs);
     return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
   };
@@ -60,7 +70,10 @@ function noJobs({ status, before }: JobChoice): (Node | string)[] {
   return ['There are no jobs yet.', ...wayToAJob('Start one')];
 }
 
-/** The service counts jobs from the newest on, so the way back to newer ones is Back, or the first page. */
+/**
+ * The service counts jobs from the newest on, so the way back to newer ones is Back, or the first
+ * page.
+ */
 function pagerLinks({ status, before }: JobChoice, next: string | null): HTMLElement[] {
   return [
     ...(before === '' ? [] : [link(jobListPath({ status, before: '' }), 'Newest jobs')]),
@@ -75,17 +88,29 @@ function jobTable(jobs: readonly Job[]) {
     key: ({ job_id: id }) => id,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [
-      textColumn('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), shortId(id)) }),
+      textColumn('Job', ({ job_id: id }) => id, {
+        isName: true,
+        cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
+      }),
       textColumn('Status', ({ status }) => status, { cell: stateOf }),
       textColumn('First date', (row) => row.start_date, { look: () => 'date' }),
       textColumn('Last date', (row) => row.end_date, { look: () => 'date' }),
-      textColumn('Models', ({ models }) => models.join(', '), { cell: modelsOf, look: () => 'names' }),
+      textColumn('Models', ({ models }) => models.join(', '), {
+        cell: modelsOf,
+        look: () => 'names',
+      }),
       numberColumn('Model-days', ({ progress }) => progress.total_model_days, count),
-      numberColumn('Left', ({ progress }) => progress.pending, count, { meaning: 'Model-days that have not run' }),
-      numberColumn('Failed', ({ progress }) => progress.failed, count, { meaning: 'Model-days that failed' }),
+      numberColumn('Left', ({ progress }) => progress.pending, count, {
+        meaning: 'Model-days that have not run',
+      }),
+      numberColumn('Failed', ({ progress }) => progress.failed, count, {
+        meaning: 'Model-days that failed',
+      }),
       numberColumn('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
       {
-        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, { meaning: 'Of all its model-days whose cost is known' }),
+        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
+          meaning: 'Of all its model-days whose cost is known',
+        }),
         cell: ({ usage }) => jobCost(usage),
       },
       textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
@@ -101,5 +126,10 @@ function stateOf({ status, error }: Job): HTMLElement {
 function modelsOf({ models, universe }: Job): HTMLElement {
   const names = shortList(models);
   const all = models.join(', ');
-  return h('span', { title: names === all ? null : all }, names, universe !== null && h('small.quiet', ` universe ${universe}`));
+  return h(
+    'span',
+    { title: names === all ? null : all },
+    names,
+    universe !== null && h('small.quiet', ` universe ${universe}`),
+  );
 }

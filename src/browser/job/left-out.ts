@@ -12,8 +12,14 @@ export interface LeftOut {
 
 const NOT_RUN = 'The job ended before it';
 
-/** What a job has not simulated, by reason: failures first, then what was skipped; of many, the most frequent first. */
-export function leftOutOf({ details, completed_at }: Pick<Status, 'details' | 'completed_at'>): LeftOut[] {
+/**
+ * What a job has not simulated, by reason: failures first, then what was skipped; of many, the most
+ * frequent first.
+ */
+export function leftOutOf({
+  details,
+  completed_at,
+}: Pick<Status, 'details' | 'completed_at'>): LeftOut[] {
   const without = details.flatMap((detail) => {
     const kind = kindOf(detail, completed_at !== null);
     return kind === null ? [] : [{ ...detail, kind, reason: detail.error ?? NOT_RUN }];
@@ -23,10 +29,21 @@ export function leftOutOf({ details, completed_at }: Pick<Status, 'details' | 'c
     const [first] = own;
     if (first === undefined) return [];
     const dates = [...new Set(own.map(({ date }) => date))].sort();
-    return [{ kind: first.kind, reason: first.reason, modelDays: own.length, dates, models: [...new Set(own.map(({ model }) => model))] }];
+    return [
+      {
+        kind: first.kind,
+        reason: first.reason,
+        modelDays: own.length,
+        dates,
+        models: [...new Set(own.map(({ model }) => model))],
+      },
+    ];
   });
   const order: readonly LeftOut['kind'][] = ['failed', 'not run', 'skipped'];
-  return all.sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || other.modelDays - one.modelDays);
+  return all.sort(
+    (one, other) =>
+      order.indexOf(one.kind) - order.indexOf(other.kind) || other.modelDays - one.modelDays,
+  );
 }
 
 function kindOf({ status }: Detail, isOver: boolean): LeftOut['kind'] | null {

@@ -17,7 +17,11 @@ export function ranWith(status: Status): HTMLElement {
     definitions('entry', termsInWords(status)),
     h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
-    ...foldAfter(ENTRIES_AT_FIRST, status.entries.map(entryFold), (others) => `${count(others)} more`),
+    ...foldAfter(
+      ENTRIES_AT_FIRST,
+      status.entries.map(entryFold),
+      (others) => `${count(others)} more`,
+    ),
   );
 }
 

@@ -13,7 +13,11 @@ interface JobResults {
   refreshFor: RefreshFor;
 }
 
-type Shown = { curves: ReturnType<typeof equityCurves>; board: ReturnType<typeof leaderboard>; cost: CostTable };
+type Shown = {
+  curves: ReturnType<typeof equityCurves>;
+  board: ReturnType<typeof leaderboard>;
+  cost: CostTable;
+};
 
 /** The results of a job, empty until its first refresh. */
 export function jobResults(jobId: string): JobResults {
@@ -33,8 +37,15 @@ export function jobResults(jobId: string): JobResults {
     const over = AbortSignal.any([signal, drawing.signal]);
     const cost = costSection(performance, status.usage);
     const query = `?job_id=${encodeURIComponent(jobId)}`;
-    const choice = h('p', link(`/${query}`, 'Rank these models over the days that they have in common'));
-    shown = { curves: equityCurves(performance, over), board: leaderboard(performance, { choice }), cost };
+    const choice = h(
+      'p',
+      link(`/${query}`, 'Rank these models over the days that they have in common'),
+    );
+    shown = {
+      curves: equityCurves(performance, over),
+      board: leaderboard(performance, { choice }),
+      cost,
+    };
     const compare = link(`/compare${query}`, 'Compare the models of this job with intervals');
     const further = h('p', 'Could the difference be chance? ', compare, '.');
     replace(element, shown.curves.element, shown.board.element, further, cost.element);
@@ -44,6 +55,7 @@ export function jobResults(jobId: string): JobResults {
 
 function noResults({ completed_at, progress }: Status): string {
   if (completed_at === null) return 'Curves and figures appear as model-days complete.';
-  if (progress.completed === 0) return 'This job has no results: none of its model-days was completed.';
+  if (progress.completed === 0)
+    return 'This job has no results: none of its model-days was completed.';
   return 'No results of this job are in use: its model-days were skipped, or later jobs have replaced them.';
 }

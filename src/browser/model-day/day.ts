@@ -21,10 +21,15 @@ export function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<str
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
-/** In dollars: a price has four decimals, so a dividend may have paid this much more or less per share. */
+/**
+ * In dollars: a price has four decimals, so a dividend may have paid this much more or less per
+ * share.
+ */
 const MAX_ROUNDED_OFF = 0.00005;
 
-/** The dollars of a trade, or those that a dividend paid; `before` is the model's record before it. */
+/**
+ * The dollars of a trade, or those that a dividend paid; `before` is the model's record before it.
+ */
 export function amountOf(
   { action_type, price, amount, cash }: ResultsRecord,
   before: { cash: number } | undefined,
@@ -32,12 +37,16 @@ export function amountOf(
   if (price === null || amount === null) return null;
   const product = price * amount;
   if (action_type !== 'dividend' || before === undefined) return product;
-  // The change in cash is exact, but a stale day started from another record than the one before it.
+  // The change in cash is exact, but a stale day started from another record than the one before
+  // it.
   const change = cash - before.cash;
   return Math.abs(change - product) <= MAX_ROUNDED_OFF * (amount + 1) ? change : product;
 }
 
-/** The dividends received on a day, in dollars; null when there were none. `before` is the portfolio before the day. */
+/**
+ * The dividends received on a day, in dollars; null when there were none. `before` is the portfolio
+ * before the day.
+ */
 export function dividendsOf({ records }: Day, before: { cash: number } | undefined): number | null {
   const amounts = records.flatMap((record, index) =>
     record.action_type === 'dividend' ? [amountOf(record, records[index - 1] ?? before) ?? 0] : [],

@@ -1,7 +1,18 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
 import { definitions, link, missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { change, cost, count, counted, duration, longDate, money, profit, shortId, tone } from '../parts/format.ts';
+import {
+  change,
+  cost,
+  count,
+  counted,
+  duration,
+  longDate,
+  money,
+  profit,
+  shortId,
+  tone,
+} from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
@@ -19,7 +30,10 @@ export const showModelDay: Page = async (host, params, signal) => {
   const content = h('div.stack');
   const nav = h('nav.way', { 'aria-label': 'Other days of this model' });
   replace(host, heading(`${model}, ${longDate(date)}`), nav, content);
-  const [session, { results }] = await Promise.all([getSession(model, date, signal), getDayResults(model, date, signal)]);
+  const [session, { results }] = await Promise.all([
+    getSession(model, date, signal),
+    getDayResults(model, date, signal),
+  ]);
   if (session === null) return replace(content, ...noSession(model, date));
   showWays(nav, session);
   show(content, { session, day: daysOf(results)[0] });
@@ -38,7 +52,10 @@ function noSession(model: string, date: string): HTMLElement[] {
   return missing(words, link(modelPath(model), model), ' with all its days, ');
 }
 
-function showWays(nav: HTMLElement, { model, previous_date: previous, next_date: next }: Session): void {
+function showWays(
+  nav: HTMLElement,
+  { model, previous_date: previous, next_date: next }: Session,
+): void {
   const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
   replace(nav, link(modelPath(model), model), ...neighbours);
 }
@@ -49,16 +66,22 @@ function show(content: HTMLElement, { session, day }: Parts): void {
   const summaryText = restOfSummary(session);
   const brief = conversation.find(({ role }) => role === 'user');
   const isRunning = session.completed_at === null;
-  const noResults = isRunning ? 'This session is running.' : 'This session failed: it has no results.';
+  const noResults = isRunning
+    ? 'This session is running.'
+    : 'This session failed: it has no results.';
   replace(
     content,
     day === undefined ? h('p.notice', noResults) : summary(day, session),
     usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
     usage !== null && usageOf(session.started_at, usage),
-    day !== undefined && opening !== null && h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
+    day !== undefined &&
+      opening !== null &&
+      h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
     section(
       'What the model knew',
-      brief === undefined ? h('p.quiet', 'The model received no brief.') : h('div.brief', text(brief.content)),
+      brief === undefined
+        ? h('p.quiet', 'The model received no brief.')
+        : h('div.brief', text(brief.content)),
     ),
     section(
       'Conversation',
@@ -78,7 +101,9 @@ function summary(day: Day, { opening }: Session): HTMLElement {
     ['Value at the close', money(portfolio_value)],
     ['Profit of the day', h(`span.${tone(daily_profit)}`, profit(daily_profit))],
     ['Return of the day', h(`span.${tone(fraction)}`, change(fraction))],
-    ...(dividends === null ? [] : [['Dividends received', h('span.gain', profit(dividends))] as const]),
+    ...(dividends === null
+      ? []
+      : [['Dividends received', h('span.gain', profit(dividends))] as const]),
     ['Job', link(jobPath(day.jobId), shortId(day.jobId))],
   ]);
 }
@@ -98,7 +123,11 @@ function usageOf(startedAt: string, usage: NonNullable<Session['usage']>): HTMLE
 }
 
 /** Shows the messages of a running session as they come, and its results at the end. */
-async function followSession(content: HTMLElement, first: Session, signal: AbortSignal): Promise<void> {
+async function followSession(
+  content: HTMLElement,
+  first: Session,
+  signal: AbortSignal,
+): Promise<void> {
   const { model, date } = first;
   const over = new AbortController();
   let messages = first.total_messages;
@@ -121,5 +150,9 @@ async function followSession(content: HTMLElement, first: Session, signal: Abort
 
 function dayLink(label: string, model: string, date: string | null): HTMLElement {
   if (date === null) return h('span.quiet', label);
-  return h('a', { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` }, label);
+  return h(
+    'a',
+    { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` },
+    label,
+  );
 }

@@ -23,9 +23,16 @@ export function portfolio({ close }: Day, opening: NonNullable<Session['opening'
   const has = sharesIn(close);
   const { cash, portfolio_value: value } = opening;
   const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
-    return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, format: count, formatChange: countChange };
+    return {
+      name,
+      before: had.get(name) ?? 0,
+      after: has.get(name) ?? 0,
+      format: count,
+      formatChange: countChange,
+    };
   });
-  const start = opening.date === null ? 'the initial cash' : `the close of ${longDate(opening.date)}`;
+  const start =
+    opening.date === null ? 'the initial cash' : `the close of ${longDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
   const content = table<Row>({
     caption: 'Portfolio',
@@ -38,7 +45,9 @@ export function portfolio({ close }: Day, opening: NonNullable<Session['opening'
       { title: 'Change', isNumber: true, cell: changeIn },
     ],
   });
-  return Object.assign(section('Portfolio', h('p.quiet', words), content), { className: 'portfolio' });
+  return Object.assign(section('Portfolio', h('p.quiet', words), content), {
+    className: 'portfolio',
+  });
 }
 
 function changeIn({ before, after, formatChange }: Row): string {

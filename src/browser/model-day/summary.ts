@@ -5,8 +5,9 @@ interface Ended extends Pick<Session, 'session_summary'> {
 }
 
 /**
- * What the end of a day says beyond the conversation: the summary is the model's last message, which the conversation
- * shows, and sometimes a note on how the day ended, such as that it reached the limit of steps. Null when there is no more.
+ * What the end of a day says beyond the conversation: the summary is the model's last message,
+ * which the conversation shows, and sometimes a note on how the day ended, such as that it reached
+ * the limit of steps. Null when there is no more.
  */
 export function restOfSummary({ session_summary: summary, conversation }: Ended): string | null {
   const last = conversation?.findLast(({ role }) => role === 'assistant')?.content.trim() ?? '';

@@ -10,7 +10,10 @@ const LONG_TEXT = 4_000;
 /** The length of a tool call on one line. */
 const MAX_ARGUMENTS_LENGTH = 80;
 
-/** A conversation: the model's words in full, each tool call on a line that unfolds to its arguments and result. */
+/**
+ * A conversation: the model's words in full, each tool call on a line that unfolds to its arguments
+ * and result.
+ */
 export function thread(messages: readonly Message[]): HTMLElement {
   return h('ol.thread', ...messages.map((message) => h(`li.${message.role}`, ...entryOf(message))));
 }
@@ -21,12 +24,26 @@ function entryOf(message: Message): Child[] {
   const head = h('p.who', h('strong', speakerOf(message)), h('span.quiet', localTime(timestamp)));
   if (role !== 'assistant') return [h('details', h('summary', h('span', head)), text(content))];
   const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : text(content);
-  return [head, words, summary !== null && h('p.quiet', summary), message.served !== null && h('p.quiet', servedBy(message.served))];
+  return [
+    head,
+    words,
+    summary !== null && h('p.quiet', summary),
+    message.served !== null && h('p.quiet', servedBy(message.served)),
+  ];
 }
 
 /** Who answered, as its provider says. */
-function servedBy({ model, provider, service_tier: tier, system_fingerprint: fingerprint }: NonNullable<Message['served']>): string {
-  const parts = [provider && `through ${provider}`, tier && `tier ${tier}`, fingerprint && `fingerprint ${fingerprint}`].filter(Boolean);
+function servedBy({
+  model,
+  provider,
+  service_tier: tier,
+  system_fingerprint: fingerprint,
+}: NonNullable<Message['served']>): string {
+  const parts = [
+    provider && `through ${provider}`,
+    tier && `tier ${tier}`,
+    fingerprint && `fingerprint ${fingerprint}`,
+  ].filter(Boolean);
   return [`Answered by ${model ?? 'a model that was not named'}`, ...parts].join(', ');
 }
 
@@ -47,7 +64,11 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
   const outcome = refusal === null ? shortResult(result) : `refused: ${refusal}`;
   return h(
     refusal === null ? 'details.call' : 'details.call.refused',
-    h('summary', h('code', `${tool_name}(${shortArguments(tool_input ?? '')})`), h('span.outcome', outcome)),
+    h(
+      'summary',
+      h('code', `${tool_name}(${shortArguments(tool_input ?? '')})`),
+      h('span.outcome', outcome),
+    ),
     h('h3', 'Arguments'),
     h('pre', { tabindex: 0 }, prettyJson(tool_input ?? '')),
     h('h3', 'Result'),
@@ -69,9 +90,12 @@ function shortArguments(input: string): string {
 function shortResult(content: Json | undefined): string {
   if (content === undefined) return '';
   const { executed, price: paid, bars, result, open, value, portfolio_value, results } = content;
-  if (typeof executed === 'string') return `executed${typeof paid === 'number' ? ` at ${price(paid)}` : ''}`;
+  if (typeof executed === 'string')
+    return `executed${typeof paid === 'number' ? ` at ${price(paid)}` : ''}`;
   if (Array.isArray(bars)) return counted(bars.length, 'bar');
   if (Array.isArray(results)) return counted(results.length, 'result');
-  const number = [result, open, paid, value, portfolio_value].find((one) => typeof one === 'number');
+  const number = [result, open, paid, value, portfolio_value].find(
+    (one) => typeof one === 'number',
+  );
   return typeof number === 'number' ? price(number) : '';
 }

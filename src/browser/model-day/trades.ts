@@ -4,13 +4,17 @@ import { count, money, price } from '../parts/format.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ResultsRecord } from '../service/responses.ts';
 
-/** The executed orders, splits and dividends of one model-day, in the order in which they happened. */
+/**
+ * The executed orders, splits and dividends of one model-day, in the order in which they happened.
+ */
 export function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   const rows = records.filter(({ action_type }) => action_type !== 'no_trade');
   if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
   const columns = [
     numberColumn<ResultsRecord>('#', (row) => row.action_id, count),
-    textColumn<ResultsRecord>('Action', (row) => row.action_type, { look: (row) => `action ${row.action_type}` }),
+    textColumn<ResultsRecord>('Action', (row) => row.action_type, {
+      look: (row) => `action ${row.action_type}`,
+    }),
     textColumn<ResultsRecord>('Symbol', (row) => row.symbol),
     numberColumn<ResultsRecord>('Shares', (row) => row.amount, count),
     numberColumn<ResultsRecord>('Price', (row) => row.price, price),

@@ -30,7 +30,13 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
   const dates = datesFromStart(curve.map(({ date }) => date));
   const { colour: look, dash } = lookOf(model);
-  const value: Line = { label: model, values: valuesFromStart(dates, curve, start), look, dash, width: 2 };
+  const value: Line = {
+    label: model,
+    values: valuesFromStart(dates, curve, start),
+    look,
+    dash,
+    width: 2,
+  };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
   const days = daysWithTrades(curve, trades);
   const hasDividends = trades.some(isDividend);
@@ -38,14 +44,36 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const marks = cutoffMarks(performance.models);
   const drawOver = (plot: uPlot) => drawTrades(plot, days);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
-  const options = { label, dates, lines, format: money, height: HEIGHT, group: 'model', marks, drawOver, onOpen };
+  const options = {
+    label,
+    dates,
+    lines,
+    format: money,
+    height: HEIGHT,
+    group: 'model',
+    marks,
+    drawOver,
+    onOpen,
+  };
   const plot = createPlot({ ...options, keptAs: 'curve', hasStart: true }, signal);
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
-  const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold', ...dividend];
+  const key = [
+    h('span.mark.gain', '▲'),
+    ' bought   ',
+    h('span.mark.loss', '▼'),
+    ' sold',
+    ...dividend,
+  ];
   const names = legend(plot, lines).element;
   const note = h('p.quiet', benchmarkWords(performance.benchmark));
   const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
-  return section(title, names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element, note);
+  return section(
+    title,
+    names,
+    h('p.quiet.key-line', ...key, h('span.on-screen', help)),
+    plot.element,
+    note,
+  );
 }
 
 function isDividend({ side }: Trade): boolean {
@@ -66,7 +94,10 @@ function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWit
   });
 }
 
-/** One triangle per day for its purchases, under the curve, one for its sales, above, and a dot on it for its dividends. */
+/**
+ * One triangle per day for its purchases, under the curve, one for its sales, above, and a dot on
+ * it for its dividends.
+ */
 function drawTrades(plot: uPlot, days: readonly DayWithTrades[]): void {
   const { ctx } = plot;
   const colours = coloursOf(['gain', 'loss', 'dividend']);
@@ -79,7 +110,8 @@ function drawTrades(plot: uPlot, days: readonly DayWithTrades[]): void {
     const y = plot.valToPos(value, 'y', true);
     const sides = new Set(trades.map(({ side }) => side));
     if (sides.has('buy')) triangle(ctx, { x, y: y + size * 1.6, size, colour: colours.gain });
-    if (sides.has('sell')) triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
+    if (sides.has('sell'))
+      triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
     if (sides.has('dividend')) dot(ctx, { x, y, size, colour: colours.dividend });
   }
   ctx.restore();

@@ -31,7 +31,9 @@ interface Sources {
   signal: AbortSignal;
 }
 
-/** How far the value was below its last high, with the deepest falls numbered, and a table of them. */
+/**
+ * How far the value was below its last high, with the deepest falls numbered, and a table of them.
+ */
 export function drawdowns({ report, details, definitions, signal }: Sources): HTMLElement {
   const { drawdowns: deepest } = details;
   const dates = datesFromStart(report.curve.map(({ date }) => date));
@@ -40,8 +42,18 @@ export function drawdowns({ report, details, definitions, signal }: Sources): HT
   const line: Line = { label: 'Drawdown', values, look: 'loss', isFilled: true };
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
   const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
-  const options = { label: 'Drawdown by date', dates, lines: [line], format: share, height: HEIGHT, group: 'model' };
-  const { element } = createPlot({ ...options, hasStart: true, fromZero: true, drawOver, onOpen }, signal);
+  const options = {
+    label: 'Drawdown by date',
+    dates,
+    lines: [line],
+    format: share,
+    height: HEIGHT,
+    group: 'model',
+  };
+  const { element } = createPlot(
+    { ...options, hasStart: true, fromZero: true, drawOver, onOpen },
+    signal,
+  );
   return h(
     'div.two.even',
     section('Drawdown', element, meaningOf(definitions, 'drawdown')),
@@ -65,12 +77,17 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
       dateColumn<Row>('High', (row) => row.peak_date, 'start'),
       dateColumn<Row>('Low', (row) => row.trough_date),
       dateColumn<Row>('Recovered', (row) => row.recovery_date, 'not yet'),
-      numberColumn<Row>('Days', ({ length }) => length, count, { meaning: 'From the high to the recovery, or to the last day' }),
+      numberColumn<Row>('Days', ({ length }) => length, count, {
+        meaning: 'From the high to the recovery, or to the last day',
+      }),
     ],
   });
 }
 
-/** Shades each fall from its high to its recovery, with a dot at its low and its number on the side where the line is not. */
+/**
+ * Shades each fall from its high to its recovery, with a dot at its low and its number on the side
+ * where the line is not.
+ */
 function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
   const { ctx, bbox } = plot;
   const pixel = devicePixelRatio;
@@ -100,7 +117,11 @@ function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
     ctx.fill();
     ctx.fillStyle = colours.ink;
     ctx.textBaseline = side;
-    ctx.fillText(String(number), x, side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside);
+    ctx.fillText(
+      String(number),
+      x,
+      side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside,
+    );
   }
   ctx.restore();
 }

@@ -13,8 +13,20 @@ const KINDS: Record<Entry['kind'], string> = {
 
 /** What a run asks its model, as it was stored with the run. */
 export function entryView(entry: Entry | null): HTMLElement {
-  if (entry === null) return h('p.quiet', 'No entry is stored: this run was made before entries were stored with runs.');
-  const { kind, basemodel, url, parameters, repeats, knowledge_cutoff: cutoff, max_cost_usd: limit } = entry;
+  if (entry === null)
+    return h(
+      'p.quiet',
+      'No entry is stored: this run was made before entries were stored with runs.',
+    );
+  const {
+    kind,
+    basemodel,
+    url,
+    parameters,
+    repeats,
+    knowledge_cutoff: cutoff,
+    max_cost_usd: limit,
+  } = entry;
   const { model: _model, ...others } = parameters;
   const prices = entry.price_per_million_tokens;
   const rows: [string, string | null][] = [
@@ -24,7 +36,10 @@ export function entryView(entry: Entry | null): HTMLElement {
     ['Parameters', Object.keys(others).length > 0 ? JSON.stringify(others) : null],
     ['Notes', entry.notes ? 'kept from day to day' : null],
     ['Knowledge cutoff', cutoff],
-    ['Dollars per million tokens', prices && kind !== 'baseline' ? `${prices.input} in, ${prices.output} out` : null],
+    [
+      'Dollars per million tokens',
+      prices && kind !== 'baseline' ? `${prices.input} in, ${prices.output} out` : null,
+    ],
     ['Cost limit per job', limit === null ? null : `$${limit}`],
     ['Tools', entry.tools.join(', ')],
     ['Prompt', entry.prompt],

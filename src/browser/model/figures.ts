@@ -1,5 +1,16 @@
 import { type Child, h, newId } from '../parts/element.ts';
-import { MISSING, change, cost, count, counted, money, profit, ratio, share, tone } from '../parts/format.ts';
+import {
+  MISSING,
+  change,
+  cost,
+  count,
+  counted,
+  money,
+  profit,
+  ratio,
+  share,
+  tone,
+} from '../parts/format.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 
 interface ShownFigure {
@@ -14,19 +25,29 @@ interface ShownFigure {
 
 type Group = [title: string, figures: ShownFigure[]];
 
-/** All figures of a model; each explains itself when the reader points at it or moves the focus to it. */
+/**
+ * All figures of a model; each explains itself when the reader points at it or moves the focus to
+ * it.
+ */
 export function figures(report: ModelReport, { conventions, benchmark }: Performance): HTMLElement {
   const name = benchmark.name === 'universe' ? 'the universe' : benchmark.name;
-  const groups = [...performanceGroups(report, name), ...tradingGroups(report)].map(([title, own]) => {
-    const entries = own.map((figure) => entry(figure, conventions.definitions[figure.name]));
-    return h('div.group', h('h3', title), h('dl', ...entries));
-  });
+  const groups = [...performanceGroups(report, name), ...tradingGroups(report)].map(
+    ([title, own]) => {
+      const entries = own.map((figure) => entry(figure, conventions.definitions[figure.name]));
+      return h('div.group', h('h3', title), h('dl', ...entries));
+    },
+  );
   return h('div.figure-groups', ...groups);
 }
 
-function entry({ label, text, look, reason }: ShownFigure, definition: string | undefined): HTMLElement {
+function entry(
+  { label, text, look, reason }: ShownFigure,
+  definition: string | undefined,
+): HTMLElement {
   const value = h('dd', { class: look }, text);
-  const meaning = [definition, text === MISSING ? reason : undefined].filter((part) => part !== undefined).join('. ');
+  const meaning = [definition, text === MISSING ? reason : undefined]
+    .filter((part) => part !== undefined)
+    .join('. ');
   if (meaning === '') return h('div', h('dt', label), value);
   const id = newId();
   const term = h('dt.defined', { tabindex: 0, 'aria-describedby': id }, label);
@@ -36,12 +57,18 @@ function entry({ label, text, look, reason }: ShownFigure, definition: string | 
 /** In these formats gains and losses have colours. */
 const TONED: readonly unknown[] = [change, profit];
 
-/** Reads figures by name from a part of the response; a figure without a label of its own has its name as one. */
+/**
+ * Reads figures by name from a part of the response; a figure without a label of its own has its
+ * name as one.
+ */
 function reader<Source extends { unavailable: Record<string, string> }>(source: Source) {
   return <Name extends keyof Source & string>(
     name: Name,
     format: (value: Source[Name]) => Child,
-    { label = inWords(name), isToned = TONED.includes(format) }: { label?: string; isToned?: boolean } = {},
+    {
+      label = inWords(name),
+      isToned = TONED.includes(format),
+    }: { label?: string; isToned?: boolean } = {},
   ): ShownFigure => {
     const value = source[name];
     const look = isToned && { look: tone(typeof value === 'number' ? value : null) };
@@ -87,11 +114,19 @@ function performanceGroups(report: ModelReport, benchmark: string): Group[] {
     relative('tracking_error', share),
     relative('information_ratio', ratio),
   ];
-  return [['Return', returns], ['Risk', risk], [`Against ${benchmark}`, comparison]];
+  return [
+    ['Return', returns],
+    ['Risk', risk],
+    [`Against ${benchmark}`, comparison],
+  ];
 }
 
 function tradingGroups(report: ModelReport): Group[] {
-  const [own, trips, usage] = [reader(report.trading), reader(report.round_trips), reader(report.usage)];
+  const [own, trips, usage] = [
+    reader(report.trading),
+    reader(report.round_trips),
+    reader(report.usage),
+  ];
   const trading = [
     own('trades', count),
     own('exposure', share),
@@ -121,7 +156,11 @@ function tradingGroups(report: ModelReport): Group[] {
     usage('cached_tokens', count),
     usage('reasoning_tokens', count),
   ];
-  return [['Trading', trading], ['Round trips', roundTrips], ['Model cost', modelCost]];
+  return [
+    ['Trading', trading],
+    ['Round trips', roundTrips],
+    ['Model cost', modelCost],
+  ];
 }
 
 function daysText(days: number): string {
@@ -136,10 +175,15 @@ function dayText(day: ModelReport['best_day']): Child {
 
 /** What was received, and on how many model-days that is not known, or nothing is paid. */
 function dividendsText(report: ModelReport): Child {
-  const { model_days_with_unknown_dividends: unknown, model_days_without_dividends: unpaid } = report;
+  const { model_days_with_unknown_dividends: unknown, model_days_without_dividends: unpaid } =
+    report;
   const words = [
     ...(unknown > 0 ? [`unknown on ${counted(unknown, 'model-day')}`] : []),
     ...(unpaid > 0 ? [`not paid on ${counted(unpaid, 'model-day')}`] : []),
   ];
-  return h('span', money(report.dividends), h('small.quiet', words.map((part) => ` ${part}`).join(',')));
+  return h(
+    'span',
+    money(report.dividends),
+    h('small.quiet', words.map((part) => ` ${part}`).join(',')),
+  );
 }

@@ -19,12 +19,21 @@ const EDGE = 7;
 /** Between a line and its name. */
 const GAP = 4;
 
-/** How often the model had which daily return, with the value at risk and the expected shortfall as lines. */
-export function returnDistribution(report: ModelReport, { histogram }: Details, definitions: Definitions): HTMLElement {
+/**
+ * How often the model had which daily return, with the value at risk and the expected shortfall as
+ * lines.
+ */
+export function returnDistribution(
+  report: ModelReport,
+  { histogram }: Details,
+  definitions: Definitions,
+): HTMLElement {
   const days = histogram.counts.reduce((sum, one) => sum + one, 0);
-  if (days === 0) return section('Distribution of daily returns', h('p.quiet', 'No day has a return.'));
+  if (days === 0)
+    return section('Distribution of daily returns', h('p.quiet', 'No day has a return.'));
   const scale = histogramScale(histogram);
-  // The expected shortfall is the greater loss: its name, to the right of its line, must pass above the other line.
+  // The expected shortfall is the greater loss: its name, to the right of its line, must pass above
+  // the other line.
   const losses = [
     { name: 'expected shortfall', loss: report.expected_shortfall_95, y: 12 },
     { name: 'value at risk, 95 %', loss: report.value_at_risk_95, y: 27 },
@@ -32,7 +41,13 @@ export function returnDistribution(report: ModelReport, { histogram }: Details, 
   const label = `Distribution of the daily returns of ${counted(days, 'day')}`;
   const drawing = svg(
     'svg',
-    { class: 'histogram', role: 'img', 'aria-label': `${label}; a table below has its values`, width: '100%', height: HEIGHT },
+    {
+      class: 'histogram',
+      role: 'img',
+      'aria-label': `${label}; a table below has its values`,
+      width: '100%',
+      height: HEIGHT,
+    },
     ...levelsOf(scale),
     ...scale.bars.map(barOf),
     svg('line', { class: 'zero', x1: 0, x2: '100%', y1: FLOOR, y2: FLOOR }),
@@ -40,7 +55,12 @@ export function returnDistribution(report: ModelReport, { histogram }: Details, 
     ...losses.flatMap(({ name, loss, y }) => lossLine(scale, { name, loss, y })),
   );
   const exports = drawingExports(drawing, label, () => binTable(label, scale.bars)).element;
-  return section('Distribution of daily returns', drawing, exports, meaningOf(definitions, 'histogram'));
+  return section(
+    'Distribution of daily returns',
+    drawing,
+    exports,
+    meaningOf(definitions, 'histogram'),
+  );
 }
 
 type Bar = HistogramScale['bars'][number];
@@ -61,7 +81,11 @@ function yOf(height: number): number {
 function barOf({ from, to, count: days, left, width, height }: Bar): SVGElement {
   const look = to <= 0 ? 'loss' : from >= 0 ? 'gain' : 'flat';
   const place = { x: `${left}%`, width: `${width}%`, y: yOf(height), height: FLOOR - yOf(height) };
-  return svg('rect', { class: `bar ${look}`, ...place }, svg('title', {}, `${rangeOf(from, to)}: ${counted(days, 'day')}`));
+  return svg(
+    'rect',
+    { class: `bar ${look}`, ...place },
+    svg('title', {}, `${rangeOf(from, to)}: ${counted(days, 'day')}`),
+  );
 }
 
 function rangeOf(from: number, to: number): string {
@@ -85,7 +109,11 @@ function ticksOf({ ticks, percent }: HistogramScale): SVGElement[] {
   return ticks.flatMap((tick, place) => {
     const at = percent(tick) ?? 0;
     if (at < EDGE || at > 100 - EDGE) return [];
-    return svg('text', { class: 'label', x: `${at}%`, y: LABELS_AT, 'text-anchor': 'middle' }, words[place]);
+    return svg(
+      'text',
+      { class: 'label', x: `${at}%`, y: LABELS_AT, 'text-anchor': 'middle' },
+      words[place],
+    );
   });
 }
 

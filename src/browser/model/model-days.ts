@@ -19,9 +19,16 @@ interface Sources {
 
 /** The days of a model, newest first; with their dividends where there were any. */
 export function dayTable({ model, curve }: ModelReport, { trades, held }: Sources): HTMLElement {
-  const orders = Map.groupBy(trades.filter(({ side }) => side === 'buy' || side === 'sell'), ({ date }) => date);
+  const orders = Map.groupBy(
+    trades.filter(({ side }) => side === 'buy' || side === 'sell'),
+    ({ date }) => date,
+  );
   const heldOn = new Map(held.map((day) => [day.date, day.holdings]));
-  const dividends = numberColumn<Point>('Dividends', (day) => (day.dividends === 0 ? null : day.dividends), money);
+  const dividends = numberColumn<Point>(
+    'Dividends',
+    (day) => (day.dividends === 0 ? null : day.dividends),
+    money,
+  );
   const columns = [
     textColumn<Point>('Date', ({ date }) => date, {
       isName: true,
@@ -35,15 +42,26 @@ export function dayTable({ model, curve }: ModelReport, { trades, held }: Source
       title: 'Holdings',
       look: () => 'held-then',
       cell: ({ date }: Point) => inWords(heldOn.get(date) ?? []),
-      raw: ({ date }: Point) => heldOn.get(date)?.map(({ symbol, quantity }) => `${symbol} ${quantity}`).join(', ') ?? null,
+      raw: ({ date }: Point) =>
+        heldOn
+          .get(date)
+          ?.map(({ symbol, quantity }) => `${symbol} ${quantity}`)
+          .join(', ') ?? null,
     },
   ];
   const rows = curve.toReversed();
-  return section('Model-days', table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }));
+  return section(
+    'Model-days',
+    table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }),
+  );
 }
 
 function inWords(holdings: HeldDay['holdings']): string {
-  const named = holdings.slice(0, MOST_NAMED).map(({ symbol, quantity }) => `${symbol} ${count(quantity)}`);
+  const named = holdings
+    .slice(0, MOST_NAMED)
+    .map(({ symbol, quantity }) => `${symbol} ${count(quantity)}`);
   const more = holdings.length - named.length;
-  return more > 0 ? `${named.join(', ')} and ${counted(more, 'other')}` : named.join(', ') || 'none';
+  return more > 0
+    ? `${named.join(', ')} and ${counted(more, 'other')}`
+    : named.join(', ') || 'none';
 }

@@ -25,7 +25,10 @@ const MAX_NAMED = 5;
 /** Filters that have no meaning for a single model. */
 const HIDDEN: FilterName[] = ['models', 'common'];
 
-/** One model: its curve with the trades on it, its returns and risk over time, what it held and traded, and all its figures. */
+/**
+ * One model: its curve with the trades on it, its returns and risk over time, what it held and
+ * traded, and all its figures.
+ */
 export const showModel: Page = async (host, params, signal) => {
   const model = params['model'] ?? '';
   const filters = filtersIn(location.search);
@@ -47,19 +50,34 @@ export const showModel: Page = async (host, params, signal) => {
   content.append(...ran);
 };
 
-function* figureViews({ report, details, performance, trades }: ModelData, signal: AbortSignal): Generator<HTMLElement> {
+function* figureViews(
+  { report, details, performance, trades }: ModelData,
+  signal: AbortSignal,
+): Generator<HTMLElement> {
   const { definitions } = performance.conventions;
   yield valueCurve({ report, performance, trades, signal });
   yield drawdowns({ report, details, definitions, signal });
   yield section('Figures', figures(report, performance));
-  yield h('div.two.even', monthlyReturns(details, definitions), returnDistribution(report, details, definitions));
+  yield h(
+    'div.two.even',
+    monthlyReturns(details, definitions),
+    returnDistribution(report, details, definitions),
+  );
   yield rollingRisk({ report, details, definitions, signal });
 }
 
-function* holdingViews(data: ModelData, held: Holdings, signal: AbortSignal): Generator<HTMLElement> {
+function* holdingViews(
+  data: ModelData,
+  held: Holdings,
+  signal: AbortSignal,
+): Generator<HTMLElement> {
   const { report, details, performance, trades } = data;
   const { definitions } = performance.conventions;
-  yield h('div.two.even', profitBySymbol(details, definitions), currentHoldings(report, held.days.at(-1)));
+  yield h(
+    'div.two.even',
+    profitBySymbol(details, definitions),
+    currentHoldings(report, held.days.at(-1)),
+  );
   yield weightsOverTime(held, signal);
   yield holdingsOverTime(held);
   yield tradesTable(report.model, trades);
@@ -68,7 +86,8 @@ function* holdingViews(data: ModelData, held: Holdings, signal: AbortSignal): Ge
 
 function nothing(model: string, filters: Filters, reason: string | null): string {
   if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
-  if (!hasFilters(filters)) return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
+  if (!hasFilters(filters))
+    return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
   return `Model ${model} has no completed model-days that match these filters.`;
 }
 
@@ -86,7 +105,11 @@ function failures({ failed_model_days: failed }: ModelReport): string {
   return `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'is' : 'are'} missing from the figures.`;
 }
 
-function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: cutoff }: ModelReport): string {
+function memory({
+  days_before_cutoff: days,
+  model_days: all,
+  knowledge_cutoff: cutoff,
+}: ModelReport): string {
   const are = days === 1 ? 'is' : 'are';
   return `${days} of ${counted(all, 'model-day')} ${are} not after the knowledge cutoff, ${cutoff}: the model may remember those prices.`;
 }

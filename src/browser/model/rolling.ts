@@ -25,7 +25,11 @@ export function rollingRisk({ report, details, definitions, signal }: Sources): 
   const { colour: look } = lookOf(report.model);
   const byDate = new Map(points.map((point) => [point.date, point]));
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
-  const plot = (title: string, name: 'sharpe_ratio' | 'annualised_volatility', format: typeof ratio) => {
+  const plot = (
+    title: string,
+    name: 'sharpe_ratio' | 'annualised_volatility',
+    format: typeof ratio,
+  ) => {
     const heading = `${title} over ${counted(window, 'day')}`;
     const values = dates.map((date) => byDate.get(date)?.[name] ?? null);
     if (values.every((value) => value === null)) {
@@ -33,9 +37,22 @@ export function rollingRisk({ report, details, definitions, signal }: Sources): 
       return section(heading, h('p.quiet', `${reason}.`));
     }
     const lines = [{ label: title, values, look }];
-    const options = { label: heading, dates, lines, format, height: HEIGHT, group: 'model', hasStart: true, onOpen };
+    const options = {
+      label: heading,
+      dates,
+      lines,
+      format,
+      height: HEIGHT,
+      group: 'model',
+      hasStart: true,
+      onOpen,
+    };
     const { element } = createPlot(options, signal);
     return section(heading, element, meaningOf(definitions, name));
   };
-  return h('div.two.even', plot('Sharpe ratio', 'sharpe_ratio', ratio), plot('Volatility', 'annualised_volatility', share));
+  return h(
+    'div.two.even',
+    plot('Sharpe ratio', 'sharpe_ratio', ratio),
+    plot('Volatility', 'annualised_volatility', share),
+  );
 }

@@ -20,7 +20,11 @@ interface NoDays {
 }
 
 /** Asks for a model's chosen days; resolves once all but the holdings is there. */
-export async function modelData(model: string, filters: Filters, signal: AbortSignal): Promise<ModelData | NoDays> {
+export async function modelData(
+  model: string,
+  filters: Filters,
+  signal: AbortSignal,
+): Promise<ModelData | NoDays> {
   const { start_date, end_date, job_id, benchmark, days } = filters;
   const chosen = given({ model, start_date, end_date, job_id, days });
   const figures = getPerformance({ ...chosen, ...given({ benchmark }), details: 'true' }, signal);

@@ -9,12 +9,18 @@ const LEAST = 1.5;
 export function stepsOf(weights: readonly number[], most = MOST_STEPS): number[] {
   const steps = Math.min(most, weights.length);
   return Array.from({ length: steps }, (_, step) => {
-    const [from, to] = [Math.floor((step * weights.length) / steps), Math.floor(((step + 1) * weights.length) / steps)];
+    const [from, to] = [
+      Math.floor((step * weights.length) / steps),
+      Math.floor(((step + 1) * weights.length) / steps),
+    ];
     return weights.slice(from, to).reduce((highest, weight) => Math.max(highest, weight), 0);
   });
 }
 
-/** The outline of a strip: a block over each run of equal steps. `tallest` is the weight that fills the height. */
+/**
+ * The outline of a strip: a block over each run of equal steps. `tallest` is the weight that fills
+ * the height.
+ */
 export function outlineOf(steps: readonly number[], tallest: number): string {
   const parts: string[] = [];
   for (let from = 0, to = 0; from < steps.length; from = to) {

@@ -18,17 +18,32 @@ export function profitBySymbol({ symbols }: Details, definitions: Definitions): 
   const barOf = barScale(symbols.map((row) => row.profit ?? 0));
   const columns = [
     textColumn<Row>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    { title: 'Loss and gain', cell: (row: Row) => barOf(row.profit), look: () => 'profit-bar', isDrawing: true },
-    numberColumn<Row>('Profit', (row) => row.profit, profit, { isToned: true, meaning: definitions['symbols'] }),
+    {
+      title: 'Loss and gain',
+      cell: (row: Row) => barOf(row.profit),
+      look: () => 'profit-bar',
+      isDrawing: true,
+    },
+    numberColumn<Row>('Profit', (row) => row.profit, profit, {
+      isToned: true,
+      meaning: definitions['symbols'],
+    }),
     numberColumn<Row>('Realised', (row) => row.realised_profit, profit),
     numberColumn<Row>('Unrealised', (row) => row.unrealised_profit, profit),
     numberColumn<Row>('Dividends', (row) => row.dividends, money),
     numberColumn<Row>('Trades', (row) => row.trades, count),
   ];
-  return section(title, table({ caption: title, rows: symbols, columns, most: ROWS_AT_FIRST }), meaningOf(definitions, 'symbols'));
+  return section(
+    title,
+    table({ caption: title, rows: symbols, columns, most: ROWS_AT_FIRST }),
+    meaningOf(definitions, 'symbols'),
+  );
 }
 
-/** Draws bars that share one scale, with zero at the same place in all. The number is in the next column. */
+/**
+ * Draws bars that share one scale, with zero at the same place in all. The number is in the next
+ * column.
+ */
 function barScale(values: readonly number[]): (value: number | null) => SVGElement | null {
   const [low, high] = [lowest(values, 0), highest(values, 0)];
   const percent = (value: number) => ((value - low) / (high - low || 1)) * 100;
@@ -41,7 +56,13 @@ function barScale(values: readonly number[]): (value: number | null) => SVGEleme
       'svg',
       { 'aria-hidden': 'true', width: '100%', height: 14 },
       svg('rect', { class: value < 0 ? 'bar loss' : 'bar gain', ...bar }),
-      svg('line', { class: 'zero', x1: `${zero.toFixed(2)}%`, x2: `${zero.toFixed(2)}%`, y1: 0, y2: 14 }),
+      svg('line', {
+        class: 'zero',
+        x1: `${zero.toFixed(2)}%`,
+        x2: `${zero.toFixed(2)}%`,
+        y1: 0,
+        y2: 14,
+      }),
     );
   };
 }

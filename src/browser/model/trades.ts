@@ -12,13 +12,25 @@ const ROWS_AT_FIRST = 25;
 export function tradesTable(model: string, trades: readonly Trade[]): HTMLElement {
   if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
   const columns = [
-    textColumn<Trade>('Date', ({ date }) => date, { cell: ({ date }) => link(modelDayPath(model, date), date) }),
+    textColumn<Trade>('Date', ({ date }) => date, {
+      cell: ({ date }) => link(modelDayPath(model, date), date),
+    }),
     textColumn<Trade>('Action', ({ side }) => side, { look: ({ side }) => `action ${side}` }),
     textColumn<Trade>('Symbol', ({ symbol }) => symbol),
     numberColumn<Trade>('Shares', ({ amount }) => amount, count),
     numberColumn<Trade>('Price', (row) => row.price, price),
-    numberColumn<Trade>('Amount', (row) => Math.abs(row.cashChange), money, { meaning: 'What it cost or brought in' }),
+    numberColumn<Trade>('Amount', (row) => Math.abs(row.cashChange), money, {
+      meaning: 'What it cost or brought in',
+    }),
     numberColumn<Trade>('Cash after', ({ cash }) => cash, money),
   ];
-  return section('Trades', table({ caption: `Trades of ${model}`, rows: trades.toReversed(), most: ROWS_AT_FIRST, columns }));
+  return section(
+    'Trades',
+    table({
+      caption: `Trades of ${model}`,
+      rows: trades.toReversed(),
+      most: ROWS_AT_FIRST,
+      columns,
+    }),
+  );
 }

@@ -15,19 +15,37 @@ export function weightsOverTime(
 ): HTMLElement {
   const layers = weightLayers(days, symbols).toReversed();
   // The start has no weights; it is there so that all plots have the same dates.
-  const lines = layers.map(({ name, look, weights }) => ({ label: name, look, values: [null, ...weights] }));
+  const lines = layers.map(({ name, look, weights }) => ({
+    label: name,
+    look,
+    values: [null, ...weights],
+  }));
   const label = `Weights at the close over ${counted(days.length, 'day')}`;
   const dates = datesFromStart(days.map(({ date }) => date));
-  const options = { label, dates, lines, format: share, height: HEIGHT, group: 'model', isStacked: true };
+  const options = {
+    label,
+    dates,
+    lines,
+    format: share,
+    height: HEIGHT,
+    group: 'model',
+    isStacked: true,
+  };
   const { element } = createPlot(options, signal);
   const key = layers.map(({ name, look }) => h('li', h(`span.block.${look}`), name));
   const list = h('ul.key', { 'aria-label': 'Layers of the plot, from the top' }, ...key);
   return section('Weights over time', list, element, gapsOf(days));
 }
 
-/** Why the layers do not fill the plot, where they do not; sessions from before closes were stored with them lack prices. */
+/**
+ * Why the layers do not fill the plot, where they do not; sessions from before closes were stored
+ * with them lack prices.
+ */
 function gapsOf(days: readonly HeldDay[]): HTMLElement | null {
   const gaps = days.filter(({ holdings }) => holdings.some(({ weight }) => weight === null)).length;
   if (gaps === 0) return null;
-  return h('p.quiet', `On ${counted(gaps, 'day')} the weight of some holdings is unknown, because no price was stored for them.`);
+  return h(
+    'p.quiet',
+    `On ${counted(gaps, 'day')} the weight of some holdings is unknown, because no price was stored for them.`,
+  );
 }

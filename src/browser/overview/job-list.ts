@@ -13,9 +13,22 @@ export function jobList(): { element: HTMLElement; update(jobs: Jobs['jobs']): v
   return { element, update: (jobs) => renew(list, ...jobs.map(itemOf)) };
 }
 
-function itemOf({ job_id, status, start_date, end_date, models, universe, created_at }: Jobs['jobs'][number]): HTMLElement {
+function itemOf({
+  job_id,
+  status,
+  start_date,
+  end_date,
+  models,
+  universe,
+  created_at,
+}: Jobs['jobs'][number]): HTMLElement {
   const state = h(`span.state.${status}`, jobStatusWords[status]);
   const chosen = universe !== null && `universe ${universe}, `;
-  const size = h('span.quiet', `${counted(models.length, 'model')}, `, chosen, localTime(created_at));
+  const size = h(
+    'span.quiet',
+    `${counted(models.length, 'model')}, `,
+    chosen,
+    localTime(created_at),
+  );
   return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
 }

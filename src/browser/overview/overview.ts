@@ -13,20 +13,38 @@ import { resultsView } from './results.ts';
 import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
-/** How many jobs the bar of filters offers: more than on other pages, because this one does not wait for them. */
+/**
+ * How many jobs the bar of filters offers: more than on other pages, because this one does not wait
+ * for them.
+ */
 const OFFERED_JOBS = 200;
 
 /**
- * Which model leads, what is running, and a form to run more. Results, jobs and models are requested side by side and shown as
- * they arrive, each in a place that it has from the start.
+ * Which model leads, what is running, and a form to run more. Results, jobs and models are
+ * requested side by side and shown as they arrive, each in a place that it has from the start.
  */
 export const showOverview: Page = async (host, _params, signal) => {
   const filters = filtersIn(location.search);
-  const places = { strip: h('div.newest-job'), results: h('div.stack'), job: h('div'), jobs: h('div') };
+  const places = {
+    strip: h('div.newest-job'),
+    results: h('div.stack'),
+    job: h('div'),
+    jobs: h('div'),
+  };
   const [form, bar] = [triggerForm(), filterBar(filters)];
   const main = h('div.stack', places.results, places.job);
-  const side = h('aside.stack', { 'aria-label': 'Jobs' }, viewedFile() === null && form.element, places.jobs);
-  replace(host, h('div.bar', heading('Overview'), places.strip), bar.element, h('div.columns', main, side));
+  const side = h(
+    'aside.stack',
+    { 'aria-label': 'Jobs' },
+    viewedFile() === null && form.element,
+    places.jobs,
+  );
+  replace(
+    host,
+    h('div.bar', heading('Overview'), places.strip),
+    bar.element,
+    h('div.columns', main, side),
+  );
   const results = resultsView(places.results, filters);
   const showJobs = jobsView(places, signal);
   const offerModels = async () => {
@@ -35,7 +53,11 @@ export const showOverview: Page = async (host, _params, signal) => {
     const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
     bar.offer({ models: withDays.map(({ family }) => family) });
   };
-  const [newest] = await Promise.all([showJobs(), results.show(signal).catch(() => null), offerModels()]);
+  const [newest] = await Promise.all([
+    showJobs(),
+    results.show(signal).catch(() => null),
+    offerModels(),
+  ]);
   const follow = jobFollower(places.job, newest, signal);
   return async () => {
     const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
@@ -66,7 +88,10 @@ function jobsView(
   };
 }
 
-/** Shows the newest job, unless it had ended before the page was opened: such a job has a page of its own. */
+/**
+ * Shows the newest job, unless it had ended before the page was opened: such a job has a page of
+ * its own.
+ */
 function jobFollower(
   place: HTMLElement,
   first: Jobs['jobs'][number] | null,

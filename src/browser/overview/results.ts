@@ -61,31 +61,53 @@ function rankingChoice(filters: Filters): HTMLElement {
     if (isHere) entry.setAttribute('aria-current', 'true');
     return entry;
   };
-  return h('nav.segments', { 'aria-label': 'Days of the ranking' }, choice('Days in common', ''), choice('Each model’s own days', 'false'));
+  return h(
+    'nav.segments',
+    { 'aria-label': 'Days of the ranking' },
+    choice('Days in common', ''),
+    choice('Each model’s own days', 'false'),
+  );
 }
 
 function comparisonHint(filters: Filters): HTMLElement {
   const query = queryOf(filters, performanceFilterNames);
-  return h('p', 'Could the difference be chance? ', link(`/compare${query}`, 'Compare the models with intervals'), '.');
+  return h(
+    'p',
+    'Could the difference be chance? ',
+    link(`/compare${query}`, 'Compare the models with intervals'),
+    '.',
+  );
 }
 
 /** What to do while there is nothing to show. */
-function nothing({ common, without_clean_days: unclean, without_completed_days: failed }: Performance, filters: Filters): HTMLElement {
+function nothing(
+  { common, without_clean_days: unclean, without_completed_days: failed }: Performance,
+  filters: Filters,
+): HTMLElement {
   const leftOut = [...(common?.left_out ?? []), ...unclean, ...failed];
   const hasModels = leftOut.length > failed.length || (common?.left_out_days.length ?? 0) > 0;
   if (leftOut.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
   const reasons = reasonList(leftOut.map(({ model, reason }) => ({ name: model, reason })));
-  const none = hasFilters(filters) ? 'No completed model-day matches these filters. ' : 'No model-day was completed. ';
+  const none = hasFilters(filters)
+    ? 'No completed model-day matches these filters. '
+    : 'No model-day was completed. ';
   const words = hasModels ? 'The models have no day in common. ' : none;
-  const all = link(`/${queryOf({ ...filters, common: 'false' })}`, 'Show each model over all its days');
+  const all = link(
+    `/${queryOf({ ...filters, common: 'false' })}`,
+    'Show each model over all its days',
+  );
   const way = hasModels && isCommon(filters) ? [all, '.'] : [];
-  return Object.assign(section('No results', h('p', words, ...way), reasons), { className: 'empty' });
+  return Object.assign(section('No results', h('p', words, ...way), reasons), {
+    className: 'empty',
+  });
 }
 
 /** What to do while there are no results. */
 function newcomer(): HTMLElement {
   if (viewedFile() !== null)
-    return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), { className: 'empty' });
+    return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), {
+      className: 'empty',
+    });
   const job =
     'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
     'portfolio is valued at the close.';
@@ -94,7 +116,12 @@ function newcomer(): HTMLElement {
     'Choose models, or choose none to run every model that the server’s configuration enables.',
     'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.',
   ];
-  const help = h('p.quiet', 'To do the same over HTTP, see the examples on the ', link('/api', 'API page'), '.');
+  const help = h(
+    'p.quiet',
+    'To do the same over HTTP, see the examples on the ',
+    link('/api', 'API page'),
+    '.',
+  );
   const list = h('ol', ...steps.map((step) => h('li', step)));
   return Object.assign(section('No results yet', h('p', job), list, help), { className: 'empty' });
 }

@@ -8,7 +8,10 @@ import type { KnownModels, TriggerRequest } from '../service/responses.ts';
 
 interface TriggerForm {
   element: HTMLElement;
-  /** Offers the models of the configuration, and those that have results, to choose from; and the universes, if it names some. */
+  /**
+   * Offers the models of the configuration, and those that have results, to choose from; and the
+   * universes, if it names some.
+   */
   offer(known: KnownModels): void;
 }
 
@@ -42,16 +45,27 @@ export function triggerForm(): TriggerForm {
       const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
       entries.sort((one, other) => byName(one.signature, other.signature));
       const choices = entries.map((entry) =>
-        modelBox(entry.signature, { isChosen: chosen.has(entry.signature), about: aboutEntry(entry, runsOf(entry, known)) }),
+        modelBox(entry.signature, {
+          isChosen: chosen.has(entry.signature),
+          about: aboutEntry(entry, runsOf(entry, known)),
+        }),
       );
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
-      fillOptions(universe, [['', 'As configured'], ...names.map((name) => [name, name] as const)], universe.value);
+      fillOptions(
+        universe,
+        [['', 'As configured'], ...names.map((name) => [name, name] as const)],
+        universe.value,
+      );
     },
   };
 }
 
-function formOf(models: HTMLElement, universes: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFormElement {
+function formOf(
+  models: HTMLElement,
+  universes: HTMLElement,
+  ...notices: readonly HTMLElement[]
+): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
   const last = h('input', { type: 'date', name: 'end_date', required: true });
   return h(
@@ -62,10 +76,19 @@ function formOf(models: HTMLElement, universes: HTMLElement, ...notices: readonl
       field('First date', first, 'Leave empty to continue after each model’s last day'),
       field('Last date', last, 'Not in the future'),
     ),
-    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to run all enabled models'), models),
+    h(
+      'fieldset',
+      h('legend', 'Models'),
+      h('p.quiet', 'Choose none to run all enabled models'),
+      models,
+    ),
     field('Other models', othersInput('signature, signature')),
     universes,
-    h('label.check', h('input', { type: 'checkbox', name: 'replace_existing' }), 'Replace existing results'),
+    h(
+      'label.check',
+      h('input', { type: 'checkbox', name: 'replace_existing' }),
+      'Replace existing results',
+    ),
     ...notices,
     h('button.primary', { type: 'submit' }, 'Start job'),
   );

@@ -7,7 +7,9 @@ const moves: Record<string, readonly [rows: number, columns: number]> = {
   ArrowRight: [0, 1],
 };
 
-/** The tab key reaches one cell of a grid; the arrow keys move between cells, and Enter opens one. */
+/**
+ * The tab key reaches one cell of a grid; the arrow keys move between cells, and Enter opens one.
+ */
 export function enableArrows(
   grid: HTMLElement,
   { rows, open }: { rows: readonly (readonly HTMLElement[])[]; open: (cell: HTMLElement) => void },

@@ -16,7 +16,10 @@ export function link(href: string, ...children: readonly Child[]): HTMLAnchorEle
   return h('a', { href }, ...children);
 }
 
-/** The end of a sentence that says what is missing: where to start a job, such as `Start one`. Nothing in a view. */
+/**
+ * The end of a sentence that says what is missing: where to start a job, such as `Start one`.
+ * Nothing in a view.
+ */
 export function wayToAJob(words: string): (Node | string)[] {
   return viewedFile() === null ? [` ${words} on the `, link('/', 'overview'), '.'] : [];
 }
@@ -24,12 +27,20 @@ export function wayToAJob(words: string): (Node | string)[] {
 type Label = Child | readonly Child[];
 
 /** A button that acts when pressed, and never submits a form. */
-export function button(label: Label, act: () => void, attributes: Attributes = {}): HTMLButtonElement {
+export function button(
+  label: Label,
+  act: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
   return on(h('button', { type: 'button', ...attributes }, ...[label].flat()), 'click', act);
 }
 
 /** A button that is on or off, as `aria-pressed` says. */
-export function toggle(label: Label, act: (isOn: boolean) => void, attributes: Attributes): HTMLButtonElement {
+export function toggle(
+  label: Label,
+  act: (isOn: boolean) => void,
+  attributes: Attributes,
+): HTMLButtonElement {
   const flip = () => {
     const isOn = element.getAttribute('aria-pressed') !== 'true';
     element.setAttribute('aria-pressed', String(isOn));
@@ -40,10 +51,17 @@ export function toggle(label: Label, act: (isOn: boolean) => void, attributes: A
 }
 
 /** The first of many elements, and a fold with the others; `summary` names them by their number. */
-export function foldAfter(most: number, elements: readonly HTMLElement[], summary: (others: number) => string): HTMLElement[] {
+export function foldAfter(
+  most: number,
+  elements: readonly HTMLElement[],
+  summary: (others: number) => string,
+): HTMLElement[] {
   const others = elements.slice(most);
   if (others.length === 0) return [...elements];
-  return [...elements.slice(0, most), h('details.fold', h('summary', summary(others.length)), ...others)];
+  return [
+    ...elements.slice(0, most),
+    h('details.fold', h('summary', summary(others.length)), ...others),
+  ];
 }
 
 /** A fold whose content is made when it is first opened. */
@@ -60,14 +78,27 @@ export function scroller(label: string, ...children: readonly Child[]): HTMLElem
 }
 
 /** A list of names and their meanings. */
-export function definitions(look: string, entries: readonly (readonly [string, Child])[]): HTMLElement {
-  return h(`dl.${look}`, ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))));
+export function definitions(
+  look: string,
+  entries: readonly (readonly [string, Child])[],
+): HTMLElement {
+  return h(
+    `dl.${look}`,
+    ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))),
+  );
 }
 
-/** What is left out and why: a line for each reason, with a fold that has all names where they are many. */
-export function reasonList(entries: readonly { name: string; reason: string }[], attributes: Attributes = {}): HTMLElement | null {
+/**
+ * What is left out and why: a line for each reason, with a fold that has all names where they are
+ * many.
+ */
+export function reasonList(
+  entries: readonly { name: string; reason: string }[],
+  attributes: Attributes = {},
+): HTMLElement | null {
   if (entries.length === 0) return null;
-  const all = (names: readonly string[]) => h('details.fold', h('summary', `All ${count(names.length)}`), names.join(', '));
+  const all = (names: readonly string[]) =>
+    h('details.fold', h('summary', `All ${count(names.length)}`), names.join(', '));
   const lines = byReason(entries).map(({ names, words, reason }) =>
     h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all(names)),
   );
@@ -78,10 +109,17 @@ export function reasonList(entries: readonly { name: string; reason: string }[],
 export function field(label: Label, input: HTMLElement, hint?: string): HTMLElement {
   const id = newId();
   if (hint !== undefined) input.setAttribute('aria-describedby', id);
-  return h('label.field', h('span', ...[label].flat()), input, hint !== undefined && h('small.quiet', { id }, hint));
+  return h(
+    'label.field',
+    h('span', ...[label].flat()),
+    input,
+    hint !== undefined && h('small.quiet', { id }, hint),
+  );
 }
 
-/** Does the work when the form is submitted; the form cannot be submitted again until it is done. */
+/**
+ * Does the work when the form is submitted; the form cannot be submitted again until it is done.
+ */
 export function onSubmit(form: HTMLFormElement, work: (data: FormData) => Promise<unknown>): void {
   on(form, 'submit', (event) => {
     event.preventDefault();
@@ -101,17 +139,25 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
   return dialog;
 }
 
-/** What a page says of something that does not exist, with ways on: those given, and the overview. */
+/**
+ * What a page says of something that does not exist, with ways on: those given, and the overview.
+ */
 export function missing(words: string, ...ways: readonly Child[]): HTMLElement[] {
   const overview = ['the ', link('/', 'overview'), ' of models and jobs.'];
-  return [h('p.notice', words), h('p', 'Go to ', ...ways, ways.length > 0 && 'or to ', ...overview)];
+  return [
+    h('p.notice', words),
+    h('p', 'Go to ', ...ways, ways.length > 0 && 'or to ', ...overview),
+  ];
 }
 
 /** What a page shows in place of what it could not load. */
 export function failure(error: unknown): HTMLElement[] {
   return [
     h('p.notice.bad', { role: 'alert' }, messageOf(error)),
-    h('div', button('Try again', () => location.reload())),
+    h(
+      'div',
+      button('Try again', () => location.reload()),
+    ),
   ];
 }
 

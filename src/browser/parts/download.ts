@@ -6,7 +6,8 @@ import { type Sheet, csvOf, fileName } from './sheet.ts';
 
 /** A button that saves a table as CSV; the table is made when the button is pressed. */
 export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElement {
-  const save = () => saveFile(`${fileName(caption)}.csv`, new Blob([csvOf(sheet())], { type: 'text/csv' }));
+  const save = () =>
+    saveFile(`${fileName(caption)}.csv`, new Blob([csvOf(sheet())], { type: 'text/csv' }));
   return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
 }
 
@@ -15,7 +16,9 @@ export function pngButton(caption: string, plot: () => Element): HTMLButtonEleme
   const save = async () => {
     const parts = withWords(plot());
     for (const part of parts) part.classList.add('whole'); // a long legend scrolls on the screen
-    const picture = await pictureOf(parts).finally(() => parts.forEach((part) => part.classList.remove('whole')));
+    const picture = await pictureOf(parts).finally(() =>
+      parts.forEach((part) => part.classList.remove('whole')),
+    );
     saveFile(`${fileName(caption)}.png`, picture);
   };
   return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
@@ -27,7 +30,10 @@ function withWords(plot: Element): Element[] {
   return [...words, plot].filter((part) => part !== null);
 }
 
-/** Safari reads what it saves only some time after the click, so that a file stays in memory until then. */
+/**
+ * Safari reads what it saves only some time after the click, so that a file stays in memory until
+ * then.
+ */
 const KEPT_MS = 60_000;
 
 /** Saves a file to the reader's disk. */

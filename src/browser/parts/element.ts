@@ -12,8 +12,8 @@ const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * Builds an element: its tag and classes (`p.notice.bad`), optional attributes, and children. Text children become printable
- * text, never markup.
+ * Builds an element: its tag and classes (`p.notice.bad`), optional attributes, and children. Text
+ * children become printable text, never markup.
  */
 export function h<Selector extends Tag | `${Tag}.${string}`>(
   selector: Selector,
@@ -32,21 +32,34 @@ function isAttributes(part: Attributes | Child): part is Attributes {
 }
 
 /** Builds an element of a drawing. */
-export function svg(tag: string, attributes: Attributes, ...children: readonly Child[]): SVGElement {
+export function svg(
+  tag: string,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): SVGElement {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function fill<Kind extends Element>(element: Kind, attributes: Attributes, children: readonly Child[]): Kind {
+function fill<Kind extends Element>(
+  element: Kind,
+  attributes: Attributes,
+  children: readonly Child[],
+): Kind {
   setAttributes(element, attributes);
   element.append(...nodesOf(children));
   return element;
 }
 
-/** Sets and removes attributes. Throws for one that could run something, and for a link to another site. */
+/**
+ * Sets and removes attributes. Throws for one that could run something, and for a link to another
+ * site.
+ */
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (FORBIDDEN.test(name)) throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
-    if (name === 'href' && !/^\/(?!\/)/.test(String(value))) throw new Error('Cannot link to another site');
+    if (FORBIDDEN.test(name))
+      throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
+    if (name === 'href' && !/^\/(?!\/)/.test(String(value)))
+      throw new Error('Cannot link to another site');
     if (value === false || value === null || value === undefined) element.removeAttribute(name);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
@@ -58,8 +71,9 @@ export function replace(element: Element, ...children: readonly Child[]): void {
 }
 
 /**
- * Gives an element these children in place: those that it has already, or that look the same, stay, and what the reader has selected in
- * them. The focus moves from an old descendant to the new one with the same text.
+ * Gives an element these children in place: those that it has already, or that look the same, stay,
+ * and what the reader has selected in them. The focus moves from an old descendant to the new one
+ * with the same text.
  */
 export function renew(element: Element, ...children: readonly Child[]): void {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
@@ -67,7 +81,9 @@ export function renew(element: Element, ...children: readonly Child[]): void {
   const staying = new Set(nodes);
   let at: ChildNode | null = element.firstChild;
   for (const node of nodes) {
-    const isThere = at === node || (at !== null && !staying.has(at) && node.parentNode !== element && at.isEqualNode(node));
+    const isThere =
+      at === node ||
+      (at !== null && !staying.has(at) && node.parentNode !== element && at.isEqualNode(node));
     if (isThere) at = at?.nextSibling ?? null;
     else if (at === null || staying.has(at)) element.insertBefore(node, at);
     else {
@@ -82,7 +98,10 @@ export function renew(element: Element, ...children: readonly Child[]): void {
   }
   if (focused === null || focused === document.activeElement) return;
   const alike = [focused, ...element.querySelectorAll(focused.localName)].filter(
-    (one) => one instanceof HTMLElement && element.contains(one) && one.textContent === focused.textContent,
+    (one) =>
+      one instanceof HTMLElement &&
+      element.contains(one) &&
+      one.textContent === focused.textContent,
   );
   (alike[0] as HTMLElement | undefined)?.focus({ preventScroll: true });
 }

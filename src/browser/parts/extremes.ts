@@ -1,4 +1,7 @@
-/** The highest and the lowest of many numbers: as arguments of one call (`Math.max`) a browser takes some ten thousand at most. */
+/**
+ * The highest and the lowest of many numbers: as arguments of one call (`Math.max`) a browser takes
+ * some ten thousand at most.
+ */
 
 /** The highest of them and of `least`; `least` for none. */
 export function highest(values: readonly number[], least = -Infinity): number {

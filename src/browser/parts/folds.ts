@@ -7,8 +7,9 @@ const MAX_KEPT = 200;
 const MAX_NAME = 80;
 
 /**
- * Keeps which folds the reader opened and closed. They are so again after Back, when a live page draws them anew, and when
- * they are inside a fold whose content is made as it opens. A list of choices (`.choose`) stays closed.
+ * Keeps which folds the reader opened and closed. They are so again after Back, when a live page
+ * draws them anew, and when they are inside a fold whose content is made as it opens. A list of
+ * choices (`.choose`) stays closed.
  */
 export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   const kept = keep('folds');
@@ -24,7 +25,8 @@ export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   const onClick = ({ target, defaultPrevented }: Event) => {
     const summary = target instanceof Element ? target.closest('summary') : null;
     const fold = summary?.parentElement;
-    if (defaultPrevented || !(target instanceof Element) || !(fold instanceof HTMLDetailsElement)) return;
+    if (defaultPrevented || !(target instanceof Element) || !(fold instanceof HTMLDetailsElement))
+      return;
     if (target.closest('a, button, input, select')) return; // it does something else than to fold
     const name = namesOf(host).get(fold);
     if (name === undefined || (!changed.has(name) && changed.size >= MAX_KEPT)) return;
@@ -41,7 +43,10 @@ function isFold(item: unknown): item is [string, boolean] {
   return Array.isArray(item) && typeof item[0] === 'string' && typeof item[1] === 'boolean';
 }
 
-/** Each fold with a name that is the same whenever the page is drawn: its summary, and which of those with that summary it is. */
+/**
+ * Each fold with a name that is the same whenever the page is drawn: its summary, and which of
+ * those with that summary it is.
+ */
 function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();
   const names = new Map<HTMLDetailsElement, string>();

@@ -1,20 +1,31 @@
 import { tryParse } from '../../json.ts';
 import { duration as inWords } from '../../sentences.ts';
 
-/** Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that columns align. */
+/**
+ * Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that
+ * columns align.
+ */
 
 /** What is shown in place of a missing number or date. */
 export const MISSING = '–';
 
-const twoPlaces = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const upToFour = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const twoPlaces = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+});
+const upToFour = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
+});
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 type MaybeNumber = number | null | undefined;
 
 function formatter(format: (value: number) => string): (value: MaybeNumber) => string {
   return (value) =>
-    value === null || value === undefined || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
+    value === null || value === undefined || !Number.isFinite(value)
+      ? MISSING
+      : format(value).replace('-', '−');
 }
 
 /** `10,113.04` */
@@ -27,7 +38,9 @@ export const price = formatter((dollars) => upToFour.format(dollars));
 export const profit = formatter((dollars) => signed(dollars, twoPlaces.format(dollars)));
 
 /** A fraction as `+1.13 %`. */
-export const change = formatter((fraction) => signed(fraction, `${twoPlaces.format(fraction * 100)} %`));
+export const change = formatter((fraction) =>
+  signed(fraction, `${twoPlaces.format(fraction * 100)} %`),
+);
 
 /** A fraction as `1.13 %`. */
 export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)} %`);
@@ -50,7 +63,10 @@ export const pValue = formatter((value) => (value < 0.001 ? '<0.001' : value.toF
 /** `12,345` */
 export const count = formatter((value) => whole.format(value));
 
-/** The cost of a model in dollars: `$0.0862`, `$12.30` from one dollar, `$0` for a model that costs nothing. */
+/**
+ * The cost of a model in dollars: `$0.0862`, `$12.30` from one dollar, `$0` for a model that costs
+ * nothing.
+ */
 export const cost = formatter((dollars) => {
   if (dollars === 0) return '$0';
   return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;

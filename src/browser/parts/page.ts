@@ -2,8 +2,8 @@ import { h } from './element.ts';
 import { addEntry, writeKept } from './kept.ts';
 
 /**
- * Fills the main element and resolves once its content is complete; to a function if the page then follows changes. The
- * signal aborts when the reader leaves the page.
+ * Fills the main element and resolves once its content is complete; to a function if the page then
+ * follows changes. The signal aborts when the reader leaves the page.
  */
 export type Page = (
   host: HTMLElement,
@@ -15,7 +15,10 @@ const SITE = 'Trading Simulation';
 let pageTitle = '';
 let isDev = false;
 
-/** The heading of a page, which also names the tab; it receives the focus when the reader follows a link to the page. */
+/**
+ * The heading of a page, which also names the tab; it receives the focus when the reader follows a
+ * link to the page.
+ */
 export function heading(title: string): HTMLHeadingElement {
   pageTitle = title;
   nameTab();
@@ -35,8 +38,15 @@ export function markTabAsDev(): void {
 /** How long a page builds its parts before the browser may paint and react again. */
 const TURN_MS = 15;
 
-/** Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page reacts meanwhile. */
-export async function appendInTurn(place: HTMLElement, parts: Iterable<HTMLElement>, signal: AbortSignal): Promise<void> {
+/**
+ * Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page
+ * reacts meanwhile.
+ */
+export async function appendInTurn(
+  place: HTMLElement,
+  parts: Iterable<HTMLElement>,
+  signal: AbortSignal,
+): Promise<void> {
   let startedAt = performance.now();
   for (const part of parts) {
     place.append(part);

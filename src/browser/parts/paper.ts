@@ -2,8 +2,8 @@ import { setAttributes } from './element.ts';
 import { THEME_CHANGE } from './theme.ts';
 
 /**
- * Prints pages in light colours and as wide as paper: while the browser prints, the style sheet gives the page the width of A4
- * and Letter, and the plots are drawn again to fit it.
+ * Prints pages in light colours and as wide as paper: while the browser prints, the style sheet
+ * gives the page the width of A4 and Letter, and the plots are drawn again to fit it.
  */
 export function preparePaper(): void {
   const root = document.documentElement;

@@ -1,6 +1,9 @@
 import { highest } from './extremes.ts';
 
-/** Draws elements of a page as they look on the screen: their text, borders, grounds, drawings and canvases. */
+/**
+ * Draws elements of a page as they look on the screen: their text, borders, grounds, drawings and
+ * canvases.
+ */
 
 const PADDING = 16;
 const GAP = 8;
@@ -9,15 +12,28 @@ const SIZE = 16_384;
 const LEFT_OUT = '.export, .tools, .tip, .unseen, details:not([open]) > :not(summary)';
 /** What a drawing gets from the style sheet. */
 const DRAWN = [
-  'fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'opacity',
-  'font-size', 'font-family', 'font-weight', 'text-anchor', 'display', 'overflow',
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'stroke-opacity',
+  'opacity',
+  'font-size',
+  'font-family',
+  'font-weight',
+  'text-anchor',
+  'display',
+  'overflow',
 ];
 
 type Ink = CanvasRenderingContext2D;
 
 /** The elements one below the other on the page's ground, as PNG, as sharp as the screen. */
 export async function pictureOf(parts: readonly Element[]): Promise<Blob> {
-  const boxes = parts.map((part) => part.getBoundingClientRect()).map(({ width, height }) => ({ width, height }));
+  const boxes = parts
+    .map((part) => part.getBoundingClientRect())
+    .map(({ width, height }) => ({ width, height }));
   const width = highest(boxes.map((box) => box.width)) + 2 * PADDING;
   const height = boxes.reduce((sum, box) => sum + box.height + GAP, 2 * PADDING - GAP);
   const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
@@ -39,7 +55,9 @@ export async function pictureOf(parts: readonly Element[]): Promise<Blob> {
     top += (boxes[index]?.height ?? 0) + GAP;
   }
   const { promise, resolve, reject } = Promise.withResolvers<Blob>();
-  canvas.toBlob((blob) => (blob === null ? reject(new Error('Cannot draw a picture: it is too large')) : resolve(blob)));
+  canvas.toBlob((blob) =>
+    blob === null ? reject(new Error('Cannot draw a picture: it is too large')) : resolve(blob),
+  );
   return promise;
 }
 
@@ -48,7 +66,8 @@ async function draw(ink: Ink, element: Element): Promise<void> {
   if (element.matches(LEFT_OUT) || !element.checkVisibility()) return;
   const style = getComputedStyle(element);
   const box = element.getBoundingClientRect();
-  if (element instanceof HTMLCanvasElement) return ink.drawImage(element, Math.round(box.left), Math.round(box.top), box.width, box.height);
+  if (element instanceof HTMLCanvasElement)
+    return ink.drawImage(element, Math.round(box.left), Math.round(box.top), box.width, box.height);
   if (element instanceof SVGSVGElement) return drawSvg(ink, element, box);
   drawBox(ink, box, style);
   ink.save();
@@ -65,7 +84,11 @@ async function draw(ink: Ink, element: Element): Promise<void> {
   ink.restore();
 }
 
-function drawBox(ink: Ink, { left, top, width, height }: DOMRect, style: CSSStyleDeclaration): void {
+function drawBox(
+  ink: Ink,
+  { left, top, width, height }: DOMRect,
+  style: CSSStyleDeclaration,
+): void {
   ink.fillStyle = style.backgroundColor;
   ink.fillRect(left, top, width, height);
   const edges = [
@@ -110,7 +133,8 @@ function linesOf(node: Text): { text: string; box: DOMRect }[] {
     const line = node.data.slice(start, end);
     const text = line.trim();
     const first = start + line.length - line.trimStart().length;
-    if (text !== '') lines.push({ text: text.replace(/\s+/g, ' '), box: placeOf(first, first + text.length) });
+    if (text !== '')
+      lines.push({ text: text.replace(/\s+/g, ' '), box: placeOf(first, first + text.length) });
     start = end;
   };
   range.selectNodeContents(node);

@@ -5,8 +5,9 @@ import { keep } from './kept.ts';
 const MOVES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 /**
- * Starts a page at the top and keeps how far the reader scrolls. Returns a function to call once its content is there: it
- * scrolls to where the entry was left, as soon as the page is long enough, unless the reader has moved since.
+ * Starts a page at the top and keeps how far the reader scrolls. Returns a function to call once
+ * its content is there: it scrolls to where the entry was left, as soon as the page is long enough,
+ * unless the reader has moved since.
  */
 export function startScroll(host: HTMLElement, signal: AbortSignal): () => void {
   const kept = keep('scroll');
@@ -27,7 +28,8 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   setAttributes(host, { 'data-top-first': wanted === 0 });
   scrollTo(0, 0);
   addEventListener('scroll', onScroll, { signal, passive: true });
-  for (const name of MOVES) addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
+  for (const name of MOVES)
+    addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
   signal.addEventListener('abort', () => growth.disconnect());
   growth.observe(host);
   return () => {
@@ -37,7 +39,10 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   };
 }
 
-/** Lays out what the style sheet has left out so far: part by part, so that the page reacts meanwhile. */
+/**
+ * Lays out what the style sheet has left out so far: part by part, so that the page reacts
+ * meanwhile.
+ */
 async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
   for (const part of host.querySelectorAll(':scope > .stack > *')) {
     await painted();

@@ -19,7 +19,10 @@ interface KeptRows {
   write(sorting: Sorting, limit: number): void;
 }
 
-/** What a table keeps over Back: the column that it is sorted by, by its title, and how many rows it shows. */
+/**
+ * What a table keeps over Back: the column that it is sorted by, by its title, and how many rows it
+ * shows.
+ */
 export function keptRows(caption: string, columns: readonly { title: string }[]): KeptRows {
   const kept = keep(`table ${caption}`);
   const { by, isDescending, limit } = asObject(kept.read()) ?? {};
@@ -27,12 +30,20 @@ export function keptRows(caption: string, columns: readonly { title: string }[])
     sorting: typeof by === 'string' ? sortingBy(columns, by, isDescending !== false) : undefined,
     limit: typeof limit === 'number' ? limit : undefined,
     write: (sorting, most) =>
-      kept.write({ by: sorting && columns[sorting.column]?.title, isDescending: sorting?.isDescending, limit: most }),
+      kept.write({
+        by: sorting && columns[sorting.column]?.title,
+        isDescending: sorting?.isDescending,
+        limit: most,
+      }),
   };
 }
 
 /** The sorting by the column of that title; null if there is none. */
-export function sortingBy(columns: readonly { title: string }[], wanted: string | undefined, isDescending = true): Sorting {
+export function sortingBy(
+  columns: readonly { title: string }[],
+  wanted: string | undefined,
+  isDescending = true,
+): Sorting {
   const column = columns.findIndex(({ title }) => title === wanted);
   return column === -1 ? null : { column, isDescending };
 }
@@ -46,13 +57,18 @@ export function markSorting(head: HTMLElement, sorting: Sorting): void {
 }
 
 /** The rows in their order; without a sorting in the given one. */
-export function sorted<Row>(rows: readonly Row[], columns: readonly Sortable<Row>[], sorting: Sorting): Row[] {
+export function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Sortable<Row>[],
+  sorting: Sorting,
+): Row[] {
   const by = sorting === null ? undefined : columns[sorting.column]?.by;
   if (by === undefined || sorting === null) return [...rows];
   const direction = sorting.isDescending ? -1 : 1;
   const keyed = rows.map((row) => ({ row, key: by(row) }));
   keyed.sort((one, other) => {
-    if (one.key === null || other.key === null) return Number(one.key === null) - Number(other.key === null);
+    if (one.key === null || other.key === null)
+      return Number(one.key === null) - Number(other.key === null);
     return compareKeys(one.key, other.key) * direction;
   });
   return keyed.map(({ row }) => row);

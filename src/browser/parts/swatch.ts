@@ -12,6 +12,7 @@ export function swatch({ colour, dash, marker }: Look): SVGElement {
     'svg',
     { class: `swatch ${colour}`, 'aria-hidden': 'true', ...box },
     svg('line', { x1: 0, x2: WIDTH, y1: middle, y2: middle, 'stroke-dasharray': dash?.join(' ') }),
-    marker !== undefined && svg('path', { d: outlineOf(marker), transform: `translate(${WIDTH / 2} ${middle})` }),
+    marker !== undefined &&
+      svg('path', { d: outlineOf(marker), transform: `translate(${WIDTH / 2} ${middle})` }),
   );
 }

@@ -21,7 +21,10 @@ interface Column<Row> {
   look?: (row: Row) => string;
   /** What the heading means. */
   meaning?: string | undefined;
-  /** Whether its cells draw what other columns say: a file leaves them out, and the table can be saved as a picture too. */
+  /**
+   * Whether its cells draw what other columns say: a file leaves them out, and the table can be
+   * saved as a picture too.
+   */
   isDrawing?: boolean;
   /** Whether its cell names the row. */
   isName?: boolean;
@@ -39,7 +42,11 @@ export function textColumn<Row>(
 }
 
 /** A column that shows dates on one line, and words for a missing one. */
-export function dateColumn<Row>(title: string, by: (row: Row) => string | null, missing = ''): Column<Row> {
+export function dateColumn<Row>(
+  title: string,
+  by: (row: Row) => string | null,
+  missing = '',
+): Column<Row> {
   return { title, by, cell: (row) => by(row) ?? missing, look: () => 'date' };
 }
 
@@ -66,9 +73,14 @@ export function numberColumn<Row>(
   return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
 }
 
-/** How many rows are shown at first where a table does not say: a job may have thousands of models. */
+/**
+ * How many rows are shown at first where a table does not say: a job may have thousands of models.
+ */
 const ROWS_AT_FIRST = 200;
-/** How many rows the reader gets for asking: a page with tens of thousands of cells would no longer react. */
+/**
+ * How many rows the reader gets for asking: a page with tens of thousands of cells would no longer
+ * react.
+ */
 const MORE_ROWS = 500;
 
 interface TableOptions<Row> {
@@ -95,13 +107,18 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
 }
 
 interface LiveOptions<Row> extends TableOptions<Row> {
-  /** What a row is about, the same in every update: a row that is shown again stays in its place. */
+  /**
+   * What a row is about, the same in every update: a row that is shown again stays in its place.
+   */
   key: (row: Row) => unknown;
 }
 
 interface LiveTable<Row> {
   element: HTMLElement;
-  /** Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected in it. */
+  /**
+   * Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected
+   * in it.
+   */
   update(rows: readonly Row[]): void;
 }
 
@@ -119,13 +136,19 @@ export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
     markSorting(head, sorting);
     renew(body, ...rowsOf(sorted(rows, columns, sorting).slice(0, limit)));
     const isRest = rows.length <= limit + MORE_ROWS;
-    replace(more, isRest ? `Show all ${count(rows.length)}` : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`);
+    replace(
+      more,
+      isRest
+        ? `Show all ${count(rows.length)}`
+        : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`,
+    );
     more.hidden = rows.length <= limit;
     replace(shown, `${count(limit)} of ${counted(rows.length, 'row')}`);
     shown.hidden = more.hidden;
   };
   const sortBy = (column: number) => {
-    const isDescending = sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
+    const isDescending =
+      sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
     sorting = { column, isDescending };
     kept.write(sorting, limit);
     draw();
@@ -137,14 +160,22 @@ export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
   };
   const more = button(null, showMore, { class: 'ghost' });
   const shown = h('p.on-paper'); // paper has no buttons
-  const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
+  const head = h(
+    'tr',
+    ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))),
+  );
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...cellsOf(row))));
   const filed = columns.filter(({ isDrawing }) => !isDrawing);
   const all = () => sheetOf(filed, sorted(rows, columns, sorting));
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const { isPlot = filed.length < columns.length } = options;
-  const exports = h('div.exports', more, csvButton(caption, all), isPlot && pngButton(caption, () => parts));
+  const exports = h(
+    'div.exports',
+    more,
+    csvButton(caption, all),
+    isPlot && pngButton(caption, () => parts),
+  );
   const element = h('div', scroller(caption, parts), shown, exports);
   const update = (later: readonly Row[]) => {
     rows = later;
@@ -153,8 +184,14 @@ export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
   return { element, update };
 }
 
-/** Makes the elements of rows: the one of the same key before, with other cells where they have changed, or a new one. */
-function keyedRows<Row>(keyOf: (row: Row) => unknown, cellsOf: (row: Row) => HTMLElement[]): (rows: readonly Row[]) => HTMLElement[] {
+/**
+ * Makes the elements of rows: the one of the same key before, with other cells where they have
+ * changed, or a new one.
+ */
+function keyedRows<Row>(
+  keyOf: (row: Row) => unknown,
+  cellsOf: (row: Row) => HTMLElement[],
+): (rows: readonly Row[]) => HTMLElement[] {
   let made = new Map<unknown, { row: Row; element: HTMLElement }>();
   return (rows) => {
     const before = made;
@@ -170,13 +207,24 @@ function keyedRows<Row>(keyOf: (row: Row) => unknown, cellsOf: (row: Row) => HTM
   };
 }
 
-function headingOf<Row>({ title, by, isNumber, isSpare, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {
-  const content = by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
+function headingOf<Row>(
+  { title, by, isNumber, isSpare, meaning }: Column<Row>,
+  sort: (() => void) | null,
+): HTMLElement {
+  const content =
+    by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
   const attributes = { scope: 'col', class: classOf(isNumber && 'number', isSpare && 'wide-only') };
-  return h('th', { ...attributes, title: meaning ?? (title.length > MAX_HEADING && title) }, content);
+  return h(
+    'th',
+    { ...attributes, title: meaning ?? (title.length > MAX_HEADING && title) },
+    content,
+  );
 }
 
-function cellOf<Row>({ cell, isNumber, isSpare, look, isName }: Column<Row>, row: Row): HTMLElement {
+function cellOf<Row>(
+  { cell, isNumber, isSpare, look, isName }: Column<Row>,
+  row: Row,
+): HTMLElement {
   const attributes = { class: classOf(isNumber && 'number', isSpare && 'wide-only', look?.(row)) };
   const shown = cell(row);
   if (!isName) return h('td', attributes, shown);
@@ -185,7 +233,9 @@ function cellOf<Row>({ cell, isNumber, isSpare, look, isName }: Column<Row>, row
 }
 
 function classOf(...words: (string | false | undefined)[]): string | null {
-  return words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null;
+  return (
+    words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null
+  );
 }
 
 function sheetOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sheet {

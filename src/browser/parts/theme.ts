@@ -5,7 +5,10 @@ const STORED_AS = 'theme';
 const themes = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-/** Fired on the document when the colours have changed, so that drawings, which copy them from the style sheet, are redrawn. */
+/**
+ * Fired on the document when the colours have changed, so that drawings, which copy them from the
+ * style sheet, are redrawn.
+ */
 export const THEME_CHANGE = 'themechange';
 
 function storedTheme(): Theme {

@@ -19,8 +19,19 @@ interface Drawing {
 }
 
 /** How the plot library draws a plot. */
-export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
-  const { lines, height, group, drawOver, fromZero = false, isStacked = false, marks = [] } = options;
+export function drawingOptions(
+  options: PlotOptions,
+  { isLog, hidden, width, showTip }: Drawing,
+): uPlot.Options {
+  const {
+    lines,
+    height,
+    group,
+    drawOver,
+    fromZero = false,
+    isStacked = false,
+    marks = [],
+  } = options;
   const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ look }) => look)]);
   return {
     width,
@@ -33,14 +44,20 @@ export function drawingOptions(options: PlotOptions, { isLog, hidden, width, sho
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     scales: {
       x: { time: true },
-      y: { distr: isLog ? 3 : 1, range: (_plot, min, max) => (isStacked ? [0, max] : paddedRange(min, max, { isLog, fromZero })) },
+      y: {
+        distr: isLog ? 3 : 1,
+        range: (_plot, min, max) =>
+          isStacked ? [0, max] : paddedRange(min, max, { isLog, fromZero }),
+      },
     },
     axes: axesOf(options, colours),
     series: [
       {},
       ...lines.map((line, index) => {
         const colour = colours[line.look] ?? '';
-        const series = isStacked ? areaOf(line, colour, colours['surface'] ?? '') : seriesOf(line, colour);
+        const series = isStacked
+          ? areaOf(line, colour, colours['surface'] ?? '')
+          : seriesOf(line, colour);
         return { ...series, show: !hidden.has(index) };
       }),
     ],
@@ -56,7 +73,11 @@ export function drawingOptions(options: PlotOptions, { isLog, hidden, width, sho
 }
 
 function axesOf({ format, height }: PlotOptions, colours: Record<string, string>): uPlot.Axis[] {
-  const axis = { stroke: colours['axis'] ?? '', ticks: { show: false }, font: '11px system-ui, sans-serif' };
+  const axis = {
+    stroke: colours['axis'] ?? '',
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  };
   return [
     {
       ...axis,
@@ -76,7 +97,10 @@ function axesOf({ format, height }: PlotOptions, colours: Record<string, string>
   ];
 }
 
-function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: string): uPlot.Series {
+function seriesOf(
+  { label, width = 1.5, values, dash, isFilled }: Line,
+  stroke: string,
+): uPlot.Series {
   return {
     label,
     stroke,
@@ -90,5 +114,13 @@ function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: 
 
 /** An area down to zero: those drawn later cover its lower part. */
 function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Series {
-  return { label, stroke: edge, width: 1, fill, fillTo: 0, spanGaps: true, points: { show: values.length === 1 } };
+  return {
+    label,
+    stroke: edge,
+    width: 1,
+    fill,
+    fillTo: 0,
+    spanGaps: true,
+    points: { show: values.length === 1 },
+  };
 }

@@ -3,7 +3,10 @@ import { h, on, replace } from '../parts/element.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { PlotOptions } from './lines.ts';
 
-/** A plot's values as a table, for readers who cannot see it, and for a file; and the plot as a picture. */
+/**
+ * A plot's values as a table, for readers who cannot see it, and for a file; and the plot as a
+ * picture.
+ */
 
 /** Rows at first; the reader may ask for more. */
 const ROWS = 20;
@@ -20,15 +23,32 @@ export function plotExports(canvas: HTMLElement, shown: () => PlotOptions): Expo
 }
 
 /** For any drawing, given the table of its values, which is made when it is unfolded. */
-export function drawingExports(drawing: Element, label: string, values: () => HTMLElement): Exports {
+export function drawingExports(
+  drawing: Element,
+  label: string,
+  values: () => HTMLElement,
+): Exports {
   const place = h('div');
   const update = () => replace(place, fold.open && values());
-  const fold: HTMLDetailsElement = on(h('details.fold', h('summary', 'Values as a table'), place), 'toggle', update);
-  return { element: h('div.exports', fold, pngButton(label, () => drawing)), update };
+  const fold: HTMLDetailsElement = on(
+    h('details.fold', h('summary', 'Values as a table'), place),
+    'toggle',
+    update,
+  );
+  return {
+    element: h(
+      'div.exports',
+      fold,
+      pngButton(label, () => drawing),
+    ),
+    update,
+  };
 }
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
-  const columns = lines.map((line) => numberColumn<number>(line.label, (index) => line.values[index] ?? null, format));
+  const columns = lines.map((line) =>
+    numberColumn<number>(line.label, (index) => line.values[index] ?? null, format),
+  );
   return table<number>({
     caption: label,
     rows: [...dates.keys()].reverse(),

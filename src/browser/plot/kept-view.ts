@@ -9,7 +9,10 @@ export interface Range {
   max: number;
 }
 
-/** What a plot keeps over Back: the dates in view, which plots of a group share, hidden lines by name, and the scale. */
+/**
+ * What a plot keeps over Back: the dates in view, which plots of a group share, hidden lines by
+ * name, and the scale.
+ */
 interface KeptView {
   zoom: Kept;
   hidden: Kept;
@@ -18,14 +21,20 @@ interface KeptView {
 
 /** What is kept of a plot, under its name or that of its group. */
 export function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
-  return { zoom: keep(`zoom ${group}`), hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
+  return {
+    zoom: keep(`zoom ${group}`),
+    hidden: keep(`hidden ${keptAs}`),
+    isLog: keep(`log ${keptAs}`),
+  };
 }
 
 /** The kept zoom; null when all dates were in view, or when it shows less than a day of these. */
 export function keptRange({ zoom }: KeptView, dates: readonly string[]): Range | null {
   const { min, max } = asObject(zoom.read()) ?? {};
   if (typeof min !== 'number' || typeof max !== 'number') return null;
-  const [first = NaN, last = NaN] = [dates[0], dates.at(-1)].map((date) => Date.parse(date ?? '') / 1000);
+  const [first = NaN, last = NaN] = [dates[0], dates.at(-1)].map(
+    (date) => Date.parse(date ?? '') / 1000,
+  );
   return Math.min(max, last) - Math.max(min, first) >= DAY_SECONDS ? { min, max } : null;
 }
 

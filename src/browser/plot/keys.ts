@@ -18,7 +18,10 @@ interface Parts {
   showTip: (plot: uPlot) => void;
 }
 
-/** Says the values at the cursor after each key; Enter opens the day of the chosen line, or of the only one. */
+/**
+ * Says the values at the cursor after each key; Enter opens the day of the chosen line, or of the
+ * only one.
+ */
 export function listenToKeys(canvas: HTMLElement, { now, choice, spoken, showTip }: Parts): void {
   on(canvas, 'keydown', (event) => {
     const { plot, options, hidden } = now();
@@ -38,7 +41,10 @@ export function listenToKeys(canvas: HTMLElement, { now, choice, spoken, showTip
   on(canvas, 'pointermove', () => (choice.line = null));
 }
 
-/** Left and right move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the key has a function. */
+/**
+ * Left and right move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the
+ * key has a function.
+ */
 function handleKey(plot: uPlot, key: string): boolean {
   const at = plot.cursor.idx ?? -1;
   const last = plot.data[0].length - 1;
@@ -59,5 +65,6 @@ function handleKey(plot: uPlot, key: string): boolean {
 
 function moveTo(plot: uPlot, index: number): void {
   const x = plot.data[0][index];
-  if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, 'x'), top: plot.over.clientHeight / 2 });
+  if (x !== undefined)
+    plot.setCursor({ left: plot.valToPos(x, 'x'), top: plot.over.clientHeight / 2 });
 }

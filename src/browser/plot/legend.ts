@@ -14,9 +14,16 @@ interface Legend {
 /** The names of the lines, highest last value first; each hides and shows its own. */
 export function legend(plot: Plot, lines: readonly Line[]): Legend {
   const items = lines.map((line, place) => {
-    const attributes = { class: 'legend', 'aria-pressed': String(plot.isVisible(place)), title: `Hide or show ${line.label}` };
+    const attributes = {
+      class: 'legend',
+      'aria-pressed': String(plot.isVisible(place)),
+      title: `Hide or show ${line.label}`,
+    };
     const words = [swatch(lookOfLine(line)), h('span', line.label)];
-    return h('li', toggle(words, (isShown) => plot.setVisible(place, isShown), attributes));
+    return h(
+      'li',
+      toggle(words, (isShown) => plot.setVisible(place, isShown), attributes),
+    );
   });
   const element = h('ul.legends', { 'aria-label': 'Lines of the plot' });
   let order: number[] = [];
@@ -26,7 +33,8 @@ export function legend(plot: Plot, lines: readonly Line[]): Legend {
     order = next;
     const focused = document.activeElement;
     element.append(...order.flatMap((place) => items[place] ?? []));
-    if (focused instanceof HTMLElement && element.contains(focused)) focused.focus({ preventScroll: true });
+    if (focused instanceof HTMLElement && element.contains(focused))
+      focused.focus({ preventScroll: true });
   };
   update(lines);
   return { element, update };

@@ -38,9 +38,15 @@ export interface PlotOptions {
   fromZero?: boolean;
   /** Whether the first date is only where the curves start: no model has a day on it. */
   hasStart?: boolean;
-  /** Opens a day when the reader clicks on a curve, or chooses one with the keyboard; a benchmark has no days. */
+  /**
+   * Opens a day when the reader clicks on a curve, or chooses one with the keyboard; a benchmark
+   * has no days.
+   */
   onOpen?: (label: string, date: string) => void;
-  /** Whether the lines are areas, each on top of those after it. The values that readers read are each line's own. */
+  /**
+   * Whether the lines are areas, each on top of those after it. The values that readers read are
+   * each line's own.
+   */
   isStacked?: boolean;
 }
 
@@ -59,7 +65,10 @@ export interface BenchmarkCurve extends Pick<Performance['benchmark'], 'name'> {
   curve: readonly { date: string; value: number }[];
 }
 
-/** The benchmark, whose curve starts from 1, scaled to start with the models' value; no line without a curve. */
+/**
+ * The benchmark, whose curve starts from 1, scaled to start with the models' value; no line without
+ * a curve.
+ */
 export function benchmarkLines(
   { name, curve }: BenchmarkCurve,
   dates: readonly string[],
@@ -72,15 +81,23 @@ export function benchmarkLines(
   return [{ label, values: valuesFromStart(dates, scaled, start), look, dash, width: 2 }];
 }
 
-/** What a reader of the benchmark's curve should know: where it has no prices, and where its dividends are unknown. */
+/**
+ * What a reader of the benchmark's curve should know: where it has no prices, and where its
+ * dividends are unknown.
+ */
 export function benchmarkWords({
   name,
   days,
   incomplete,
   days_with_unknown_dividends: unknown,
-}: Pick<Performance['benchmark'], 'name' | 'days' | 'incomplete' | 'days_with_unknown_dividends'>): string {
+}: Pick<
+  Performance['benchmark'],
+  'name' | 'days' | 'incomplete' | 'days_with_unknown_dividends'
+>): string {
   const dividends = `Dividends of ${name === 'universe' ? 'the universe' : name} are unknown on ${unknown} of ${counted(days, 'date')}`;
-  return [incomplete, unknown > 0 ? dividends : null].flatMap((words) => (words === null ? [] : `${words}.`)).join(' ');
+  return [incomplete, unknown > 0 ? dividends : null]
+    .flatMap((words) => (words === null ? [] : `${words}.`))
+    .join(' ');
 }
 
 /** The name of a benchmark, as readers know it. */

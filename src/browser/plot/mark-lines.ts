@@ -7,7 +7,10 @@ const FONT = 11;
 const LINE = 14;
 const GAP = 5;
 
-/** Draws the marks of the dates in view. A label that would cover another moves down, one at the right edge to the left. */
+/**
+ * Draws the marks of the dates in view. A label that would cover another moves down, one at the
+ * right edge to the left.
+ */
 export function drawMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
   const { ctx, bbox } = plot;
   const { min = 0, max = 0 } = plot.scales['x'] ?? {};

@@ -6,7 +6,11 @@ import type { Line } from './lines.ts';
 const DISTANCE = 46;
 
 /** Draws the markers of the lines that are shown, spread over the dates in view. */
-export function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
+export function drawMarkers(
+  plot: uPlot,
+  lines: readonly Line[],
+  colours: Record<string, string>,
+): void {
   const { ctx, bbox } = plot;
   const pixel = devicePixelRatio;
   ctx.save();
@@ -22,7 +26,14 @@ export function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record
       const value = values[place];
       const second = plot.data[0][place];
       if (value == null || second === undefined) continue;
-      ctx.setTransform(pixel, 0, 0, pixel, plot.valToPos(second, 'x', true), plot.valToPos(value, 'y', true));
+      ctx.setTransform(
+        pixel,
+        0,
+        0,
+        pixel,
+        plot.valToPos(second, 'x', true),
+        plot.valToPos(value, 'y', true),
+      );
       ctx.fill(outline);
     }
   });

@@ -13,9 +13,13 @@ export interface Box {
   row?: number;
 }
 
-/** The first row in which a label covers none of those before it; the label takes its place there. */
+/**
+ * The first row in which a label covers none of those before it; the label takes its place there.
+ */
 export function freeRow(boxes: Box[], { left, right }: Box): number {
-  const covered = new Set(boxes.filter((box) => box.left < right && left < box.right).map(({ row }) => row));
+  const covered = new Set(
+    boxes.filter((box) => box.left < right && left < box.right).map(({ row }) => row),
+  );
   let row = 0;
   while (covered.has(row)) row += 1;
   boxes.push({ left, right, row });
@@ -31,15 +35,20 @@ interface Cutoff {
   knowledge_cutoff: string | null;
 }
 
-/** A mark per knowledge cutoff of these runs, by date, with their entries. None for runs without one. */
+/**
+ * A mark per knowledge cutoff of these runs, by date, with their entries. None for runs without
+ * one.
+ */
 export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
   const byDate = Map.groupBy(runs, ({ knowledge_cutoff: date }) => date ?? '');
   byDate.delete('');
-  return [...byDate].sort(([one], [other]) => (one < other ? -1 : 1)).map(([date, same]) => {
-    const names = [...new Set(same.map(({ family }) => family))].sort(byName);
-    const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-    return { date, names: names.slice(0, MAX_NAMED).join(', ') + more };
-  });
+  return [...byDate]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([date, same]) => {
+      const names = [...new Set(same.map(({ family }) => family))].sort(byName);
+      const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+      return { date, names: names.slice(0, MAX_NAMED).join(', ') + more };
+    });
 }
 
 /** The marks in words; null when there are none. */

@@ -15,7 +15,10 @@ import { stacked } from './stack.ts';
 export interface Plot {
   element: HTMLElement;
   setVisible(line: number, isVisible: boolean): void;
-  /** Which lines are hidden, and whether the scale is logarithmic, when the reader comes back to the page. */
+  /**
+   * Which lines are hidden, and whether the scale is logarithmic, when the reader comes back to the
+   * page.
+   */
   isVisible(line: number): boolean;
   isLog(): boolean;
   setLog(isLog: boolean): void;
@@ -26,7 +29,9 @@ export interface Plot {
   update(dates: readonly string[], lines: readonly Line[]): void;
 }
 
-/** A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard. */
+/**
+ * A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard.
+ */
 export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let shown = options;
   const kept = keptView(options);
@@ -46,18 +51,24 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   };
   const draw = () => {
     if (canvas.clientWidth === 0) return;
-    const range = plot === null ? keptRange(kept, shown.dates) : isWhole(plot) ? null : { ...plot.scales['x'] };
+    const range =
+      plot === null ? keptRange(kept, shown.dates) : isWhole(plot) ? null : { ...plot.scales['x'] };
     plot?.destroy();
     const drawing = drawingOptions(shown, { isLog, hidden, width: canvas.clientWidth, showTip });
     plot = new uPlot(drawing, dataOf(shown), canvas);
-    if (range?.min != null && range.max != null) plot.setScale('x', { min: range.min, max: range.max });
+    if (range?.min != null && range.max != null)
+      plot.setScale('x', { min: range.min, max: range.max });
     keepZoom(plot, kept.zoom);
   };
   const now = () => ({ plot, options: shown, hidden });
   listenToKeys(canvas, { now, choice, spoken, showTip });
   openOnClick(canvas, now);
   on(canvas, 'blur', () => (tip.hidden = true));
-  watch(canvas, { draw, signal, resize: (width) => plot?.setSize({ width, height: options.height }) });
+  watch(canvas, {
+    draw,
+    signal,
+    resize: (width) => plot?.setSize({ width, height: options.height }),
+  });
   signal.addEventListener('abort', () => plot?.destroy());
   return {
     element,
@@ -97,7 +108,11 @@ function keepZoom(plot: uPlot, zoom: Kept): void {
   plot.hooks.setScale = [keepRange];
 }
 
-function frame({ label, height, onOpen }: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
+function frame({
+  label,
+  height,
+  onOpen,
+}: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
   const canvas = h('div.canvas', {
@@ -116,13 +131,23 @@ function dataOf({ dates, lines, isStacked = false }: PlotOptions): uPlot.Aligned
   return [dates.map((date) => Date.parse(date) / 1000), ...drawn];
 }
 
-/** How far below the window a plot is drawn, in pixels, so that it is there before the reader scrolls to it. */
+/**
+ * How far below the window a plot is drawn, in pixels, so that it is there before the reader
+ * scrolls to it.
+ */
 const AHEAD = 400;
 
-/** Draws as soon as there is room in or near the window and whenever the colours change, and resizes with the canvas. */
+/**
+ * Draws as soon as there is room in or near the window and whenever the colours change, and resizes
+ * with the canvas.
+ */
 function watch(
   canvas: HTMLElement,
-  { draw, resize, signal }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
+  {
+    draw,
+    resize,
+    signal,
+  }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
 ): void {
   let drawnWidth = 0;
   let isNear = false;
@@ -139,7 +164,8 @@ function watch(
     views.disconnect();
     fit();
   };
-  const onView = (entries: IntersectionObserverEntry[]) => entries.some(({ isIntersecting }) => isIntersecting) && approach();
+  const onView = (entries: IntersectionObserverEntry[]) =>
+    entries.some(({ isIntersecting }) => isIntersecting) && approach();
   const views = new IntersectionObserver(onView, { rootMargin: `${AHEAD}px` });
   canvas.addEventListener('focus', approach, { once: true }); // the next key may read it
   sizes.observe(canvas);

@@ -40,7 +40,11 @@ interface Pointed extends Place {
 }
 
 /** Shows the values of one date, highest first; of many, those nearest to the pointer. */
-export function fillTip(tip: HTMLElement, options: PlotOptions, { plot, pointer, ...place }: Pointed): void {
+export function fillTip(
+  tip: HTMLElement,
+  options: PlotOptions,
+  { plot, pointer, ...place }: Pointed,
+): void {
   const all = rowsAt(options, place);
   const heightOf = (value: number) => plot.valToPos(value, 'y');
   const target = all.find((row) => row.place === pointer.chosen);
@@ -49,7 +53,12 @@ export function fillTip(tip: HTMLElement, options: PlotOptions, { plot, pointer,
   const { shown, more } = nearest(rows, roomFor(options.height));
   const cells = shown.map((row) => {
     const name = h('th', { scope: 'row' }, swatch(lookOfLine(row.line)), row.line.label);
-    return h('tr', { class: row.place === pointer.chosen && 'chosen' }, name, h('td', options.format(row.value)));
+    return h(
+      'tr',
+      { class: row.place === pointer.chosen && 'chosen' },
+      name,
+      h('td', options.format(row.value)),
+    );
   });
   const rest = more > 0 && h('tr', h('th', { colspan: 2 }, `and ${count(more)} more`));
   replace(tip, h('p', dateAt(options, place.index)), h('table', h('tbody', ...cells, rest)));
@@ -60,7 +69,11 @@ function dateAt({ dates, hasStart = false }: PlotOptions, index: number): string
 }
 
 /** The same in words, for screen readers; with a chosen line only its value. */
-export function spokenValues(options: PlotOptions, place: Place, chosen: number | null = null): string {
+export function spokenValues(
+  options: PlotOptions,
+  place: Place,
+  chosen: number | null = null,
+): string {
   const rows = rowsAt(options, place);
   const target = rows.findIndex((row) => row.place === chosen);
   const wanted = rows[target] === undefined ? rows : [rows[target]];
@@ -72,7 +85,8 @@ export function spokenValues(options: PlotOptions, place: Place, chosen: number 
 /** Moves the tip beside the cursor, to the side with room. */
 export function placeTip(tip: HTMLElement, x: number, width: number): void {
   const gap = 14;
-  const left = x + gap + tip.offsetWidth <= width ? x + gap : Math.max(0, x - gap - tip.offsetWidth);
+  const left =
+    x + gap + tip.offsetWidth <= width ? x + gap : Math.max(0, x - gap - tip.offsetWidth);
   tip.style.setProperty('transform', `translate(${Math.round(left)}px, 8px)`);
 }
 
@@ -90,14 +104,21 @@ export function isWhole(plot: uPlot): boolean {
   return extent === null || (extent.min <= extent.first && extent.max >= extent.last);
 }
 
-/** Zooms the plot and those of its group about the cursor, or the middle: in with a factor below 1, out with one above. */
+/**
+ * Zooms the plot and those of its group about the cursor, or the middle: in with a factor below 1,
+ * out with one above.
+ */
 export function zoom(plot: uPlot, factor: number): void {
   const extent = extentOf(plot);
   if (extent === null) return;
   const { min, max, first, last } = extent;
   const centre = plot.data[0][plot.cursor.idx ?? -1] ?? (min + max) / 2;
-  const range = { min: Math.max(first, centre - (centre - min) * factor), max: Math.min(last, centre + (max - centre) * factor) };
-  if (range.max - range.min >= DAY_SECONDS) for (const own of groupOf(plot)) own.setScale('x', range);
+  const range = {
+    min: Math.max(first, centre - (centre - min) * factor),
+    max: Math.min(last, centre + (max - centre) * factor),
+  };
+  if (range.max - range.min >= DAY_SECONDS)
+    for (const own of groupOf(plot)) own.setScale('x', range);
 }
 
 /** Shows all dates, in the plots of its group as well. */
@@ -108,7 +129,10 @@ export function showAll(plot: uPlot): void {
   }
 }
 
-/** The plots that are drawn and share the dates in view, this one among them. One that is drawn later reads the kept zoom. */
+/**
+ * The plots that are drawn and share the dates in view, this one among them. One that is drawn
+ * later reads the kept zoom.
+ */
 function groupOf(plot: uPlot): readonly uPlot[] {
   const key = plot.cursor.sync?.key;
   return key == null ? [plot] : uPlot.sync(key).plots;

@@ -28,7 +28,10 @@ export function paddedRange(
 
 const STEPS = [1, 2, 2.5, 5, 10];
 
-/** Round values inside the range, as many as fit but at least two; on a logarithmic scale the same ones serve within a decade or two. */
+/**
+ * Round values inside the range, as many as fit but at least two; on a logarithmic scale the same
+ * ones serve within a decade or two.
+ */
 export function axisSplits(low: number, high: number, height: number): number[] {
   const wanted = Math.max(2, Math.floor(height / PIXELS_PER_LABEL));
   const rough = (high - low) / wanted;
@@ -47,7 +50,10 @@ function splitsEvery(step: number, low: number, high: number): number[] {
   return splits;
 }
 
-/** `1,000.00`, `1,500.00` → `1,000`, `1,500`; but where one of them needs its cents, all keep theirs. */
+/**
+ * `1,000.00`, `1,500.00` → `1,000`, `1,500`; but where one of them needs its cents, all keep
+ * theirs.
+ */
 export function withoutEmptyCents(labels: readonly string[]): string[] {
   const areEmpty = labels.every((label) => /\.00(?!\d)/.test(label));
   return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));

@@ -44,28 +44,43 @@ export type Day = Pick<ModelReport['curve'][number], 'date' | 'growth' | 'value'
 /** As a share of the value: growth is rounded. */
 const TOLERANCE = 1e-5;
 
-/** Whether a day's value is what the start has grown to; it is not where days between them do not count. */
+/**
+ * Whether a day's value is what the start has grown to; it is not where days between them do not
+ * count.
+ */
 export function isGrown({ value, growth }: Day, start: number): boolean {
   return Math.abs(value - growth * start) <= TOLERANCE * start;
 }
 
-/** What stands over curves that show portfolio values, or what a start would have grown to where some days do not count. */
+/**
+ * What stands over curves that show portfolio values, or what a start would have grown to where
+ * some days do not count.
+ */
 export function titleOfCurves(start: number, { isValue }: { isValue: boolean }): string {
   return isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
 }
 
 /**
- * A model's days as they are drawn beside a benchmark, with a title: its values or, where days between them do not count, what its
- * value at the start would have grown to, because the benchmark does not count them either.
+ * A model's days as they are drawn beside a benchmark, with a title: its values or, where days
+ * between them do not count, what its value at the start would have grown to, because the benchmark
+ * does not count them either.
  */
-export function daysBesideBenchmark<Own extends Day>(curve: readonly Own[], start: number): { title: string; days: readonly Own[] } {
+export function daysBesideBenchmark<Own extends Day>(
+  curve: readonly Own[],
+  start: number,
+): { title: string; days: readonly Own[] } {
   const isValue = curve.every((day) => isGrown(day, start));
   const days = isValue ? curve : curve.map((day) => ({ ...day, value: day.growth * start }));
   return { title: titleOfCurves(start, { isValue }), days };
 }
 
-/** The places of the lines from the highest last value to the lowest; those without any value come last. */
+/**
+ * The places of the lines from the highest last value to the lowest; those without any value come
+ * last.
+ */
 export function rankOrder(lines: readonly { values: readonly (number | null)[] }[]): number[] {
   const last = lines.map(({ values }) => values.findLast((value) => value !== null) ?? -Infinity);
-  return [...lines.keys()].sort((one, other) => (last[other] ?? 0) - (last[one] ?? 0) || one - other);
+  return [...lines.keys()].sort(
+    (one, other) => (last[other] ?? 0) - (last[one] ?? 0) || one - other,
+  );
 }

@@ -1,7 +1,10 @@
 /** A cell, quoted or not, and what ends it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/y;
 
-/** The rows of CSV as this server sends it (RFC 4180), after its header; each has its cells by the names of their columns. */
+/**
+ * The rows of CSV as this server sends it (RFC 4180), after its header; each has its cells by the
+ * names of their columns.
+ */
 export function csvRows(text: string): Record<string, string>[] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -15,5 +18,7 @@ export function csvRows(text: string): Record<string, string>[] {
     row = [];
   }
   const [columns = [], ...cells] = rows;
-  return cells.map((own) => Object.fromEntries(columns.map((column, place) => [column, own[place] ?? ''])));
+  return cells.map((own) =>
+    Object.fromEntries(columns.map((column, place) => [column, own[place] ?? ''])),
+  );
 }

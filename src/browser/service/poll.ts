@@ -1,10 +1,15 @@
 import { isFixed, viewedFile } from '../parts/viewed.ts';
 
-/** The wait while things change; while nothing does, or requests fail, it doubles up to the longest. */
+/**
+ * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
+ */
 const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
-/** Calls back after a time in milliseconds; the function returned prevents that. Tests have one whose time they set. */
+/**
+ * Calls back after a time in milliseconds; the function returned prevents that. Tests have one
+ * whose time they set.
+ */
 type After = (ms: number, call: () => void) => () => void;
 
 const afterTime: After = (ms, call) => {
@@ -16,12 +21,16 @@ const afterTime: After = (ms, call) => {
 const WAKING = ['visibilitychange', 'pollsoon'] as const;
 
 /**
- * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon,
- * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once, and so it is
- * when `pollSoon` was called while it was being done. In a view of a file that cannot change, the work ends when it has
- * succeeded once.
+ * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it
+ * is repeated soon, otherwise less and less often. In a hidden tab it pauses; once the tab is
+ * visible, the work is repeated at once, and so it is when `pollSoon` was called while it was being
+ * done. In a view of a file that cannot change, the work ends when it has succeeded once.
  */
-export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after = afterTime): Promise<void> {
+export async function poll(
+  work: () => Promise<'moving' | 'still'>,
+  signal: AbortSignal,
+  after = afterTime,
+): Promise<void> {
   // A view changes only where a service runs on its file, and no model works for it.
   const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
   let delay = shortest;
@@ -42,7 +51,8 @@ function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = ms === Infinity ? () => {} : after(ms, resolve);
-  for (const name of WAKING) document.addEventListener(name, () => resolve(), { signal: over.signal });
+  for (const name of WAKING)
+    document.addEventListener(name, () => resolve(), { signal: over.signal });
   signal.addEventListener('abort', () => resolve(), { signal: over.signal });
   return promise.finally(() => {
     cancel();

@@ -29,8 +29,14 @@ interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Sends a request with the access token; if the server requires another one, asks the reader for it. */
-export async function send(url: string, { method = 'GET', body, headers, signal }: RequestOptions): Promise<Response> {
+/**
+ * Sends a request with the access token; if the server requires another one, asks the reader for
+ * it.
+ */
+export async function send(
+  url: string,
+  { method = 'GET', body, headers, signal }: RequestOptions,
+): Promise<Response> {
   for (;;) {
     const token = accessToken();
     const response = await fetch(url, {
@@ -62,7 +68,10 @@ async function requestText(url: string, options: RequestOptions): Promise<string
   }
   document.dispatchEvent(new Event(SERVER_RESPONDS));
   const { ok, status } = response;
-  if (!ok) throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, { cause: status });
+  if (!ok)
+    throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, {
+      cause: status,
+    });
   return text;
 }
 
@@ -109,19 +118,31 @@ export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }
 
-/** The figures of all models over all dates, or of those that the filters choose: by name, or as a query. */
-export function getPerformance(filters: Record<string, string> | string, signal: AbortSignal): Promise<Performance> {
+/**
+ * The figures of all models over all dates, or of those that the filters choose: by name, or as a
+ * query.
+ */
+export function getPerformance(
+  filters: Record<string, string> | string,
+  signal: AbortSignal,
+): Promise<Performance> {
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
 }
 
 /** The orders, splits and dividends of the models and dates that the filters choose, by date. */
-export async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
+export async function getTrades(
+  filters: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Trade[]> {
   const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
   return tradesIn(await requestText(`/performance?${query}`, { signal }));
 }
 
 /** What a model held at the close of each of its days. */
-export function getHoldings(filters: Record<string, string>, signal: AbortSignal): Promise<Holdings> {
+export function getHoldings(
+  filters: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Holdings> {
   return request(`/holdings?${new URLSearchParams(filters)}`, { signal });
 }
 
@@ -131,12 +152,20 @@ export function getComparison(query: string, signal: AbortSignal): Promise<Compa
 }
 
 /** The records of one model-day; none before it is committed. */
-export function getDayResults(model: string, date: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {
+export function getDayResults(
+  model: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<{ results: ResultsRecord[] }> {
   return request(`/results?${new URLSearchParams({ model, date })}`, { signal });
 }
 
 /** The session of a model-day with its whole conversation. */
-export async function getSession(model: string, date: string, signal: AbortSignal): Promise<Session | null> {
+export async function getSession(
+  model: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<Session | null> {
   const query = new URLSearchParams({ model, date, include_full_conversation: 'true' });
   const found = await requestIfFound<{ sessions: Session[] }>(`/reasoning?${query}`, { signal });
   return found?.sessions.at(-1) ?? null;

@@ -11,7 +11,9 @@ import type { searchResponse } from '../../handlers/search.ts';
 import type { statusResponse } from '../../handlers/status.ts';
 import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts';
 
-/** The types of responses, from the schemas that the server is tested against. Nothing here runs. */
+/**
+ * The types of responses, from the schemas that the server is tested against. Nothing here runs.
+ */
 
 export type Status = v.InferOutput<typeof statusResponse>;
 export type JobEntry = Status['entries'][number];

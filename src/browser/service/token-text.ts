@@ -5,7 +5,10 @@ const OFTEN_REPLACED: readonly [signs: RegExp, name: string][] = [
   [/\s/, 'a blank'],
 ];
 
-/** Why a text cannot be an access token, for its reader; empty if it can. A header carries visible ASCII characters only. */
+/**
+ * Why a text cannot be an access token, for its reader; empty if it can. A header carries visible
+ * ASCII characters only.
+ */
 export function tokenProblem(text: string): string {
   const [wrong] = /[^!-~]/u.exec(text) ?? [];
   if (wrong === undefined) return '';

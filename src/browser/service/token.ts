@@ -7,7 +7,10 @@ const STORED_AS = 'access-token';
 
 let known: string | null | undefined;
 
-/** The token that the reader gave in this tab; null if they gave none, or one that no request can carry. */
+/**
+ * The token that the reader gave in this tab; null if they gave none, or one that no request can
+ * carry.
+ */
 export function accessToken(): string | null {
   known ??= sessionStorage.getItem(STORED_AS);
   return known === null || tokenProblem(known) !== '' ? null : known;
@@ -15,7 +18,10 @@ export function accessToken(): string | null {
 
 let asking: Promise<void> | null = null;
 
-/** Asks the reader for an access token and keeps it. All requests that wait for one share the same question. */
+/**
+ * Asks the reader for an access token and keeps it. All requests that wait for one share the same
+ * question.
+ */
 export function askForToken(reason: string): Promise<void> {
   return (asking ??= openQuestion(reason).finally(() => (asking = null)));
 }
@@ -23,7 +29,13 @@ export function askForToken(reason: string): Promise<void> {
 function openQuestion(reason: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const id = newId();
-  const kind = { type: 'password', name: 'token', required: true, autocomplete: 'off', spellcheck: 'false' };
+  const kind = {
+    type: 'password',
+    name: 'token',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  };
   const input = h('input', { ...kind, 'aria-describedby': id });
   const form = h(
     'form',

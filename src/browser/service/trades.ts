@@ -17,13 +17,15 @@ export interface Trade {
 
 /** The trades in a table of actions, in its order. */
 export function tradesIn(csv: string): Trade[] {
-  return csvRows(csv).map(({ date = '', side = '', symbol = '', amount, price, cash, cash_change: cashChange }) => ({
-    date,
-    side,
-    symbol,
-    amount: Number(amount),
-    price: price === undefined || price === '' ? null : Number(price),
-    cash: Number(cash),
-    cashChange: Number(cashChange),
-  }));
+  return csvRows(csv).map(
+    ({ date = '', side = '', symbol = '', amount, price, cash, cash_change: cashChange }) => ({
+      date,
+      side,
+      symbol,
+      amount: Number(amount),
+      price: price === undefined || price === '' ? null : Number(price),
+      cash: Number(cash),
+      cashChange: Number(cashChange),
+    }),
+  );
 }

@@ -1,4 +1,7 @@
-/** The tables of the first release: jobs, trading sessions, positions and prices. Released: never edit it. */
+/**
+ * The tables of the first release: jobs, trading sessions, positions and prices. Released: never
+ * edit it.
+ */
 export const sql = `
   CREATE TABLE jobs (
     job_id TEXT PRIMARY KEY,

@@ -1,4 +1,7 @@
-/** Tokens and costs of a model-day; how far the splits of a symbol are known. Released: never edit it. */
+/**
+ * Tokens and costs of a model-day; how far the splits of a symbol are known. Released: never edit
+ * it.
+ */
 export const sql = `
   -- What a model-day took, over all attempts of its job. Tokens are null where the provider does not say, the cost is null
   -- where the configuration has no prices.

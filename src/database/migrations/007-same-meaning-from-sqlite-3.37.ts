@@ -1,8 +1,10 @@
 /**
- * Two expressions that mean the same in every SQLite from 3.37 on: before 3.42 `json_valid(NULL)` is 0, and `unixepoch` has
- * no 'subsec'. Neither rewrite changes what is stored, so the schema's text is edited in place, the procedure that SQLite
- * documents for that case (https://sqlite.org/lang_altertable.html#otheralter): however large the logs are, they are
- * neither read nor copied. Durations that an older SQLite stored as NULL are computed again. Released: never edit it.
+ * Two expressions that mean the same in every SQLite from 3.37 on: before 3.42 `json_valid(NULL)`
+ * is 0, and `unixepoch` has no 'subsec'. Neither rewrite changes what is stored, so the schema's
+ * text is edited in place, the procedure that SQLite documents for that case
+ * (https://sqlite.org/lang_altertable.html#otheralter): however large the logs are, they are
+ * neither read nor copied. Durations that an older SQLite stored as NULL are computed again.
+ * Released: never edit it.
  */
 export const sql = `
   PRAGMA writable_schema = ON;

@@ -1,6 +1,6 @@
 /**
- * Numbers the commits, so that a long answer that is read page by page shows the model-days as they were when it began,
- * whatever is committed or replaced meanwhile. Released: never edit it.
+ * Numbers the commits, so that a long answer that is read page by page shows the model-days as they
+ * were when it began, whatever is committed or replaced meanwhile. Released: never edit it.
  */
 export const sql = `
   -- Of a session that is or was active: the numbers of the changes that made it so and that ended it. At change N those

@@ -1,5 +1,6 @@
 /**
- * What every committed session was computed from; of older ones that is worked out. Released: never edit it.
+ * What every committed session was computed from; of older ones that is worked out. Released: never
+ * edit it.
  */
 export const sql = `
   -- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date. Null

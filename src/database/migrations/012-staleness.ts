@@ -1,4 +1,7 @@
-/** Whether what a session was computed from differs from what is stored now, kept by triggers. Released: never edit it. */
+/**
+ * Whether what a session was computed from differs from what is stored now, kept by triggers.
+ * Released: never edit it.
+ */
 export const sql = `
   ALTER TABLE trading_sessions ADD COLUMN start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1));
 

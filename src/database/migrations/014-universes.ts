@@ -1,7 +1,8 @@
 /**
- * The name of a job's universe; and bars of the source `disguise` are adjusted for splits. That column is virtual, so nothing
- * stored changes, and the schema's text is edited in place (https://sqlite.org/lang_altertable.html#otheralter): the prices
- * are neither read nor copied. Released: never edit it.
+ * The name of a job's universe; and bars of the source `disguise` are adjusted for splits. That
+ * column is virtual, so nothing stored changes, and the schema's text is edited in place
+ * (https://sqlite.org/lang_altertable.html#otheralter): the prices are neither read nor copied.
+ * Released: never edit it.
  */
 export const sql = `
   ALTER TABLE jobs ADD COLUMN universe TEXT;

@@ -1,7 +1,8 @@
 /**
- * Dividends: as sources tell them, and as sessions paid them. Only new words and a looser bound enter what is stored already
- * (a dividend below 1/20000 dollar has the price 0), so the text of the positions is edited in place
- * (https://sqlite.org/lang_altertable.html#otheralter): the ledger is neither read nor copied. Released: never edit it.
+ * Dividends: as sources tell them, and as sessions paid them. Only new words and a looser bound
+ * enter what is stored already (a dividend below 1/20000 dollar has the price 0), so the text of
+ * the positions is edited in place (https://sqlite.org/lang_altertable.html#otheralter): the ledger
+ * is neither read nor copied. Released: never edit it.
  */
 export const sql = `
   ALTER TABLE trading_sessions ADD COLUMN pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1));

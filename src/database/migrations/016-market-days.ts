@@ -1,5 +1,6 @@
 /**
- * A provider of whole days: which days it returned, and for which spans it named the splits. Released: never edit it.
+ * A provider of whole days: which days it returned, and for which spans it named the splits.
+ * Released: never edit it.
  */
 export const sql = `
   -- The days of the whole market that a provider returned with bars, and when it last did.

@@ -1,6 +1,6 @@
 /**
- * What the feed of decisions and the search need. The index of words starts empty: a search fills it, step by step, so that
- * no start waits for the logs. Released: never edit it.
+ * What the feed of decisions and the search need. The index of words starts empty: a search fills
+ * it, step by step, so that no start waits for the logs. Released: never edit it.
  */
 export const sql = `
   CREATE INDEX failed_model_days ON job_details (date, model, job_id) WHERE status = 'failed';

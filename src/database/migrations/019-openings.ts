@@ -1,8 +1,9 @@
 /**
- * Files that hold one job: the closing states with which its chains began, without the jobs that made them, and a manifest. And
- * the deployment mode of each job. Only a new word, a column that may be null and constraints that every stored row fulfils
- * enter the text of trading_sessions, so it is edited in place (https://sqlite.org/lang_altertable.html#otheralter): the ledger
- * is neither read nor copied. Released: never edit it.
+ * Files that hold one job: the closing states with which its chains began, without the jobs that
+ * made them, and a manifest. And the deployment mode of each job. Only a new word, a column that
+ * may be null and constraints that every stored row fulfils enter the text of trading_sessions, so
+ * it is edited in place (https://sqlite.org/lang_altertable.html#otheralter): the ledger is neither
+ * read nor copied. Released: never edit it.
  */
 export const sql = `
   ALTER TABLE jobs ADD COLUMN deployment_mode TEXT CHECK (deployment_mode IN ('DEV', 'PROD'));

@@ -1,7 +1,8 @@
 /**
- * The version of the words that a committed session's model read, so that every later program can replay it, and digests of
- * what was committed. Sessions from before have neither: the words were not counted then, and what would be digested now need
- * not be what was committed. Released: never edit it.
+ * The version of the words that a committed session's model read, so that every later program can
+ * replay it, and digests of what was committed. Sessions from before have neither: the words were
+ * not counted then, and what would be digested now need not be what was committed. Released: never
+ * edit it.
  */
 export const sql = `
   ALTER TABLE trading_sessions ADD COLUMN wording INTEGER CHECK (wording >= 1);

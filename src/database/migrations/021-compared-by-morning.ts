@@ -1,6 +1,7 @@
 /**
- * A split or a dividend is compared with the sessions that held its symbol over its date, which are found from morning to morning
- * without reading the others of that symbol; a session that is committed is compared by itself. Released: never edit it.
+ * A split or a dividend is compared with the sessions that held its symbol over its date, which are
+ * found from morning to morning without reading the others of that symbol; a session that is
+ * committed is compared by itself. Released: never edit it.
  */
 export const sql = `
   DROP VIEW written_splits;

@@ -1,7 +1,9 @@
 /**
- * Bars of the sources `file-split-adjusted` and `file-total-return` are adjusted for splits: a file that says so by itself, or of
- * which a person says so. That column is virtual, so nothing stored changes, and the schema's text is edited in place
- * (https://sqlite.org/lang_altertable.html#otheralter): the prices are neither read nor copied. Released: never edit it.
+ * Bars of the sources `file-split-adjusted` and `file-total-return` are adjusted for splits: a file
+ * that says so by itself, or of which a person says so. That column is virtual, so nothing stored
+ * changes, and the schema's text is edited in place
+ * (https://sqlite.org/lang_altertable.html#otheralter): the prices are neither read nor copied.
+ * Released: never edit it.
  */
 export const sql = `
   PRAGMA writable_schema = ON;

@@ -1,7 +1,9 @@
 /**
- * Prices are at least 0.0001 dollar, the unit of money: a smaller one was rounded to 0, by which orders divided. What other
- * programs have stored below it becomes unknown, and stays in the revision log. The checks are edited in place
- * (https://sqlite.org/lang_altertable.html#otheralter), so that prices are not copied. Released: never edit it.
+ * Prices are at least 0.0001 dollar, the unit of money: a smaller one was rounded to 0, by which
+ * orders divided. What other programs have stored below it becomes unknown, and stays in the
+ * revision log. The checks are edited in place
+ * (https://sqlite.org/lang_altertable.html#otheralter), so that prices are not copied. Released:
+ * never edit it.
  */
 export const sql = `
   DELETE FROM price_data WHERE open < 0.0001;

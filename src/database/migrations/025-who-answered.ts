@@ -1,4 +1,7 @@
-/** Who answered, and what a provider refused of what the service adds to requests. Released: never edit it. */
+/**
+ * Who answered, and what a provider refused of what the service adds to requests. Released: never
+ * edit it.
+ */
 export const sql = `
   -- Of an assistant's message: what its provider said of itself, as JSON.
   ALTER TABLE reasoning_logs ADD COLUMN served TEXT CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served)));

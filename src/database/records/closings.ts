@@ -39,9 +39,13 @@ const CLOSINGS = query(
 /** The closings of some committed sessions, in their order; of at most `CLOSINGS_PER_STEP`. */
 export function closingsOf(database: Database, sessionIds: readonly number[]): Closing[] {
   const closings: Closing[] = [];
-  for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(database, JSON.stringify(sessionIds))) {
+  for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(
+    database,
+    JSON.stringify(sessionIds),
+  )) {
     let closing = closings.at(-1);
-    if (closing?.sessionId !== sessionId) closings.push((closing = { sessionId, date, cash, value, holdings: [] }));
+    if (closing?.sessionId !== sessionId)
+      closings.push((closing = { sessionId, date, cash, value, holdings: [] }));
     if (symbol !== null && quantity !== null) closing.holdings.push({ symbol, quantity, price });
   }
   return closings;

@@ -3,7 +3,10 @@ import { type Window, boundsOf } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 
-/** What a decision can be: an executed order, a refused one, a model-day that failed, and one without a trade. */
+/**
+ * What a decision can be: an executed order, a refused one, a model-day that failed, and one
+ * without a trade.
+ */
 export const decisionKinds = ['trade', 'refusal', 'failure', 'no_trade'] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
@@ -15,14 +18,20 @@ export interface DecisionFilters extends Window {
   kind?: DecisionKind | undefined;
 }
 
-/** Model-days that one statement returns. It looks at those of one date at most: some microseconds for each. */
+/**
+ * Model-days that one statement returns. It looks at those of one date at most: some microseconds
+ * for each.
+ */
 const MODEL_DAYS_PER_STEP = 200;
 
 const LATEST_SESSION = query(
   'SELECT max(date) FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date < ?',
   [orNull(text)],
 );
-const LATEST_FAILURE = query(`SELECT max(date) FROM job_details WHERE status = 'failed' AND date < ?`, [orNull(text)]);
+const LATEST_FAILURE = query(
+  `SELECT max(date) FROM job_details WHERE status = 'failed' AND date < ?`,
+  [orNull(text)],
+);
 /** A model-day that traded a symbol has the price that it used. */
 const LATEST_USE = query(
   'SELECT max(date) FROM session_prices INDEXED BY session_prices_by_bar WHERE symbol = ? AND date < ?',
@@ -31,19 +40,24 @@ const LATEST_USE = query(
 const JOB_DATES = query('SELECT start_date, end_date FROM jobs WHERE job_id = ?', [text, text]);
 
 /** What is asked of each model-day: only what the filters want, because each look takes time. */
-const has = (kind: DecisionKind, rows: string) => `((?5 IS NULL OR ?5 = '${kind}') AND EXISTS (SELECT 1 FROM ${rows}))`;
+const has = (kind: DecisionKind, rows: string) =>
+  `((?5 IS NULL OR ?5 = '${kind}') AND EXISTS (SELECT 1 FROM ${rows}))`;
 const TRADE = has(
   'trade',
   `positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell') AND (?4 IS NULL OR symbol = ?4)`,
 );
-const REFUSAL = has('refusal', `tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell') AND refused > 0`);
+const REFUSAL = has(
+  'refusal',
+  `tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell') AND refused > 0`,
+);
 /** The last record of a model-day, and only of one without a trade. */
 const NO_TRADE = `((?5 IS NULL OR ?5 = 'no_trade') AND ?4 IS NULL AND 'no_trade' = (
   SELECT action_type FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1))`;
 
 /**
- * The model-days of a date that may have a decision which the filters want: the active session, or no session and the error of
- * a failure. A failed model-day counts as long as no job has completed it.
+ * The model-days of a date that may have a decision which the filters want: the active session, or
+ * no session and the error of a failure. A failed model-day counts as long as no job has completed
+ * it.
  */
 const modelDays = (sessions: string, failures: string) =>
   query(
@@ -79,14 +93,20 @@ const OF_MODELS = modelDays(
 /** A model-day in the feed. */
 export type DecisionDay = RowOf<typeof OF_ALL> & { date: CalendarDate };
 
-/** Where a model-day is in the feed: newest date first, then by model; failures in several jobs by job. */
+/**
+ * Where a model-day is in the feed: newest date first, then by model; failures in several jobs by
+ * job.
+ */
 export interface DayPlace {
   date: CalendarDate;
   model: string;
   jobId: string;
 }
 
-/** The model-days after a place that may have a decision which the filters want, in batches, some of them empty. */
+/**
+ * The model-days after a place that may have a decision which the filters want, in batches, some of
+ * them empty.
+ */
 export function* decisionDays(
   database: Database,
   filters: DecisionFilters,
@@ -98,7 +118,8 @@ export function* decisionDays(
   const wanted = JSON.stringify(models ?? []);
   const modelDaysOn = models === undefined ? OF_ALL : OF_MODELS;
   const { before, kindOn } = datesOf(database, symbol, kind);
-  let date: CalendarDate | null = after !== null && after.date <= end ? after.date : before(`${end}~`);
+  let date: CalendarDate | null =
+    after !== null && after.date <= end ? after.date : before(`${end}~`);
   let [model, job] = after !== null && after.date === date ? [after.model, after.jobId] : ['', ''];
   while (date !== null && date >= start) {
     const day = date;
@@ -113,14 +134,19 @@ export function* decisionDays(
 interface Dates {
   /** The latest date before another that may have a decision which the filters want. */
   before(later: string): CalendarDate | null;
-  /** The kind to look for on a date: where no model used the symbol, only refused orders can name it. */
+  /**
+   * The kind to look for on a date: where no model used the symbol, only refused orders can name
+   * it.
+   */
   kindOn(date: CalendarDate): DecisionKind | null;
 }
 
 /** The dates to look at, in descending order. */
 function datesOf(database: Database, symbol: string | null, kind: DecisionKind | null): Dates {
-  if (kind === 'failure') return { before: (later) => failureBefore(database, later), kindOn: () => kind };
-  if (symbol === null || kind === 'refusal') return { before: (later) => dateBefore(database, later), kindOn: () => kind };
+  if (kind === 'failure')
+    return { before: (later) => failureBefore(database, later), kindOn: () => kind };
+  if (symbol === null || kind === 'refusal')
+    return { before: (later) => dateBefore(database, later), kindOn: () => kind };
   const useBefore = (later: string) => LATEST_USE.one(database, symbol, later)[0];
   if (kind === 'trade') return { before: useBefore, kindOn: () => kind };
   let used: CalendarDate | null = '~'; // the latest use that is not after the date

@@ -2,7 +2,12 @@ import { toDollars } from '../../money.ts';
 import { cutText } from '../../text.ts';
 import type { Database } from '../database.ts';
 import { integer, orNull, query, text } from '../rows.ts';
-import { type DecisionDay, type DecisionFilters, type DecisionKind, decisionDays } from './decision-days.ts';
+import {
+  type DecisionDay,
+  type DecisionFilters,
+  type DecisionKind,
+  decisionDays,
+} from './decision-days.ts';
 import { type DecisionPlace, type OrderPlace, idOf, isActive } from './decision-place.ts';
 import { type Order, type Side, mayOrder, ordersOf } from './orders.ts';
 
@@ -32,12 +37,26 @@ export interface Decision {
 type Day = Pick<DecisionDay, 'date' | 'model' | 'jobId'>;
 
 /**
- * The decisions after a place, newest date first, then by model, and within a model-day the last first. Of each model-day its
- * active session counts; a failure counts until a job completes that model-day. Null between steps, where other work may run.
+ * The decisions after a place, newest date first, then by model, and within a model-day the last
+ * first. Of each model-day its active session counts; a failure counts until a job completes that
+ * model-day. Null between steps, where other work may run.
  */
-export function* decisions(database: Database, filters: DecisionFilters, after: DecisionPlace | null): Generator<Decision | null> {
-  if (after !== null && after.sessionId !== null && after.order !== null && isActive(database, after.sessionId))
-    yield* ordersOfDay(database, { day: after, sessionId: after.sessionId, from: after.order }, filters);
+export function* decisions(
+  database: Database,
+  filters: DecisionFilters,
+  after: DecisionPlace | null,
+): Generator<Decision | null> {
+  if (
+    after !== null &&
+    after.sessionId !== null &&
+    after.order !== null &&
+    isActive(database, after.sessionId)
+  )
+    yield* ordersOfDay(
+      database,
+      { day: after, sessionId: after.sessionId, from: after.order },
+      filters,
+    );
   for (const days of decisionDays(database, filters, after)) {
     yield null;
     for (const day of days) {
@@ -62,10 +81,12 @@ function* ordersOfDay(
   filters: DecisionFilters,
 ): Generator<Decision | null, void> {
   if (filters.kind === 'no_trade') return;
-  if (filters.symbol !== undefined && !mayOrder(database, sessionId, filters.symbol)) return yield null;
+  if (filters.symbol !== undefined && !mayOrder(database, sessionId, filters.symbol))
+    return yield null;
   for (const order of ordersOf(database, sessionId, from)) {
     if (order === null) yield null;
-    else if (isWanted(filters, kindOf(order), order.symbol)) yield decisionOf(database, { day, sessionId, order });
+    else if (isWanted(filters, kindOf(order), order.symbol))
+      yield decisionOf(database, { day, sessionId, order });
   }
 }
 
@@ -73,7 +94,10 @@ function kindOf({ refusal }: Order): 'trade' | 'refusal' {
   return refusal === null ? 'trade' : 'refusal';
 }
 
-function decisionOf(database: Database, { day, sessionId, order }: { day: Day; sessionId: number; order: Order }): Decision {
+function decisionOf(
+  database: Database,
+  { day, sessionId, order }: { day: Day; sessionId: number; order: Order },
+): Decision {
   const { side, symbol, amount, price, refusal, timestamp, messageIndex, place } = order;
   return {
     ...headOf(day, kindOf(order), { sessionId, order: place }),
@@ -88,8 +112,19 @@ function decisionOf(database: Database, { day, sessionId, order }: { day: Day; s
   };
 }
 
-function headOf({ date, model, jobId }: Day, kind: DecisionKind, at: Pick<DecisionPlace, 'sessionId' | 'order'>) {
-  return { id: idOf({ date, model, jobId, ...at }), kind, model, date, job_id: jobId, session_id: at.sessionId };
+function headOf(
+  { date, model, jobId }: Day,
+  kind: DecisionKind,
+  at: Pick<DecisionPlace, 'sessionId' | 'order'>,
+) {
+  return {
+    id: idOf({ date, model, jobId, ...at }),
+    kind,
+    model,
+    date,
+    job_id: jobId,
+    session_id: at.sessionId,
+  };
 }
 
 const NO_ORDER = { symbol: null, side: null, amount: null, price: null };
@@ -98,7 +133,14 @@ const NO_ORDER = { symbol: null, side: null, amount: null, price: null };
 function quietDay(database: Database, day: DecisionDay, sessionId: number): Decision {
   const [reason, messageIndex] = lastWords(database, sessionId);
   const head = headOf(day, 'no_trade', { sessionId, order: null });
-  return { ...head, timestamp: day.completedAt ?? '', ...NO_ORDER, reason, detail: null, message_index: messageIndex };
+  return {
+    ...head,
+    timestamp: day.completedAt ?? '',
+    ...NO_ORDER,
+    reason,
+    detail: null,
+    message_index: messageIndex,
+  };
 }
 
 const FAILED_SESSION = query(
@@ -106,7 +148,10 @@ const FAILED_SESSION = query(
   [orNull(integer)],
 );
 
-/** A failed model-day, with the last words that the model had. It may have failed before its session began. */
+/**
+ * A failed model-day, with the last words that the model had. It may have failed before its session
+ * began.
+ */
 function failure(database: Database, day: DecisionDay): Decision {
   const { jobId, date, model, completedAt, error } = day;
   const [sessionId] = FAILED_SESSION.one(database, jobId, date, model);
@@ -123,7 +168,8 @@ function failure(database: Database, day: DecisionDay): Decision {
 }
 
 const SPACE = `' ' || char(9, 10, 13)`;
-const SAID = (column: string) => `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
+const SAID = (column: string) =>
+  `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
 /** Where a message has no text, its thoughts. */
 const WORDS = query(
   `SELECT iif(${SAID('content')} <> '', ${SAID('content')}, ${SAID('summary')}) AS words, message_index FROM reasoning_logs
@@ -132,10 +178,17 @@ const WORDS = query(
    ORDER BY message_index DESC LIMIT 1`,
   [text, integer],
 );
-const LENGTH = query('SELECT coalesce(max(message_index), -1) + 1 FROM reasoning_logs WHERE session_id = ?', [integer]);
+const LENGTH = query(
+  'SELECT coalesce(max(message_index), -1) + 1 FROM reasoning_logs WHERE session_id = ?',
+  [integer],
+);
 
 /** What the model said shortly before a message, and in which; nulls where it said nothing. */
-function wordsBefore(database: Database, sessionId: number, messageIndex: number): [words: string, index: number] | [null, null] {
+function wordsBefore(
+  database: Database,
+  sessionId: number,
+  messageIndex: number,
+): [words: string, index: number] | [null, null] {
   const [words, index] = WORDS.get(database, sessionId, messageIndex) ?? [null, null];
   return words === null ? [null, null] : [cutText(words, MAX_WORDS_LENGTH), index];
 }

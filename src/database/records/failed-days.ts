@@ -20,7 +20,10 @@ const FAILED = query(
 /** Calendar days that one statement reads: it visits every model-day of the job in them. */
 const DAYS_PER_STEP = 30;
 
-/** The dates on which a model-day that matches the filters failed in some job, by model; another job may have completed it. */
+/**
+ * The dates on which a model-day that matches the filters failed in some job, by model; another job
+ * may have completed it.
+ */
 export function* failedModelDays(
   database: Database,
   { jobId, model, ...window }: SessionFilters,
@@ -29,7 +32,13 @@ export function* failedModelDays(
   for (const [job, first, last] of JOBS.all(database, jobId ?? null, ...boundsOf(window))) {
     for (let start = first; start <= last; start = addDays(start, DAYS_PER_STEP)) {
       const end = addDays(start, DAYS_PER_STEP - 1);
-      for (const [name, date] of FAILED.all(database, job, start, end < last ? end : last, model ?? null)) {
+      for (const [name, date] of FAILED.all(
+        database,
+        job,
+        start,
+        end < last ? end : last,
+        model ?? null,
+      )) {
         const dates = failed.get(name) ?? new Set();
         failed.set(name, dates.add(date));
       }

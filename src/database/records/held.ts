@@ -23,10 +23,18 @@ const NEXT_SYMBOL = query(
 
 /** Every symbol that a committed session held in its morning, by name. */
 export function* heldSymbols(database: Database): Generator<HeldSymbol> {
-  for (let held = NEXT_SYMBOL.get(database, ''); held !== undefined; held = NEXT_SYMBOL.get(database, held.symbol)) yield held;
+  for (
+    let held = NEXT_SYMBOL.get(database, '');
+    held !== undefined;
+    held = NEXT_SYMBOL.get(database, held.symbol)
+  )
+    yield held;
 }
 
-/** The plus sign keeps a session's rows together: a look-up for each of its symbols would take longer than reading them all. */
+/**
+ * The plus sign keeps a session's rows together: a look-up for each of its symbols would take
+ * longer than reading them all.
+ */
 const HELD = query(
   `SELECT session_id AS sessionId, symbol, coalesce(held_since, '') AS since, used.date FROM json_each(?1) AS chosen
      CROSS JOIN session_prices AS used ON used.session_id = chosen.value
@@ -37,8 +45,9 @@ const HELD = query(
 );
 
 /**
- * Which of these symbols some committed sessions held in their mornings while no single span covered its dividends: session,
- * symbol, the date since whose close it was held, and the session's.
+ * Which of these symbols some committed sessions held in their mornings while no single span
+ * covered its dividends: session, symbol, the date since whose close it was held, and the
+ * session's.
  */
 export function heldUncovered(
   database: Database,
@@ -53,7 +62,10 @@ const PAYS_NOTHING = query(
   [flag],
 );
 
-/** Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made up. */
+/**
+ * Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made
+ * up.
+ */
 export function paysNothing(reader: Reader, symbol: string): boolean {
   return PAYS_NOTHING.one(reader, symbol)[0] === 1;
 }

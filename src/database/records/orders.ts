@@ -24,7 +24,14 @@ const CALLS = query(
 const TRADE = query(
   `SELECT action_id AS actionId, action_type AS side, symbol, amount, price_e4 AS price, created_at AS timestamp FROM positions
    WHERE session_id = ? AND action_id < ? AND action_type IN ('buy', 'sell') ORDER BY action_id DESC LIMIT 1`,
-  { actionId: integer, side: oneOf(sides), symbol: orNull(text), amount: orNull(integer), price: orNull(amount), timestamp: text },
+  {
+    actionId: integer,
+    side: oneOf(sides),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    timestamp: text,
+  },
 );
 
 type Trade = RowOf<typeof TRADE>;
@@ -38,7 +45,10 @@ const MAY_NAME = query(
   [integer],
 );
 
-/** Whether a session may have an order for a symbol: takes a tenth of the time of reading its orders. */
+/**
+ * Whether a session may have an order for a symbol: takes a tenth of the time of reading its
+ * orders.
+ */
 export function mayOrder(database: Database, sessionId: number, symbol: string): boolean {
   return MAY_NAME.has(database, sessionId, symbol);
 }
@@ -53,23 +63,48 @@ export interface Order extends Omit<Trade, 'actionId'> {
 }
 
 /**
- * The orders of a session from the last to the first, after a place: the executed ones as the ledger has them, the refused
- * ones from the log. A trade that the log does not have comes before the next one that it has. Null between steps, where other
- * work may run.
+ * The orders of a session from the last to the first, after a place: the executed ones as the
+ * ledger has them, the refused ones from the log. A trade that the log does not have comes before
+ * the next one that it has. Null between steps, where other work may run.
  */
-export function* ordersOf(database: Database, sessionId: number, from: OrderPlace = ALL_ORDERS): Generator<Order | null> {
+export function* ordersOf(
+  database: Database,
+  sessionId: number,
+  from: OrderPlace = ALL_ORDERS,
+): Generator<Order | null> {
   let { message, action } = from;
   const nextTrade = () => TRADE.get(database, sessionId, action);
-  for (let calls = CALLS.all(database, sessionId, message); calls.length > 0; calls = CALLS.all(database, sessionId, message)) {
+  for (
+    let calls = CALLS.all(database, sessionId, message);
+    calls.length > 0;
+    calls = CALLS.all(database, sessionId, message)
+  ) {
     for (const call of calls) {
       const { refusal, executed } = resultOf(call.result);
       message = call.messageIndex;
       if (refusal !== undefined) yield refused(call, { message, action }, refusal);
-      for (let trade = nextTrade(); executed !== undefined && trade !== undefined; trade = nextTrade()) {
+      for (
+        let trade = nextTrade();
+        executed !== undefined && trade !== undefined;
+        trade = nextTrade()
+      ) {
         action = trade.actionId;
         const isLogged = isResultOf(trade, executed);
-        if (isLogged) yield { ...trade, timestamp: call.timestamp, place: { message, action }, refusal: null, messageIndex: message };
-        else yield { ...trade, place: { message: message + 1, action }, refusal: null, messageIndex: null };
+        if (isLogged)
+          yield {
+            ...trade,
+            timestamp: call.timestamp,
+            place: { message, action },
+            refusal: null,
+            messageIndex: message,
+          };
+        else
+          yield {
+            ...trade,
+            place: { message: message + 1, action },
+            refusal: null,
+            messageIndex: null,
+          };
         if (isLogged) break;
       }
     }
@@ -81,19 +116,29 @@ export function* ordersOf(database: Database, sessionId: number, from: OrderPlac
   }
 }
 
-function resultOf(text: string): { refusal?: string | undefined; executed?: Record<string, unknown> | undefined } {
+function resultOf(text: string): {
+  refusal?: string | undefined;
+  executed?: Record<string, unknown> | undefined;
+} {
   const result = asObject(tryParse(text)) ?? {};
   if (typeof result['error'] === 'string') return { refusal: result['error'] };
   return 'executed' in result ? { executed: result } : {};
 }
 
 /** Whether a result in the log is that of a trade. */
-function isResultOf({ side, symbol, amount: shares }: Trade, result: Record<string, unknown>): boolean {
+function isResultOf(
+  { side, symbol, amount: shares }: Trade,
+  result: Record<string, unknown>,
+): boolean {
   return result['executed'] === side && result['symbol'] === symbol && result['amount'] === shares;
 }
 
 /** With what the model asked for, as far as it can be read. */
-function refused({ side, input, timestamp }: RowOf<typeof CALLS>, place: OrderPlace, refusal: string): Order {
+function refused(
+  { side, input, timestamp }: RowOf<typeof CALLS>,
+  place: OrderPlace,
+  refusal: string,
+): Order {
   const { symbol, amount: wanted } = asObject(tryParse(input)) ?? {};
   return {
     side,

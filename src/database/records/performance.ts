@@ -2,14 +2,23 @@ import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
-import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions, jsonIds } from '../chosen.ts';
+import {
+  type ChosenSession,
+  type SessionFilters,
+  SESSIONS_PER_STEP,
+  committedSessions,
+  jsonIds,
+} from '../chosen.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../openings.ts';
 import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/** An active model-day, with the date and the session that it started from; both are null for the initial cash. */
+/**
+ * An active model-day, with the date and the session that it started from; both are null for the
+ * initial cash.
+ */
 export interface ChosenDay extends ChosenSession {
   startDate: CalendarDate | null;
   startedFrom: number | null;
@@ -25,7 +34,11 @@ const STARTS = query(
 );
 
 /** The matching model-days active at a change of the ledger, by date and model; in batches. */
-export function* chosenDays(database: Database, filters: SessionFilters, at: number): Generator<ChosenDay[]> {
+export function* chosenDays(
+  database: Database,
+  filters: SessionFilters,
+  at: number,
+): Generator<ChosenDay[]> {
   for (const sessions of committedSessions(database, filters, at)) {
     const starts = STARTS.all(database, jsonIds(sessions));
     yield sessions.map((session, index) => {
@@ -79,26 +92,49 @@ export interface LedgerDay {
 }
 
 /**
- * The ledgers of some model-days of one model, given with the sessions that they started from, and of all days before those,
- * back to the initial cash or to an opening, in chain order. Committed days never change, so the ledger is still the one that was
- * chosen, though it is read step by step.
+ * The ledgers of some model-days of one model, given with the sessions that they started from, and
+ * of all days before those, back to the initial cash or to an opening, in chain order. Committed
+ * days never change, so the ledger is still the one that was chosen, though it is read step by
+ * step.
  */
-export function* ledgerDays(database: Reader, startedFrom: ReadonlyMap<number, number | null>): Steps<LedgerDay[]> {
+export function* ledgerDays(
+  database: Reader,
+  startedFrom: ReadonlyMap<number, number | null>,
+): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
-  const all = [...startedFrom.keys(), ...(yield* pastOf(database, startedFrom))].map((sessionId) => ({ sessionId }));
+  const all = [...startedFrom.keys(), ...(yield* pastOf(database, startedFrom))].map(
+    (sessionId) => ({ sessionId }),
+  );
   for (const sessions of slicesOf(all)) {
     for (const portion of portionsOf(database, sessions)) {
       for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
       yield null;
     }
   }
-  addLots(database, days.filter((day) => day.startedFrom === null));
-  return days.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : one.sessionId - other.sessionId));
+  addLots(
+    database,
+    days.filter((day) => day.startedFrom === null),
+  );
+  return days.sort((one, other) =>
+    one.date < other.date ? -1 : one.date > other.date ? 1 : one.sessionId - other.sessionId,
+  );
 }
 
 function addRow(
   days: LedgerDay[],
-  [sessionId, date, startedFrom, initialCash, actionType, symbol, shares, price, cash, value, profit]: RowOf<typeof LEDGER>,
+  [
+    sessionId,
+    date,
+    startedFrom,
+    initialCash,
+    actionType,
+    symbol,
+    shares,
+    price,
+    cash,
+    value,
+    profit,
+  ]: RowOf<typeof LEDGER>,
 ): void {
   let day = days.at(-1);
   if (day?.sessionId !== sessionId) {
@@ -111,12 +147,19 @@ function addRow(
 
 /** A chain begins with the initial cash or with an opening, and only an opening has lots. */
 function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
-  const lots = Map.groupBy(openingLots(database, beginnings.map(({ sessionId }) => sessionId)), ({ sessionId }) => sessionId);
+  const lots = Map.groupBy(
+    openingLots(
+      database,
+      beginnings.map(({ sessionId }) => sessionId),
+    ),
+    ({ sessionId }) => sessionId,
+  );
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
 
 function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += SESSIONS_PER_STEP) yield items.slice(start, start + SESSIONS_PER_STEP);
+  for (let start = 0; start < items.length; start += SESSIONS_PER_STEP)
+    yield items.slice(start, start + SESSIONS_PER_STEP);
 }
 
 /** A session and those before it, newest first; the second parameter is how many at most. */
@@ -130,11 +173,17 @@ const CHAIN = query(
   [integer, orNull(integer)],
 );
 
-/** Links that are read first, and twice as many each time after: where single days were left out, the next known session is near. */
+/**
+ * Links that are read first, and twice as many each time after: where single days were left out,
+ * the next known session is near.
+ */
 const FIRST_LINKS = 2;
 
 /** The earlier sessions that some sessions depend on, without these themselves. */
-function* pastOf(database: Reader, startedFrom: ReadonlyMap<number, number | null>): Steps<number[]> {
+function* pastOf(
+  database: Reader,
+  startedFrom: ReadonlyMap<number, number | null>,
+): Steps<number[]> {
   const known = new Set(startedFrom.keys());
   const past: number[] = [];
   for (let next of startedFrom.values()) {
@@ -175,10 +224,16 @@ const USAGE = query(
   },
 );
 
-/** What some model-days used, over all attempts of their jobs; null where it is unknown for all of them. */
+/**
+ * What some model-days used, over all attempts of their jobs; null where it is unknown for all of
+ * them.
+ */
 export type UsageTotals = RowOf<typeof USAGE>;
 
-export function* usageTotals(database: Database, sessionIds: readonly number[]): Steps<UsageTotals> {
+export function* usageTotals(
+  database: Database,
+  sessionIds: readonly number[],
+): Steps<UsageTotals> {
   let totals = USAGE.one(database, '[]');
   for (const ids of slicesOf(sessionIds)) {
     totals = added(totals, USAGE.one(database, JSON.stringify(ids)));
@@ -202,13 +257,16 @@ function added(one: UsageTotals, other: UsageTotals): UsageTotals {
   };
 }
 
-const SPAN = query(`SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`, [
-  orNull(text),
-  orNull(text),
-]);
+const SPAN = query(
+  `SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`,
+  [orNull(text), orNull(text)],
+);
 
 /** The first and last date on which a symbol has a bar; null when it has none. */
-export function priceSpan(database: Database, symbol: string): { first: CalendarDate; last: CalendarDate } | null {
+export function priceSpan(
+  database: Database,
+  symbol: string,
+): { first: CalendarDate; last: CalendarDate } | null {
   const [first, last] = SPAN.one(database, symbol);
   return first === null || last === null ? null : { first, last };
 }
@@ -221,7 +279,10 @@ const BARS = query(
   { date: text, open: real, close: orNull(real) },
 );
 
-/** A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw dollars. */
+/**
+ * A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw
+ * dollars.
+ */
 export function barsBetween(
   database: Database,
   symbol: string,

@@ -28,7 +28,8 @@ export function* knownSymbols(database: Database): Generator<string> {
 }
 
 /** Other programs may have stored texts that are not dates, and dates too early to show. */
-const readable = (column: string) => `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
+const readable = (column: string) =>
+  `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
 const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.value AND ${readable('date')}`;
 const SYMBOL_PRICES = query(
   `SELECT known.value AS symbol,
@@ -41,17 +42,26 @@ const SYMBOL_PRICES = query(
        OR EXISTS (SELECT 1 FROM price_data_coverage WHERE price_data_coverage.symbol = known.value),
      EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.value AND date = ?2))
    ORDER BY known.key`,
-  { symbol: text, firstDate: orNull(text), lastDate: orNull(text), /** Of the last bar. */ source: orNull(text) },
+  {
+    symbol: text,
+    firstDate: orNull(text),
+    lastDate: orNull(text),
+    /** Of the last bar. */ source: orNull(text),
+  },
 );
 
 /** What is stored of a symbol's prices; without a bar only the symbol is not null. */
 export type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
 
 /**
- * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a bar on it. In the order of the
- * array: a few seeks per symbol.
+ * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a
+ * bar on it. In the order of the array: a few seeks per symbol.
  */
-export function symbolPrices(database: Database, symbols: string, date: CalendarDate | null): SymbolPrices[] {
+export function symbolPrices(
+  database: Database,
+  symbols: string,
+  date: CalendarDate | null,
+): SymbolPrices[] {
   return SYMBOL_PRICES.all(database, symbols, date);
 }
 
@@ -68,7 +78,10 @@ const SPANS = { prices: spansIn('price_data_coverage'), dividends: spansIn('divi
 /** A span in which a source's prices or dividends of a symbol are known, both ends included. */
 export type CoverageSpan = RowOf<typeof SPANS.prices>;
 
-/** The covered spans of some symbols, a JSON array, in order of their starts, without those that begin too early. */
+/**
+ * The covered spans of some symbols, a JSON array, in order of their starts, without those that
+ * begin too early.
+ */
 export function coverageSpans(
   database: Database,
   symbols: string,
@@ -84,12 +97,21 @@ const STORED_DIVIDENDS = query(
   { symbol: text, count: integer, lastExDate: text },
 );
 
-/** How many dividends of each of some symbols, a JSON array, that has any are stored, and the last ex-date. */
-export function storedDividends(database: Database, symbols: string): RowOf<typeof STORED_DIVIDENDS>[] {
+/**
+ * How many dividends of each of some symbols, a JSON array, that has any are stored, and the last
+ * ex-date.
+ */
+export function storedDividends(
+  database: Database,
+  symbols: string,
+): RowOf<typeof STORED_DIVIDENDS>[] {
   return STORED_DIVIDENDS.all(database, symbols);
 }
 
-const BAR_COUNT = query(`SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`, [integer]);
+const BAR_COUNT = query(
+  `SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`,
+  [integer],
+);
 
 /** How many bars a symbol has. Reads every one of them. */
 export function countBars(database: Database, symbol: string): number {

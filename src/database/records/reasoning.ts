@@ -21,14 +21,28 @@ const MESSAGE_COUNT = `
   CASE status WHEN 'running'
     THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
     ELSE total_messages END AS total_messages`;
-/** The dates of the model's days before and after that were active at a change; an index has them in order. */
+/**
+ * The dates of the model's days before and after that were active at a change; an index has them in
+ * order.
+ */
 const neighbour = (order: 'max(date)' | 'min(date)', condition: string) => `
   (SELECT ${order} FROM trading_sessions AS other INDEXED BY sessions_by_model
     WHERE other.model = trading_sessions.model AND other.date ${condition} trading_sessions.date
       AND other.active_from <= ?4 AND (other.active_to IS NULL OR other.active_to > ?4))`;
-/** The portfolio that the session started from: the close of the day that it continues, else the initial cash. */
-const INITIAL = ['NULL AS date', 'initial_cash_e4 / 10000.0 AS cash', 'initial_cash_e4 / 10000.0 AS portfolio_value'];
-const CLOSE = ['before.date AS date', 'cash_e4 / 10000.0 AS cash', 'portfolio_value_e4 / 10000.0 AS portfolio_value'];
+/**
+ * The portfolio that the session started from: the close of the day that it continues, else the
+ * initial cash.
+ */
+const INITIAL = [
+  'NULL AS date',
+  'initial_cash_e4 / 10000.0 AS cash',
+  'initial_cash_e4 / 10000.0 AS portfolio_value',
+];
+const CLOSE = [
+  'before.date AS date',
+  'cash_e4 / 10000.0 AS cash',
+  'portfolio_value_e4 / 10000.0 AS portfolio_value',
+];
 const OPENING = `
   CASE WHEN started_from_session_id IS NULL THEN ${jsonObject([...INITIAL, 'json_array() AS holdings'])}
     ELSE (SELECT ${jsonObject([...CLOSE, HOLDINGS])} FROM trading_sessions AS before JOIN positions USING (session_id)
@@ -36,15 +50,41 @@ const OPENING = `
 /** What the model-day used in its job, over all attempts; and why the session failed. */
 const USAGE = `
   (SELECT ${jsonObject([
-    ...['trading_sessions.error AS error', 'duration_seconds', 'steps', 'requests', 'prompt_tokens', 'completion_tokens'],
+    ...[
+      'trading_sessions.error AS error',
+      'duration_seconds',
+      'steps',
+      'requests',
+      'prompt_tokens',
+      'completion_tokens',
+    ],
     ...['cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
   ])} FROM job_details
     WHERE (job_details.job_id, job_details.date, job_details.model) =
       (trading_sessions.job_id, trading_sessions.date, trading_sessions.model))`;
-const SESSION_COLUMNS = ['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at'];
-const NEIGHBOURS = [`${neighbour('max(date)', '<')} AS previous_date`, `${neighbour('min(date)', '>')} AS next_date`];
+const SESSION_COLUMNS = [
+  'session_id',
+  'job_id',
+  'date',
+  'model',
+  'session_summary',
+  'note',
+  'started_at',
+  'completed_at',
+];
+const NEIGHBOURS = [
+  `${neighbour('max(date)', '<')} AS previous_date`,
+  `${neighbour('min(date)', '>')} AS next_date`,
+];
 const POSITION = jsonObject([
-  ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
+  ...[
+    'action_id',
+    'action_type',
+    'symbol',
+    'amount',
+    'price_e4 / 10000.0 AS price',
+    'cash_e4 / 10000.0 AS cash_after',
+  ],
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
 ]);
 
@@ -64,11 +104,13 @@ const WHOLE_SESSIONS = sessions([`${OPENING} AS opening`, `${USAGE} AS usage`]);
 type Session = [head: string, positions: string, messages: number | null];
 
 /**
- * The matching trading sessions as pieces of JSON text that together form a list without its brackets, all as they are at the first
- * step. Each piece has at most RECORDS_PER_STEP positions or MESSAGE_BYTES_PER_STEP of conversation. Null between steps, where other
- * work may run. With `conversation` each session is whole: with its conversation, the portfolio that it started from, and what it
- * used. What has ended never changes, and what runs is read at once but for its messages, which are only added to: so no state of
- * the database need be held, however slowly the client reads.
+ * The matching trading sessions as pieces of JSON text that together form a list without its
+ * brackets, all as they are at the first step. Each piece has at most RECORDS_PER_STEP positions or
+ * MESSAGE_BYTES_PER_STEP of conversation. Null between steps, where other work may run. With
+ * `conversation` each session is whole: with its conversation, the portfolio that it started from,
+ * and what it used. What has ended never changes, and what runs is read at once but for its
+ * messages, which are only added to: so no state of the database need be held, however slowly the
+ * client reads.
  */
 export function* sessionPieces(
   database: Database,
@@ -124,7 +166,10 @@ function readRunning(
 }
 
 /** Sessions in their order, in groups: each that runs by itself. */
-function* apartFromRunning(sessions: readonly ChosenSession[], running: ReadonlyMap<number, unknown>): Generator<ChosenSession[]> {
+function* apartFromRunning(
+  sessions: readonly ChosenSession[],
+  running: ReadonlyMap<number, unknown>,
+): Generator<ChosenSession[]> {
   let group: ChosenSession[] = [];
   for (const session of sessions) {
     if (!running.has(session.sessionId)) {
@@ -156,7 +201,16 @@ const MESSAGE_SIZES = query(
 );
 
 const MESSAGE = jsonObject([
-  ...['message_index', 'role', 'content', 'summary', 'tool_name', 'tool_input', 'timestamp', 'json(served) AS served'],
+  ...[
+    'message_index',
+    'role',
+    'content',
+    'summary',
+    'tool_name',
+    'tool_input',
+    'timestamp',
+    'json(served) AS served',
+  ],
 ]);
 const MESSAGES = query(
   `SELECT json_group_array(${MESSAGE} ORDER BY message_index)
@@ -165,7 +219,11 @@ const MESSAGES = query(
 );
 
 /** The first messages of a conversation, or all, as a JSON list; in batches of messages. */
-function* conversationPieces(database: Database, sessionId: number, count: number | null): Generator<string | null> {
+function* conversationPieces(
+  database: Database,
+  sessionId: number,
+  count: number | null,
+): Generator<string | null> {
   let separator = '[';
   for (const [first, last] of spansOf(MESSAGE_SIZES.all(database, sessionId, count))) {
     const [messages] = MESSAGES.one(database, sessionId, first, last);
@@ -177,7 +235,9 @@ function* conversationPieces(database: Database, sessionId: number, count: numbe
 }
 
 /** The first and last index of messages that are read together. */
-function* spansOf(sizes: readonly [index: number, bytes: number][]): Generator<[first: number, last: number]> {
+function* spansOf(
+  sizes: readonly [index: number, bytes: number][],
+): Generator<[first: number, last: number]> {
   let span: [first: number, last: number] | null = null;
   let bytes = 0;
   for (const [index, size] of sizes) {

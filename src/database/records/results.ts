@@ -3,10 +3,15 @@ import type { Database, Reader } from '../database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
 
-/** Positions that one statement reads: bounds the memory of a long response, and how long other requests wait for it. */
+/**
+ * Positions that one statement reads: bounds the memory of a long response, and how long other
+ * requests wait for it.
+ */
 export const RECORDS_PER_STEP = 50;
 
-/** Positions that one statement reads: all those of some sessions, or some of those of one session. */
+/**
+ * Positions that one statement reads: all those of some sessions, or some of those of one session.
+ */
 export interface Portion {
   sessionIds: readonly number[];
   /** For a statement with PORTION: the ids as JSON, and from which action to which it reads. */
@@ -23,10 +28,13 @@ const RECORD_COUNTS = query(
 );
 
 /**
- * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions, which has failed, has an
- * empty portion.
+ * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without
+ * positions, which has failed, has an empty portion.
  */
-export function* portionsOf(database: Reader, sessions: readonly { sessionId: number }[]): Generator<Portion> {
+export function* portionsOf(
+  database: Reader,
+  sessions: readonly { sessionId: number }[],
+): Generator<Portion> {
   let whole: number[] = [];
   let space = RECORDS_PER_STEP;
   for (const [sessionId, count] of RECORD_COUNTS.all(database, jsonIds(sessions))) {
@@ -44,13 +52,22 @@ export function* portionsOf(database: Reader, sessions: readonly { sessionId: nu
 }
 
 function* portionsOfSession(sessionId: number, count: number): Generator<Portion> {
-  for (let first = 1; first === 1 || first <= count; first += RECORDS_PER_STEP) yield portionOf([sessionId], { first, count });
+  for (let first = 1; first === 1 || first <= count; first += RECORDS_PER_STEP)
+    yield portionOf([sessionId], { first, count });
 }
 
 /** A portion of sessions with at most `count` positions each, from an action on. */
-function portionOf(sessionIds: readonly number[], { first, count } = { first: 1, count: RECORDS_PER_STEP }): Portion {
+function portionOf(
+  sessionIds: readonly number[],
+  { first, count } = { first: 1, count: RECORDS_PER_STEP },
+): Portion {
   const last = Math.min(count, first + RECORDS_PER_STEP - 1);
-  return { sessionIds, values: [JSON.stringify(sessionIds), first, last], isFirst: first === 1, isLast: last === count };
+  return {
+    sessionIds,
+    values: [JSON.stringify(sessionIds), first, last],
+    isFirst: first === 1,
+    isLast: last === count,
+  };
 }
 
 /** Joins the sessions of a portion with its positions. */
@@ -80,12 +97,17 @@ const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['created_at', text],
 ];
 const COLUMNS = FIELDS.map(([sql]) => sql);
-/** Their key has the order; an aggregate that orders by itself sorts once more, a seventh of the time of a response. */
+/**
+ * Their key has the order; an aggregate that orders by itself sorts once more, a seventh of the
+ * time of a response.
+ */
 const holdings = (list: string) => `
   (SELECT ${list} FROM (
     SELECT symbol, quantity FROM holdings WHERE holdings.position_id = positions.position_id ORDER BY symbol)) AS holdings`;
 /** Of the row of `positions` in the statement. */
-export const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity))`);
+export const HOLDINGS = holdings(
+  `json_group_array(json_object('symbol', symbol, 'quantity', quantity))`,
+);
 /** As `AAPL:10 MSFT:2`. */
 const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ')`);
 
@@ -98,8 +120,14 @@ const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PORTION}`
 /** The columns of `resultRows`. */
 export const resultColumns = [...COLUMNS, HOLDINGS_TEXT].map((sql) => sql.replace(/.* AS /s, ''));
 
-/** The matching records as JSON texts, as they are at the first step. Null between steps, where other work may run. */
-export function* resultRecords(database: Database, filters: SessionFilters): Generator<string | null> {
+/**
+ * The matching records as JSON texts, as they are at the first step. Null between steps, where
+ * other work may run.
+ */
+export function* resultRecords(
+  database: Database,
+  filters: SessionFilters,
+): Generator<string | null> {
   for (const records of stepByStep(database, RECORDS, filters)) {
     for (const [json] of records) yield json;
     yield null;
@@ -107,19 +135,30 @@ export function* resultRecords(database: Database, filters: SessionFilters): Gen
 }
 
 /** As `resultRecords`, but as table rows, with holdings as `AAPL:10 MSFT:2`. */
-export function* resultRows(database: Database, filters: SessionFilters): Generator<readonly Cell[] | null> {
+export function* resultRows(
+  database: Database,
+  filters: SessionFilters,
+): Generator<readonly Cell[] | null> {
   for (const rows of stepByStep(database, ROWS, filters)) {
     yield* rows;
     yield null;
   }
 }
 
-/** The rows of a query over PORTION, at most RECORDS_PER_STEP at a time; none after a step that only finds sessions. */
-function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<readonly Row[]> {
+/**
+ * The rows of a query over PORTION, at most RECORDS_PER_STEP at a time; none after a step that only
+ * finds sessions.
+ */
+function* stepByStep<Row>(
+  database: Database,
+  records: Query<Row>,
+  filters: SessionFilters,
+): Generator<readonly Row[]> {
   const at = lastChange(database);
   database.settle?.(); // what is committed never changes
   for (const sessions of committedSessions(database, filters, at)) {
     yield [];
-    for (const portion of portionsOf(database, sessions)) yield records.all(database, ...portion.values);
+    for (const portion of portionsOf(database, sessions))
+      yield records.all(database, ...portion.values);
   }
 }

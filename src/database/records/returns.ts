@@ -1,6 +1,13 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { Steps } from '../../turns.ts';
-import { type JobWindow, type Window, boundsOf, committedSessions, countActiveDays, jsonIds } from '../chosen.ts';
+import {
+  type JobWindow,
+  type Window,
+  boundsOf,
+  committedSessions,
+  countActiveDays,
+  jsonIds,
+} from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { amount, integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
@@ -31,7 +38,10 @@ const ASKED = query(
   [text, orNull(text), text],
 );
 
-/** What a run was asked in some jobs, as stored: its entry, null for a run from before, and the job's agent configuration. */
+/**
+ * What a run was asked in some jobs, as stored: its entry, null for a run from before, and the
+ * job's agent configuration.
+ */
 export function storedRequests(
   database: Database,
   run: string,
@@ -78,16 +88,30 @@ export function* daysOfRun(
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
     for (const [index, { sessionId, date, jobId }] of sessions.entries()) {
       const servedBy = (served.get(sessionId) ?? []).map(([, model]) => model);
-      days.push({ date, jobId, dailyReturn: returns[index] ?? null, isStale: stale.has(date), servedBy });
+      days.push({
+        date,
+        jobId,
+        dailyReturn: returns[index] ?? null,
+        isStale: stale.has(date),
+        servedBy,
+      });
     }
     yield null;
   }
   return days;
 }
 
-/** The daily returns of some committed sessions, in their order; null for one that started from a value of 0. */
-export function dailyReturns(database: Database, sessions: readonly { sessionId: number }[]): (number | null)[] {
-  return CLOSINGS.all(database, jsonIds(sessions)).map(([value, profit]) => returnOf(value, profit));
+/**
+ * The daily returns of some committed sessions, in their order; null for one that started from a
+ * value of 0.
+ */
+export function dailyReturns(
+  database: Database,
+  sessions: readonly { sessionId: number }[],
+): (number | null)[] {
+  return CLOSINGS.all(database, jsonIds(sessions)).map(([value, profit]) =>
+    returnOf(value, profit),
+  );
 }
 
 function returnOf(value: number | null, profit: number | null): number | null {
@@ -105,18 +129,33 @@ const FIRST_TRIED = query(
   [orNull(text)],
 );
 
-/** The date of the first model-day of a run that was completed or has failed; null when there is none. */
-export function firstTriedDate(database: Database, run: string, { jobId, ...window }: JobWindow): CalendarDate | null {
+/**
+ * The date of the first model-day of a run that was completed or has failed; null when there is
+ * none.
+ */
+export function firstTriedDate(
+  database: Database,
+  run: string,
+  { jobId, ...window }: JobWindow,
+): CalendarDate | null {
   return FIRST_TRIED.one(database, run, ...boundsOf(window), jobId ?? null)[0];
 }
 
-const DATES_OF_SYMBOL = query('SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?', [text]);
+const DATES_OF_SYMBOL = query(
+  'SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?',
+  [text],
+);
 
 /** The dates on which any of these symbols has a bar; one symbol per step. */
-export function* marketDates(database: Database, symbols: readonly string[], window: Window): Steps<Set<CalendarDate>> {
+export function* marketDates(
+  database: Database,
+  symbols: readonly string[],
+  window: Window,
+): Steps<Set<CalendarDate>> {
   const dates = new Set<CalendarDate>();
   for (const symbol of symbols) {
-    for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window))) dates.add(date);
+    for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window)))
+      dates.add(date);
     yield null;
   }
   return dates;

@@ -7,7 +7,10 @@ const NEWEST = query(
   { family: text, knowledgeCutoff: orNull(text) },
 );
 
-/** The family of a model, and its knowledge cutoff as its newest job has it; undefined when no job has named it. */
+/**
+ * The family of a model, and its knowledge cutoff as its newest job has it; undefined when no job
+ * has named it.
+ */
 export function newestRun(reader: Reader, model: string): RowOf<typeof NEWEST> | undefined {
   return NEWEST.get(reader, model);
 }

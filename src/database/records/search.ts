@@ -16,7 +16,9 @@ import {
 import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
 import type { DecisionFilters } from './decision-days.ts';
 
-/** How long a search may take; then it returns what it has found, and where the next one continues. */
+/**
+ * How long a search may take; then it returns what it has found, and where the next one continues.
+ */
 const LONGEST_SEARCH_MS = 3_000;
 /** What one statement returns at most: bounds how long other requests wait for it. */
 const HITS_PER_STEP = 200;
@@ -53,7 +55,10 @@ const MESSAGES = query(
   MESSAGE_SHAPE,
 );
 
-const COMPLETED = query(`SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`, [integer]);
+const COMPLETED = query(
+  `SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`,
+  [integer],
+);
 
 /** A message that contains every phrase, with the excerpt that shows them. */
 export type FoundMessage = Hit & Excerpt;
@@ -76,8 +81,9 @@ export interface Search {
 }
 
 /**
- * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices. Only reads: messages
- * that are not in the index are looked at one by one. Rejects with the signal's reason once that is aborted.
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows.
+ * Works in slices. Only reads: messages that are not in the index are looked at one by one. Rejects
+ * with the signal's reason once that is aborted.
  */
 export async function searchLogs(
   database: Reader,
@@ -93,7 +99,12 @@ export async function searchLogs(
     await pause();
     const top = place - 1;
     const first = hasIndex ? firstIndexed(database, top) : null;
-    const low = first === null ? (hasIndex ? firstNotIndexed(database, top) : 1) : Math.max(first, blockStart(top));
+    const low =
+      first === null
+        ? hasIndex
+          ? firstNotIndexed(database, top)
+          : 1
+        : Math.max(first, blockStart(top));
     const hits =
       first === null
         ? MESSAGES.all(database, low, top)
@@ -103,7 +114,8 @@ export async function searchLogs(
       await pause();
       const message = foundIn(database, hit, search.phrases);
       if (message === null) continue;
-      if (messages.length === search.limit) return { messages, nextBefore: messages.at(-1)?.row ?? null };
+      if (messages.length === search.limit)
+        return { messages, nextBefore: messages.at(-1)?.row ?? null };
       messages.push(message);
     }
     place = hits[HITS_PER_STEP - 1]?.row ?? low;
@@ -124,13 +136,20 @@ function pauses(signal: AbortSignal): () => Promise<void> {
   };
 }
 
-/** Null for a message that does not contain them: one without an index, or that another program has changed since it was indexed. */
+/**
+ * Null for a message that does not contain them: one without an index, or that another program has
+ * changed since it was indexed.
+ */
 function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
   const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
   return excerpt === null ? null : { ...hit, ...excerpt };
 }
 
-function isChosen(database: Reader, { jobId, model, date, status }: Hit, filters: Search['filters']): boolean {
+function isChosen(
+  database: Reader,
+  { jobId, model, date, status }: Hit,
+  filters: Search['filters'],
+): boolean {
   if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
   if (filters.models !== undefined && !filters.models.includes(model)) return false;
   const [start, end] = boundsOf(filters);

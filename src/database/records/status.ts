@@ -2,7 +2,13 @@ import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
-import { type JobSums, MODEL_DAYS_AT_ONCE, MODEL_DAYS_OF_JOB, sumModelDays, sumsOf } from './job-sums.ts';
+import {
+  type JobSums,
+  MODEL_DAYS_AT_ONCE,
+  MODEL_DAYS_OF_JOB,
+  sumModelDays,
+  sumsOf,
+} from './job-sums.ts';
 import { jsonObject } from './json-object.ts';
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
@@ -13,8 +19,9 @@ const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
 
 /**
- * Per family, its runs and what the first of them asks: the others differ in their number and their seed. Joined as texts, because
- * what is stored is JSON: to parse it again takes twice as long, and a job may have thousands of entries.
+ * Per family, its runs and what the first of them asks: the others differ in their number and their
+ * seed. Joined as texts, because what is stored is JSON: to parse it again takes twice as long, and
+ * a job may have thousands of entries.
  */
 const ENTRIES = query(
   `SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null')
@@ -40,8 +47,24 @@ const COURSE = [
 ];
 
 const MODEL_DAY = jsonObject([
-  ...['date', 'model', 'status', 'error', 'started_at', 'completed_at', 'duration_seconds', 'steps', 'requests'],
-  ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
+  ...[
+    'date',
+    'model',
+    'status',
+    'error',
+    'started_at',
+    'completed_at',
+    'duration_seconds',
+    'steps',
+    'requests',
+  ],
+  ...[
+    'prompt_tokens',
+    'completion_tokens',
+    'cached_tokens',
+    'reasoning_tokens',
+    `${finite('cost_usd')} AS cost_usd`,
+  ],
 ]);
 /** Model-days that one statement reads: bounds how long other requests wait for it. */
 export const MODEL_DAYS_PER_STEP = 100;
@@ -53,7 +76,10 @@ const MODEL_DAYS = query(
   [text, text, text],
 );
 
-/** The model-days of a job as JSON texts, by date and model. Null between two steps, to let other work run. */
+/**
+ * The model-days of a job as JSON texts, by date and model. Null between two steps, to let other
+ * work run.
+ */
 export function* modelDaysOf(database: Database, jobId: string): Generator<string | null> {
   for (let [date, model, count] = ['', '', MODEL_DAYS_PER_STEP]; count === MODEL_DAYS_PER_STEP; ) {
     count = 0;
@@ -79,17 +105,24 @@ const STATUS = query(
 );
 
 /**
- * A job's status as JSON text without its entries and its model-days, of which it has the sums; separately, as stored, what has to
- * be read before it is sent. Undefined for an unknown job.
+ * A job's status as JSON text without its entries and its model-days, of which it has the sums;
+ * separately, as stored, what has to be read before it is sent. Undefined for an unknown job.
  */
-export function jobStatus(database: Database, jobId: string, sums: JobSums): RowOf<typeof STATUS> | undefined {
+export function jobStatus(
+  database: Database,
+  jobId: string,
+  sums: JobSums,
+): RowOf<typeof STATUS> | undefined {
   return STATUS.get(database, jobId, ...sums);
 }
 
 /** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */
 const PLACE = query('SELECT rowid FROM jobs WHERE job_id = ?', { rowid: integer });
 
-/** A job's place in the list: jobs created earlier come after it. By their order, not by time: clocks are set back. */
+/**
+ * A job's place in the list: jobs created earlier come after it. By their order, not by time:
+ * clocks are set back.
+ */
 export type JobPlace = RowOf<typeof PLACE>;
 
 export interface JobFilters {
@@ -104,7 +137,10 @@ const NEXT = query(
 );
 
 /** The newest job and its place in the list. Undefined when there is none. */
-export function nextJob(database: Database, { status, before }: JobFilters): RowOf<typeof NEXT> | undefined {
+export function nextJob(
+  database: Database,
+  { status, before }: JobFilters,
+): RowOf<typeof NEXT> | undefined {
   return NEXT.get(database, status ?? null, before?.rowid ?? null);
 }
 
@@ -118,7 +154,10 @@ const listed = (sums: string) =>
 const LISTED = listed(sumsOf('?1'));
 const LISTED_WITH_SUMS = listed(GIVEN_SUMS);
 
-/** A job of the list as JSON text, and its warnings separately, as stored; null between two steps, to let other work run. */
+/**
+ * A job of the list as JSON text, and its warnings separately, as stored; null between two steps,
+ * to let other work run.
+ */
 export function* listedJob(
   database: Database,
   { jobId, modelDays }: RowOf<typeof NEXT>,
@@ -132,7 +171,9 @@ export function placeOfJob(database: Database, jobId: string): JobPlace | undefi
   return PLACE.get(database, jobId);
 }
 
-const LAST_BEFORE = query('SELECT coalesce(max(rowid), 0) FROM jobs WHERE created_at < ?', [integer]);
+const LAST_BEFORE = query('SELECT coalesce(max(rowid), 0) FROM jobs WHERE created_at < ?', [
+  integer,
+]);
 
 /** The place after which the list begins with the newest job that was created before a time. */
 export function placeAt(database: Database, createdAt: string): JobPlace {

@@ -3,7 +3,10 @@ import type { Database } from '../database.ts';
 import { type RowOf, amount, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/** The cash before a day's first action is the cash at the close it started from, or the initial cash. */
+/**
+ * The cash before a day's first action is the cash at the close it started from, or the initial
+ * cash.
+ */
 const ACTIONS = query(
   `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
      coalesce(
@@ -26,7 +29,10 @@ const ACTIONS = query(
 
 type Action = RowOf<typeof ACTIONS>;
 
-/** Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a split's amount is what it added. */
+/**
+ * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a
+ * split's amount is what it added.
+ */
 export type Change = Action & { symbol: string; amount: number } & (
     | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
     | { side: 'split' }
@@ -36,8 +42,14 @@ function isChange(action: Action): action is Change {
   return action.side !== 'no_trade';
 }
 
-/** The executed orders, splits and dividends of some committed sessions, by action. Null between steps. */
-export function* changesOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Change | null> {
+/**
+ * The executed orders, splits and dividends of some committed sessions, by action. Null between
+ * steps.
+ */
+export function* changesOf(
+  database: Database,
+  sessions: readonly { sessionId: number }[],
+): Generator<Change | null> {
   for (const portion of portionsOf(database, sessions)) {
     yield* ACTIONS.all(database, ...portion.values).filter(isChange);
     yield null;

@@ -8,7 +8,10 @@ const CONFIGURATIONS = query(
 );
 
 /** The terms on which the models of some jobs traded, by job: the agent configuration as stored. */
-export function storedConfigurations(database: Database, jobIds: Iterable<string>): Map<string, string> {
+export function storedConfigurations(
+  database: Database,
+  jobIds: Iterable<string>,
+): Map<string, string> {
   return new Map(CONFIGURATIONS.all(database, JSON.stringify([...jobIds])));
 }
 
@@ -19,8 +22,14 @@ const NEWEST_CONFIGURATION = query(
   [text],
 );
 
-/** The agent configuration of the newest job that ran one of these model-days; undefined when there are none. */
-export function newestConfiguration(database: Database, sessionIds: readonly number[]): string | undefined {
+/**
+ * The agent configuration of the newest job that ran one of these model-days; undefined when there
+ * are none.
+ */
+export function newestConfiguration(
+  database: Database,
+  sessionIds: readonly number[],
+): string | undefined {
   return NEWEST_CONFIGURATION.get(database, JSON.stringify(sessionIds))?.[0];
 }
 
@@ -31,7 +40,13 @@ const INITIAL_CASH = query(
   [text, orNull(amount)],
 );
 
-/** The cash with which each model's first completed day started, as an opening before it tells; null for a model without one. */
-export function initialCashOf(database: Reader, models: Iterable<string>): Map<string, Money | null> {
+/**
+ * The cash with which each model's first completed day started, as an opening before it tells; null
+ * for a model without one.
+ */
+export function initialCashOf(
+  database: Reader,
+  models: Iterable<string>,
+): Map<string, Money | null> {
   return new Map(INITIAL_CASH.all(database, JSON.stringify([...models])));
 }

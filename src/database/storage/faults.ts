@@ -5,7 +5,10 @@ const SQLITE_BUSY = 5;
 const LOCK_HELD = 'another program holds its write lock';
 const DISK_FULL = 'the disk is full';
 
-/** What can be wrong with the storage, by SQLite's primary result codes (https://sqlite.org/rescode.html). */
+/**
+ * What can be wrong with the storage, by SQLite's primary result codes
+ * (https://sqlite.org/rescode.html).
+ */
 const STORAGE_FAULTS = new Map([
   [SQLITE_BUSY, LOCK_HELD],
   [6, LOCK_HELD],
@@ -18,11 +21,13 @@ const STORAGE_FAULTS = new Map([
 ]);
 
 /**
- * Why an error was thrown, in words, if the storage caused it; null for any other error. Such a fault is not a bug, and it
- * may pass: a full disk, another program's lock, a folder that is not mounted.
+ * Why an error was thrown, in words, if the storage caused it; null for any other error. Such a
+ * fault is not a bug, and it may pass: a full disk, another program's lock, a folder that is not
+ * mounted.
  */
 export function storageFaultOf(thrown: unknown): string | null {
-  if (thrown instanceof ServiceError) return thrown.code === 'storage_fault' ? thrown.message : null;
+  if (thrown instanceof ServiceError)
+    return thrown.code === 'storage_fault' ? thrown.message : null;
   const what = STORAGE_FAULTS.get(primaryCodeOf(thrown));
   return what === undefined ? null : sentence(what);
 }

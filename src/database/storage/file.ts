@@ -30,9 +30,10 @@ export function realFolder(folder: string): string {
 }
 
 /**
- * Throws for anything but a regular file, because a FIFO would be waited for, and when a database has hard links or mounts in
- * several places: SQLite finds the write-ahead log by the database's name, and two programs with a log each overwrite each
- * other's writes. Symbolic links are safe: they lead to one name. A missing file has no names.
+ * Throws for anything but a regular file, because a FIFO would be waited for, and when a database
+ * has hard links or mounts in several places: SQLite finds the write-ahead log by the database's
+ * name, and two programs with a log each overwrite each other's writes. Symbolic links are safe:
+ * they lead to one name. A missing file has no names.
  */
 export function assertOneName(path: string): void {
   const place = realPathOf(path);
@@ -63,5 +64,7 @@ function mountPoints(): ReadonlySet<string> {
 
 /** The list writes blanks and backslashes as `\040` and `\134`. */
 function unescapeOctal(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 8)),
+  );
 }

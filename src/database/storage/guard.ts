@@ -6,14 +6,20 @@ import { realPathOf } from './file.ts';
 /** The suffixes of SQLite's write-ahead log files, which lie beside the database. */
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
-/** When it cannot be saved, because another program has the database open or a response is still being read from it. */
+/**
+ * When it cannot be saved, because another program has the database open or a response is still
+ * being read from it.
+ */
 const LOG_IS_REMOVED =
   'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
 /** By another program that has begun its own log: the two would overwrite each other's pages. */
 const LOG_IS_REPLACED =
   'its log (-wal, -shm) was replaced while the service runs, and the last writes may be lost; restart the service, then run check';
 
-/** How long files found in their places are taken to be there: under load, health checks spent a tenth of their time on looking. */
+/**
+ * How long files found in their places are taken to be there: under load, health checks spent a
+ * tenth of their time on looking.
+ */
 const LOOK_AGAIN_MS = 10;
 
 /** Called when the guard has repaired something. */
@@ -22,13 +28,19 @@ export type OnRepair = (what: string) => void;
 /** Checks that the files that a connection has open are still those at their paths. */
 export interface Guard {
   /**
-   * Throws a `ServiceError` (`storage_fault`) when the database was removed or replaced, or its log was and cannot be saved.
-   * A log that was only removed is saved and begun anew.
+   * Throws a `ServiceError` (`storage_fault`) when the database was removed or replaced, or its log
+   * was and cannot be saved. A log that was only removed is saved and begun anew.
    */
   check(): void;
-  /** Whether every file is in its place, or was a few milliseconds ago. `now` is in milliseconds, of any origin. */
+  /**
+   * Whether every file is in its place, or was a few milliseconds ago. `now` is in milliseconds, of
+   * any origin.
+   */
   isWhole(now?: number): boolean;
-  /** As `isWhole`, but without the few milliseconds: a connection that is opened beside a lost log begins another one. */
+  /**
+   * As `isWhole`, but without the few milliseconds: a connection that is opened beside a lost log
+   * begins another one.
+   */
   isWholeNow(): boolean;
 }
 
@@ -36,8 +48,9 @@ export interface Guard {
 export const noGuard: Guard = { check() {}, isWhole: () => true, isWholeNow: () => true };
 
 /**
- * Watches the files of an open connection. Writes to an unlinked file are silently lost when the process ends, and if two
- * programs have a log each, one overwrites the other's writes. `beforeRepair` closes what this program has open besides.
+ * Watches the files of an open connection. Writes to an unlinked file are silently lost when the
+ * process ends, and if two programs have a log each, one overwrites the other's writes.
+ * `beforeRepair` closes what this program has open besides.
  */
 export function watchFiles(
   path: string,
@@ -48,7 +61,8 @@ export function watchFiles(
   const database = identityOf(path);
   let log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
   const isGone = () => isOther(path, database);
-  const lostParts = () => LOG_SUFFIXES.filter((suffix, index) => isOther(place + suffix, log[index]));
+  const lostParts = () =>
+    LOG_SUFFIXES.filter((suffix, index) => isOther(place + suffix, log[index]));
   const isWholeNow = () => !isGone() && lostParts().length === 0;
   let wholeUntil = 0;
   return {
@@ -63,19 +77,22 @@ export function watchFiles(
       if (isGone()) throw storageFault('its file was removed or replaced while the service runs');
       const lost = lostParts();
       if (lost.length === 0) return;
-      if (lost.some((suffix) => identityOf(place + suffix) !== undefined)) throw storageFault(LOG_IS_REPLACED);
+      if (lost.some((suffix) => identityOf(place + suffix) !== undefined))
+        throw storageFault(LOG_IS_REPLACED);
       beforeRepair();
       saveLog(connection);
       log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
-      onRepair(`The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`);
+      onRepair(
+        `The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`,
+      );
     },
   };
 }
 
 /**
- * Leaving WAL mode writes the log, which this connection still has open, into the database; entering it again begins a new
- * one. SQLite does so only under an exclusive lock on the database, so no other program can have begun a log meanwhile.
- * Prepared statements stay valid.
+ * Leaving WAL mode writes the log, which this connection still has open, into the database;
+ * entering it again begins a new one. SQLite does so only under an exclusive lock on the database,
+ * so no other program can have begun a log meanwhile. Prepared statements stay valid.
  */
 function saveLog(connection: DatabaseSync): void {
   const timeout = connection.prepare('PRAGMA busy_timeout').get()?.['timeout'];
@@ -110,14 +127,16 @@ function identityOf(path: string): FileIdentity | undefined {
 }
 
 /**
- * Whether a name no longer leads to the file that was seen there; false when the system cannot tell. Some file systems give a
- * file a new number, so the number by itself decides nothing.
+ * Whether a name no longer leads to the file that was seen there; false when the system cannot
+ * tell. Some file systems give a file a new number, so the number by itself decides nothing.
  */
 function isOther(path: string, seen: FileIdentity | undefined): boolean {
   if (seen === undefined) return false;
   try {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return found === undefined || (found.ino !== seen.ino && found.birthtimeNs !== seen.birthtimeNs);
+    return (
+      found === undefined || (found.ino !== seen.ino && found.birthtimeNs !== seen.birthtimeNs)
+    );
   } catch {
     return false;
   }

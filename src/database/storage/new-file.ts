@@ -9,31 +9,46 @@ import { isPartialName } from './partial.ts';
 const SQLITE_SUFFIXES = ['-wal', '-shm', '-journal'] as const;
 
 /**
- * Throws when a file or folder of this name would be taken for another one: by SQLite, for part of a database, there or not,
- * or by the service whose database is given, for one of its own. The folder's links are followed.
+ * Throws when a file or folder of this name would be taken for another one: by SQLite, for part of
+ * a database, there or not, or by the service whose database is given, for one of its own. The
+ * folder's links are followed.
  */
 export function assertUsableName(path: string, database: string): void {
   const name = basename(path).toLowerCase(); // some file systems do not tell capitals
   const place = join(realFolder(dirname(path)), name);
-  if (SQLITE_SUFFIXES.some((suffix) => name.endsWith(suffix))) throw new Error('SQLite uses such a name beside a database');
-  const isDatabase = dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
+  if (SQLITE_SUFFIXES.some((suffix) => name.endsWith(suffix)))
+    throw new Error('SQLite uses such a name beside a database');
+  const isDatabase =
+    dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
   const isCopy = isPartialName(name) || name.endsWith('.db-restore');
-  if (isDatabase || isCopy || isOwnerFile(path) || isOwnerFile(place)) throw new Error('the service uses that name');
-}
-
-/** As `assertUsableName`, and throws when something has that name, or a log lies there that SQLite would apply to the file. */
-export function assertFreeName(path: string, database: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found !== undefined) throw new Error(found.isSymbolicLink() ? 'it is a symbolic link' : 'the file already exists');
-  if (lstatSync(dirname(path), { throwIfNoEntry: false }) === undefined) throw new Error(`the folder ${dirname(path)} does not exist`);
-  assertUsableName(path, database);
-  const log = SQLITE_SUFFIXES.find((suffix) => lstatSync(path + suffix, { throwIfNoEntry: false }) !== undefined);
-  if (log !== undefined) throw new Error(`${basename(path)}${log} lies beside it, and SQLite would apply that log to it`);
+  if (isDatabase || isCopy || isOwnerFile(path) || isOwnerFile(place))
+    throw new Error('the service uses that name');
 }
 
 /**
- * Gives a finished file its name; never replaces anything. Unlike a rename, a hard link fails when the name is taken. Where the
- * file system has none, the name is first taken by an empty file, and only that is replaced.
+ * As `assertUsableName`, and throws when something has that name, or a log lies there that SQLite
+ * would apply to the file.
+ */
+export function assertFreeName(path: string, database: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined)
+    throw new Error(found.isSymbolicLink() ? 'it is a symbolic link' : 'the file already exists');
+  if (lstatSync(dirname(path), { throwIfNoEntry: false }) === undefined)
+    throw new Error(`the folder ${dirname(path)} does not exist`);
+  assertUsableName(path, database);
+  const log = SQLITE_SUFFIXES.find(
+    (suffix) => lstatSync(path + suffix, { throwIfNoEntry: false }) !== undefined,
+  );
+  if (log !== undefined)
+    throw new Error(
+      `${basename(path)}${log} lies beside it, and SQLite would apply that log to it`,
+    );
+}
+
+/**
+ * Gives a finished file its name; never replaces anything. Unlike a rename, a hard link fails when
+ * the name is taken. Where the file system has none, the name is first taken by an empty file, and
+ * only that is replaced.
  */
 export function giveName(file: string, name: string): void {
   try {
@@ -55,7 +70,9 @@ function takeName(name: string): void {
   try {
     closeSync(openSync(name, 'wx'));
   } catch (error) {
-    throw codeOf(error) === 'EEXIST' ? new Error('the file already exists', { cause: error }) : error;
+    throw codeOf(error) === 'EEXIST'
+      ? new Error('the file already exists', { cause: error })
+      : error;
   }
 }
 
@@ -69,7 +86,9 @@ export function flush(path: string): void {
   }
 }
 
-/** Flushes the names in a folder to disk; systems that cannot flush a folder do so by themselves. */
+/**
+ * Flushes the names in a folder to disk; systems that cannot flush a folder do so by themselves.
+ */
 export function flushFolder(folder: string): void {
   try {
     const entry = openSync(folder, 'r');

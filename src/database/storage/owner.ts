@@ -6,8 +6,14 @@ import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
 import { tryLock } from './lock.ts';
 
-/** The database files of both modes, and the folder beside each; a database of any other name uses the first. */
-const FOLDERS: Record<string, string> = { 'jobs.db': 'agent_data', 'jobs_dev.db': 'dev_agent_data' };
+/**
+ * The database files of both modes, and the folder beside each; a database of any other name uses
+ * the first.
+ */
+const FOLDERS: Record<string, string> = {
+  'jobs.db': 'agent_data',
+  'jobs_dev.db': 'dev_agent_data',
+};
 const OTHER_FOLDER = 'agent_data';
 const LOCK = 'owner.lock';
 
@@ -20,9 +26,10 @@ export interface Ownership {
 }
 
 /**
- * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`) that names the owner. The
- * lock is beside the real file, wherever the name `path` leads; a second one is in `folder`, where older versions look.
- * Neither is the database itself, so other programs can still read and write that.
+ * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`)
+ * that names the owner. The lock is beside the real file, wherever the name `path` leads; a second
+ * one is in `folder`, where older versions look. Neither is the database itself, so other programs
+ * can still read and write that.
  */
 export function claimOwnership(
   path: string,
@@ -38,14 +45,20 @@ export function claimOwnership(
     return { release };
   } catch (error) {
     release();
-    throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
 /** Whether a file is the lock of some database or the note beside it, wherever that database is. */
 export function isOwnerFile(path: string): boolean {
   const [name, folder] = [basename(path).toLowerCase(), basename(dirname(path)).toLowerCase()];
-  return name === LOCK || name === noteBeside(LOCK) || (Object.values(FOLDERS).includes(folder) && /\.(lock|json)$/.test(name));
+  return (
+    name === LOCK ||
+    name === noteBeside(LOCK) ||
+    (Object.values(FOLDERS).includes(folder) && /\.(lock|json)$/.test(name))
+  );
 }
 
 /** Where the locks of a database are, without duplicates. */
@@ -71,14 +84,18 @@ function makeLockFolder(folder: string): void {
   }
 }
 
-function lockOrThrow(file: string, { path, folder }: { path: string; folder: string }): DatabaseSync {
+function lockOrThrow(
+  file: string,
+  { path, folder }: { path: string; folder: string },
+): DatabaseSync {
   let lock: DatabaseSync | null;
   try {
     lock = tryLock(file);
   } catch (error) {
     throw new Error(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
   }
-  if (lock === null) throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
+  if (lock === null)
+    throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
   return lock;
 }
 

@@ -11,7 +11,10 @@ const SUFFIXES = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
 const UNTOUCHED_MS = 3_600_000;
 /** Copies removed in one pass; others are left for the next time. */
 const MAX_REMOVED = 100;
-/** Attempts to lock a new name; a second is needed only when another process removed the lock as abandoned. */
+/**
+ * Attempts to lock a new name; a second is needed only when another process removed the lock as
+ * abandoned.
+ */
 const MAX_TRIES = 5;
 
 /** Whether a file of this name would be taken for an unfinished copy. */
@@ -27,27 +30,30 @@ export interface Partial {
 }
 
 /**
- * Begins a copy beside `target`, under a name that no other process uses. A lock beside it, which ends with this process,
- * shows others that it is still being written.
+ * Begins a copy beside `target`, under a name that no other process uses. A lock beside it, which
+ * ends with this process, shows others that it is still being written.
  */
 export function beginPartial(target: string): Partial {
   for (let tries = 1; ; tries += 1) {
     const path = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.partial`;
     const lock = tryLock(`${path}-lock`);
     // Before it was locked, another process may have removed it as abandoned.
-    if (lock !== null && existsSync(`${path}-lock`)) return { path, release: () => (remove(path), lock.close()) };
+    if (lock !== null && existsSync(`${path}-lock`))
+      return { path, release: () => (remove(path), lock.close()) };
     lock?.close();
     if (tries === MAX_TRIES) throw new Error(`the lock ${path}-lock cannot be kept`);
   }
 }
 
 /**
- * Removes the copies of killed processes from a folder: their locks are free. Keeps the copies of a living process, in
- * whatever container it runs, and any that cannot be removed.
+ * Removes the copies of killed processes from a folder: their locks are free. Keeps the copies of a
+ * living process, in whatever container it runs, and any that cannot be removed.
  */
 export function removeAbandonedPartials(folder: string): void {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];
-  const paths = new Set(files.map((name) => join(folder, name.replace(/\.partial.*$/, '.partial'))));
+  const paths = new Set(
+    files.map((name) => join(folder, name.replace(/\.partial.*$/, '.partial'))),
+  );
   for (const path of [...paths].slice(0, MAX_REMOVED)) {
     try {
       removeIfAbandoned(path);

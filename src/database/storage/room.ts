@@ -2,8 +2,9 @@ import { statfsSync } from 'node:fs';
 import { diskIsFull } from './faults.ts';
 
 /**
- * A disk that was full counts as full until it has this much room. A single page may fit where a commit does not: a job that
- * took this for room would run its model-days again, pay for them again, and fail to store them again.
+ * A disk that was full counts as full until it has this much room. A single page may fit where a
+ * commit does not: a job that took this for room would run its model-days again, pay for them
+ * again, and fail to store them again.
  */
 const MIN_ROOM_BYTES = 1 << 20;
 

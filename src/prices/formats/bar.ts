@@ -9,7 +9,10 @@ export const MAX_PRICE = 10_000_000;
 /** So is a lower one, which exact money cannot hold. */
 const LEAST_DOLLARS = toDollars(LEAST_PRICE);
 export const MAX_VOLUME = 1e15;
-/** An open or close may lie this far outside low to high: sources round, or take them from different markets. */
+/**
+ * An open or close may lie this far outside low to high: sources round, or take them from different
+ * markets.
+ */
 const MAX_OUTSIDE = 0.01;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
@@ -24,7 +27,9 @@ export interface RawBar {
   volume: string | undefined;
 }
 
-/** What a row says beside its bar, where the file has such columns: null where its cell is empty. */
+/**
+ * What a row says beside its bar, where the file has such columns: null where its cell is empty.
+ */
 export interface Actions {
   /** Cash per share in 1/1,000,000 dollar, 0 for none. */
   dividend?: number | null;
@@ -44,7 +49,10 @@ export type Row = { line: number; leaves?: Unknown } & (
   | { defect: Defect; bar?: never; actions?: never }
 );
 
-/** All that a row leaves unknown, if it is refused, of the splits and dividends of its symbol. Without it, that may be anything. */
+/**
+ * All that a row leaves unknown, if it is refused, of the splits and dividends of its symbol.
+ * Without it, that may be anything.
+ */
 export interface Unknown {
   symbol: string;
   dividendsOn?: CalendarDate;
@@ -57,7 +65,10 @@ export interface PriceFile {
   format: string;
   /** The source of its bars, where the format tells what the prices are; otherwise null. */
   source: PriceSource | null;
-  /** The columns of CSV, and whether one of them may be the symbol, which is the file's name where no column has a known name. */
+  /**
+   * The columns of CSV, and whether one of them may be the symbol, which is the file's name where
+   * no column has a known name.
+   */
   header?: { columns: string; mayHideSymbol: boolean };
   rows: AsyncIterable<Iterable<Row>>;
 }
@@ -73,7 +84,9 @@ export function checkBar(
   if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
   if (!isCalendarDate(date))
     return refuse(
-      /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '') ? 'not a daily bar (it has a time of day)' : 'not a date YYYY-MM-DD',
+      /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '')
+        ? 'not a daily bar (it has a time of day)'
+        : 'not a date YYYY-MM-DD',
       date,
     );
   if (date > today) return refuse('a date in the future', date);
@@ -86,7 +99,8 @@ export function checkBar(
     }
     const number = field === 'volume' ? readVolume(text) : readPrice(text);
     if (number === null) return refuse(`${field} is not a plausible number`, text);
-    if (field !== 'volume' && number < LEAST_DOLLARS) return refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text);
+    if (field !== 'volume' && number < LEAST_DOLLARS)
+      return refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text);
     bar[field] = number;
   }
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
@@ -94,20 +108,31 @@ export function checkBar(
   for (const field of ['open', 'close'] as const) {
     const { [field]: price, low, high } = bar;
     if (price === null) continue;
-    if (low !== null && price < low * (1 - MAX_OUTSIDE)) return refuse(`${field} is more than 1 % below low`, `${price} < ${low}`);
-    if (high !== null && price > high * (1 + MAX_OUTSIDE)) return refuse(`${field} is more than 1 % above high`, `${price} > ${high}`);
+    if (low !== null && price < low * (1 - MAX_OUTSIDE))
+      return refuse(`${field} is more than 1 % below low`, `${price} < ${low}`);
+    if (high !== null && price > high * (1 + MAX_OUTSIDE))
+      return refuse(`${field} is more than 1 % above high`, `${price} > ${high}`);
   }
   return { bar };
 }
 
-/** The end of a time of midnight: in whatever zone the source writes, or in UTC when it is midnight in New York. */
-const MIDNIGHT = /^[T ](?:00:00(?::00(?:\.0{1,9})?)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?|0[45]:00:00(?:\.0{1,9})?(?:Z| ?UTC|[+-]00:?00))$/;
+/**
+ * The end of a time of midnight: in whatever zone the source writes, or in UTC when it is midnight
+ * in New York.
+ */
+const MIDNIGHT =
+  /^[T ](?:00:00(?::00(?:\.0{1,9})?)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?|0[45]:00:00(?:\.0{1,9})?(?:Z| ?UTC|[+-]00:?00))$/;
 const DATE_LENGTH = 10;
 
-/** The date of a daily bar, whose time of day is midnight if it has one; other text without the blanks around it. */
+/**
+ * The date of a daily bar, whose time of day is midnight if it has one; other text without the
+ * blanks around it.
+ */
 export function dayOf(text: string | undefined): string | undefined {
   const day = text?.trim();
-  return day !== undefined && MIDNIGHT.test(day.slice(DATE_LENGTH)) ? day.slice(0, DATE_LENGTH) : day;
+  return day !== undefined && MIDNIGHT.test(day.slice(DATE_LENGTH))
+    ? day.slice(0, DATE_LENGTH)
+    : day;
 }
 
 /** What exporters write for unknown values. */
@@ -115,12 +140,16 @@ export function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }
 
-/** Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0 and plausible. */
+/**
+ * Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0
+ * and plausible.
+ */
 function readPrice(text: string): number | null {
   const dollars = withoutDollarSign(text);
   if (!NUMBER.test(dollars)) return null;
   const exact = Number(dollars);
-  const price = exact < LEAST_DOLLARS ? exact : Math.round(exact * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR;
+  const price =
+    exact < LEAST_DOLLARS ? exact : Math.round(exact * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR;
   return price > 0 && price <= MAX_PRICE ? price : null;
 }
 
@@ -129,12 +158,20 @@ export function withoutDollarSign(text: string): string {
   return text.startsWith('$') ? text.slice(1) : text;
 }
 
-const VOLUME_UNITS = new Map([['K', 1e3], ['M', 1e6], ['B', 1e9]]);
+const VOLUME_UNITS = new Map([
+  ['K', 1e3],
+  ['M', 1e6],
+  ['B', 1e9],
+]);
 
 function readVolume(text: string): number | null {
   const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
   const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
-  const volume = !NUMBER.test(amount) ? NaN : unit === undefined ? Number(amount) : Math.round(Number(amount) * unit);
+  const volume = !NUMBER.test(amount)
+    ? NaN
+    : unit === undefined
+      ? Number(amount)
+      : Math.round(Number(amount) * unit);
   return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
 }
 

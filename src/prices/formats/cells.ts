@@ -23,13 +23,22 @@ export function takeHeader(first: LineBatch): Header {
   const index = first.lines.findIndex((line) => line.trim() !== '');
   const line = (first.lines[index] ?? '').trim();
   const separator = SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
-  const names = splitRow(line, separator).map((name) => name.trim().toLowerCase().replace(/^<|>$/g, ''));
-  const rest = { ...first, firstLine: first.firstLine + index + 1, lines: first.lines.slice(index + 1) };
+  const names = splitRow(line, separator).map((name) =>
+    name.trim().toLowerCase().replace(/^<|>$/g, ''),
+  );
+  const rest = {
+    ...first,
+    firstLine: first.firstLine + index + 1,
+    lines: first.lines.slice(index + 1),
+  };
   return { line, names, separator, rest };
 }
 
 /** The cells of each row of a batch that is not blank, with the number of its line. */
-export function* rowsOfCells(batch: LineBatch, separator: string): Generator<{ line: number; text: string; cells: string[] }> {
+export function* rowsOfCells(
+  batch: LineBatch,
+  separator: string,
+): Generator<{ line: number; text: string; cells: string[] }> {
   for (const [index, text] of batch.lines.entries()) {
     if (text === '' || text === '\r') continue;
     yield {

@@ -8,9 +8,22 @@ export type Field = keyof RawBar | 'dividend' | 'split';
 /** The position of each field in a row; -1 where the file has no such column. */
 export type Columns = Record<Field, number>;
 
-/** Names as `squeezed` leaves them; where a file has several of one field, the first of these counts. */
+/**
+ * Names as `squeezed` leaves them; where a file has several of one field, the first of these
+ * counts.
+ */
 const NAMES: Record<Field, readonly string[]> = {
-  symbol: ['symbol', 'ticker', 'symbolticker', 'tickersymbol', 'actsymbol', 'tscode', 'tic', 'code', 'name'],
+  symbol: [
+    'symbol',
+    'ticker',
+    'symbolticker',
+    'tickersymbol',
+    'actsymbol',
+    'tscode',
+    'tic',
+    'code',
+    'name',
+  ],
   date: ['date', 'tradedate', 'timestamp', 'datetime', 'tradetime', 'windowstart'],
   open: ['open'],
   high: ['high'],
@@ -21,10 +34,24 @@ const NAMES: Record<Field, readonly string[]> = {
   split: ['stocksplits', 'splitcoefficient', 'splitfactor'],
 };
 /** Other columns of known formats: none of them is the symbol. */
-const OTHER_NAMES = ['', 'adjclose', 'adjustedclose', 'openint', 'per', 'time', 'change', 'capitalgains', 'vwap', 'source'];
+const OTHER_NAMES = [
+  '',
+  'adjclose',
+  'adjustedclose',
+  'openint',
+  'per',
+  'time',
+  'change',
+  'capitalgains',
+  'vwap',
+  'source',
+];
 const MAX_NAMED_LENGTH = 200;
 
-/** A name of a column without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and `AdjClose`. */
+/**
+ * A name of a column without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close`
+ * and `AdjClose`.
+ */
 export function squeezed(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -50,6 +77,8 @@ export function hasUnknownColumns({ names }: Header): boolean {
 
 /** The columns as the file spells them. */
 export function spelled({ line, separator }: Header): string {
-  const names = splitRow(line, separator).map((name) => name.trim()).join(', ');
+  const names = splitRow(line, separator)
+    .map((name) => name.trim())
+    .join(', ');
   return names.length > MAX_NAMED_LENGTH ? `${names.slice(0, MAX_NAMED_LENGTH)}…` : names;
 }

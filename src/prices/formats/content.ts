@@ -4,7 +4,10 @@ import type { Gunzip, ZstdDecompress } from 'node:zlib';
 import { ServiceError, codeOf, messageOf } from '../../domain.ts';
 import { endsWithinFrame } from './zstd-frames.ts';
 
-/** The content of a file, decompressed where its first bytes say that it is compressed, whatever its name. */
+/**
+ * The content of a file, decompressed where its first bytes say that it is compressed, whatever its
+ * name.
+ */
 
 const READ_BYTES = 128 * 1024;
 /** As many first bytes as tell every format, and every byte order mark. */
@@ -21,7 +24,10 @@ interface Compression {
   /** The first bytes in hexadecimal. */
   magic: RegExp;
   create: () => Gunzip | ZstdDecompress;
-  /** Whether Node's decoder ends after one of several parts, and before Node 24.21 takes a torn part for whole. */
+  /**
+   * Whether Node's decoder ends after one of several parts, and before Node 24.21 takes a torn part
+   * for whole.
+   */
   needsHelp: boolean;
 }
 
@@ -30,7 +36,12 @@ const zlib = () => process.getBuiltinModule('node:zlib');
 
 const COMPRESSIONS: readonly Compression[] = [
   { name: 'gzip', magic: /^1f8b/, create: () => zlib().createGunzip(), needsHelp: false },
-  { name: 'zstd', magic: /^(28b52ffd|5.2a4d18)/, create: () => zlib().createZstdDecompress(), needsHelp: true },
+  {
+    name: 'zstd',
+    magic: /^(28b52ffd|5.2a4d18)/,
+    create: () => zlib().createZstdDecompress(),
+    needsHelp: true,
+  },
 ];
 const ARCHIVES = [
   { name: 'a ZIP archive', magic: /^504b0304/ },
@@ -40,8 +51,9 @@ const ARCHIVES = [
 ];
 
 /**
- * Reads a file in pieces, in memory that grows neither with the file nor with what it decompresses to. A compressed file is
- * read to its end first, so that a torn or damaged one throws before its first piece.
+ * Reads a file in pieces, in memory that grows neither with the file nor with what it decompresses
+ * to. A compressed file is read to its end first, so that a torn or damaged one throws before its
+ * first piece.
  */
 export async function* readContent(path: string): AsyncGenerator<Piece> {
   let compression: Compression | undefined;
@@ -55,7 +67,10 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
   }
   if (compression === undefined) return;
   if (!statSync(path).isFile())
-    throw new ServiceError('invalid_file', `it is compressed by ${compression.name} and not a regular file: decompress it first`);
+    throw new ServiceError(
+      'invalid_file',
+      `it is compressed by ${compression.name} and not a regular file: decompress it first`,
+    );
   await checkWhole(path, compression);
   let isFirst = true;
   for await (const piece of withTellingBytes(decompress(path, compression))) {
@@ -71,7 +86,10 @@ function isStart({ bytes, bytesRead }: Piece): boolean {
   return bytesRead === bytes.length;
 }
 
-function formatOf<Format extends { magic: RegExp }>(bytes: Buffer, formats: readonly Format[]): Format | undefined {
+function formatOf<Format extends { magic: RegExp }>(
+  bytes: Buffer,
+  formats: readonly Format[],
+): Format | undefined {
   const start = bytes.toString('hex', 0, TELLING_BYTES);
   return formats.find(({ magic }) => magic.test(start));
 }
@@ -79,7 +97,10 @@ function formatOf<Format extends { magic: RegExp }>(bytes: Buffer, formats: read
 function refuseArchive(bytes: Buffer): void {
   const archive = formatOf(bytes, ARCHIVES);
   if (archive !== undefined)
-    throw new ServiceError('invalid_file', `it is ${archive.name}: extract it first, or compress it by gzip or zstd`);
+    throw new ServiceError(
+      'invalid_file',
+      `it is ${archive.name}: extract it first, or compress it by gzip or zstd`,
+    );
 }
 
 /** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */
@@ -106,7 +127,10 @@ async function* readPlain(path: string): AsyncGenerator<Piece> {
   }
 }
 
-async function* decompress(path: string, { name, create, needsHelp }: Compression): AsyncGenerator<Piece> {
+async function* decompress(
+  path: string,
+  { name, create, needsHelp }: Compression,
+): AsyncGenerator<Piece> {
   const { size } = statSync(path);
   for (let start = 0; start < size; ) {
     const file = createReadStream(path, { start, highWaterMark: READ_BYTES });
@@ -124,7 +148,8 @@ async function* decompress(path: string, { name, create, needsHelp }: Compressio
 }
 
 async function checkWhole(path: string, compression: Compression): Promise<void> {
-  if (compression.needsHelp && (await endsWithinFrame(readPlain(path)))) throw torn(compression.name);
+  if (compression.needsHelp && (await endsWithinFrame(readPlain(path))))
+    throw torn(compression.name);
   for await (const _ of decompress(path, compression));
 }
 
@@ -135,9 +160,15 @@ function faultOf(error: unknown, name: string): unknown {
 }
 
 function torn(name: string): ServiceError {
-  return new ServiceError('invalid_file', `its ${name} data ends in the middle: the file is torn, so nothing of it is imported`);
+  return new ServiceError(
+    'invalid_file',
+    `its ${name} data ends in the middle: the file is torn, so nothing of it is imported`,
+  );
 }
 
 function damaged(name: string, why: string): ServiceError {
-  return new ServiceError('invalid_file', `its ${name} data cannot be decompressed (${why}), so nothing of it is imported`);
+  return new ServiceError(
+    'invalid_file',
+    `its ${name} data cannot be decompressed (${why}), so nothing of it is imported`,
+  );
 }

@@ -2,17 +2,48 @@ import type { CalendarDate } from '../../calendar.ts';
 import type { Bar, PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
 import { cashOf, ratioOf } from '../action-amounts.ts';
-import { type Actions, type Defect, type PriceFile, type RawBar, type Row, checkBar, isAbsent, refuse } from './bar.ts';
-import { type Header, dashedDate, isNamedByStooq, rowsOfCells, splitRow, symbolFromName } from './cells.ts';
+import {
+  type Actions,
+  type Defect,
+  type PriceFile,
+  type RawBar,
+  type Row,
+  checkBar,
+  isAbsent,
+  refuse,
+} from './bar.ts';
+import {
+  type Header,
+  dashedDate,
+  isNamedByStooq,
+  rowsOfCells,
+  splitRow,
+  symbolFromName,
+} from './cells.ts';
 import { type Columns, columnsOf, hasUnknownColumns, spelled, squeezed } from './columns.ts';
 import { intradayBars, notDaily } from './intraday.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
-/** CSV with a header and columns in any order. Some formats tell what their prices are; no header's capitals do. */
+/**
+ * CSV with a header and columns in any order. Some formats tell what their prices are; no header's
+ * capitals do.
+ */
 
 const SHARES_PER_LOT = 100;
-/** The columns of a control market's `prices.csv`. Its bars name their source, so that they count as adjusted for splits. */
-export const DISGUISE_COLUMNS = ['symbol', 'date', 'open', 'high', 'low', 'close', 'volume', 'source'];
+/**
+ * The columns of a control market's `prices.csv`. Its bars name their source, so that they count as
+ * adjusted for splits.
+ */
+export const DISGUISE_COLUMNS = [
+  'symbol',
+  'date',
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'source',
+];
 const DISGUISE = 'disguise';
 
 interface Layout {
@@ -29,7 +60,10 @@ interface Layout {
   dateOf: (text: string | undefined) => string | undefined;
 }
 
-/** Reads a CSV file of prices. Throws a `ServiceError` when its first lines are not a header of daily prices and such rows. */
+/**
+ * Reads a CSV file of prices. Throws a `ServiceError` when its first lines are not a header of
+ * daily prices and such rows.
+ */
 export function readCsv(
   batches: AsyncIterator<LineBatch>,
   header: Header,
@@ -52,14 +86,28 @@ function readLayout(header: Header, path: string): Layout {
   refuseIntraday(header, columns);
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
-    throw new ServiceError('invalid_file', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
-  if (columns.close === -1) throw new ServiceError('invalid_file', `it has no close; its columns are ${spelled(header)}`);
+    throw new ServiceError(
+      'invalid_file',
+      `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`,
+    );
+  if (columns.close === -1)
+    throw new ServiceError('invalid_file', `it has no close; its columns are ${spelled(header)}`);
   const sourceColumn = names.indexOf('source');
   const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(names.map(squeezed), path);
+  const kind = isControl
+    ? ({ format: 'control market CSV', source: DISGUISE } as const)
+    : kindOf(names.map(squeezed), path);
   const dateOf = dateReaderOf(names.map(squeezed));
-  return { ...kind, separator, columns, sourceColumn, width: names.length, symbol: symbolFromName(path), dateOf };
+  return {
+    ...kind,
+    separator,
+    columns,
+    sourceColumn,
+    width: names.length,
+    symbol: symbolFromName(path),
+    dateOf,
+  };
 }
 
 /** Looks at the rows that were read with the header. */
@@ -79,10 +127,14 @@ function isDisguised(source: string | undefined): boolean {
 }
 
 /** The formats whose prices mean one thing, by columns that no other has. */
-function kindOf(names: readonly string[], path: string): { format: string; source: PriceSource | null } {
+function kindOf(
+  names: readonly string[],
+  path: string,
+): { format: string; source: PriceSource | null } {
   const has = (...wanted: string[]) => wanted.every((name) => names.includes(name));
   if (has('tscode', 'tradedate')) return { format: 'Tushare CSV', source: 'tushare' };
-  if (has('adjustedclose', 'splitcoefficient')) return { format: 'Alpha Vantage CSV', source: 'alpha-vantage' };
+  if (has('adjustedclose', 'splitcoefficient'))
+    return { format: 'Alpha Vantage CSV', source: 'alpha-vantage' };
   if (has('windowstart', 'transactions')) return { format: 'Massive CSV', source: 'massive' };
   // Tiingo has every price twice: as it traded, and adjusted.
   if (has('adjclose', 'adjopen')) return { format: 'Tiingo CSV', source: 'csv' };
@@ -94,13 +146,16 @@ function kindOf(names: readonly string[], path: string): { format: string; sourc
 function dateReaderOf(names: readonly string[]): Layout['dateOf'] {
   if (names.includes('windowstart')) return (text) => dayOfNanoseconds(text) ?? dashedDate(text);
   // Nasdaq's files, which are American.
-  if (names.includes('closelast')) return (text) => text?.trim().replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$1-$2');
+  if (names.includes('closelast'))
+    return (text) => text?.trim().replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$1-$2');
   return dashedDate;
 }
 
 /** Massive's files have the start of a day in New York, in nanoseconds. */
 function dayOfNanoseconds(text: string | undefined): string | undefined {
-  return /^\d{19}$/.test(text ?? '') ? new Date(Number(text?.slice(0, -6))).toISOString() : undefined;
+  return /^\d{19}$/.test(text ?? '')
+    ? new Date(Number(text?.slice(0, -6))).toISOString()
+    : undefined;
 }
 
 async function* rowsOf(
@@ -109,18 +164,28 @@ async function* rowsOf(
   { layout, today }: { layout: Layout; today: CalendarDate },
 ): AsyncGenerator<Iterable<Row>> {
   for await (const batch of startingWith(first, batches))
-    yield rowsOfCells(batch, layout.separator).map(({ line, text, cells }) => ({ line, ...readRow(cells, { text, layout, today }) }));
+    yield rowsOfCells(batch, layout.separator).map(({ line, text, cells }) => ({
+      line,
+      ...readRow(cells, { text, layout, today }),
+    }));
 }
 
 function readRow(
   cells: readonly string[],
   { text, layout, today }: { text: string; layout: Layout; today: CalendarDate },
-): { bar: Bar; actions?: Actions; defect?: never } | { defect: Defect; bar?: never; actions?: never } {
+):
+  | { bar: Bar; actions?: Actions; defect?: never }
+  | { defect: Defect; bar?: never; actions?: never } {
   const { columns, sourceColumn, source } = layout;
   if (cells.length !== layout.width)
     return { defect: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
   if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE))
-    return { defect: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
+    return {
+      defect: {
+        reason: 'bars of a control market and others in one file',
+        value: cells[sourceColumn] ?? '',
+      },
+    };
   const symbol = columns.symbol === -1 ? layout.symbol : cells[columns.symbol];
   const volume = cells[columns.volume];
   const raw: RawBar = {
@@ -140,18 +205,27 @@ function readRow(
 }
 
 /** The dividend and the split of a row. */
-function readActions(cells: readonly string[], columns: Columns): { actions: Actions } | ReturnType<typeof refuse> {
+function readActions(
+  cells: readonly string[],
+  columns: Columns,
+): { actions: Actions } | ReturnType<typeof refuse> {
   const actions: Actions = {};
   const [dividend, split] = [cells[columns.dividend]?.trim(), cells[columns.split]?.trim()];
   if (dividend !== undefined) {
     actions.dividend = isAbsent(dividend) ? null : Number(dividend) === 0 ? 0 : cashOf(dividend);
-    if (actions.dividend === null && !isAbsent(dividend)) return refuse('dividend is not a plausible number', dividend);
+    if (actions.dividend === null && !isAbsent(dividend))
+      return refuse('dividend is not a plausible number', dividend);
   }
   if (split !== undefined) {
     // yfinance writes 0 on days without a split, others 1.
     const isNone = Number(split) === 0 || Number(split) === 1;
-    actions.split = isAbsent(split) ? null : isNone ? { numerator: 1, denominator: 1 } : ratioOf(split, '1');
-    if (actions.split === null && !isAbsent(split)) return refuse('split is not a plausible ratio', split);
+    actions.split = isAbsent(split)
+      ? null
+      : isNone
+        ? { numerator: 1, denominator: 1 }
+        : ratioOf(split, '1');
+    if (actions.split === null && !isAbsent(split))
+      return refuse('split is not a plausible ratio', split);
   }
   return { actions };
 }

@@ -1,4 +1,10 @@
-import { type CalendarDate, EARLIEST_DATE, addDays, isCalendarDate, isTooEarly } from '../../calendar.ts';
+import {
+  type CalendarDate,
+  EARLIEST_DATE,
+  addDays,
+  isCalendarDate,
+  isTooEarly,
+} from '../../calendar.ts';
 import type { Dividend } from '../../database/dividends.ts';
 import { ServiceError, normaliseSymbol } from '../../domain.ts';
 import { asArray, asObject } from '../../json.ts';
@@ -7,7 +13,10 @@ import { type Defect, dayOf, isAbsent, refuse, withoutDollarSign } from './bar.t
 import { type Header, dashedDate, rowsOfCells, symbolFromName } from './cells.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
-/** Dividends as CSV with a header, and as Alpha Vantage's JSON; both name the cash that one share was paid at the time. */
+/**
+ * Dividends as CSV with a header, and as Alpha Vantage's JSON; both name the cash that one share
+ * was paid at the time.
+ */
 
 /** A higher dividend per share is a mistake; the database refuses it too. */
 export const MAX_CASH = 1_000_000_000_000;
@@ -31,11 +40,17 @@ interface RawDividend {
 }
 
 /**
- * One row of a file: its place there, the symbol and the ex-date where they can be read, and the dividend or why there is none.
- * Cash of 0 says that nothing was paid.
+ * One row of a file: its place there, the symbol and the ex-date where they can be read, and the
+ * dividend or why there is none. Cash of 0 says that nothing was paid.
  */
-export type DividendRow = { line: number; symbol: string | null; exDate: CalendarDate | null } & CheckedDividend;
-type CheckedDividend = { dividend: Dividend; defect?: never } | { defect: Defect; dividend?: never };
+export type DividendRow = {
+  line: number;
+  symbol: string | null;
+  exDate: CalendarDate | null;
+} & CheckedDividend;
+type CheckedDividend =
+  | { dividend: Dividend; defect?: never }
+  | { defect: Defect; dividend?: never };
 
 /** A file of dividends in a known format. */
 export interface DividendFile {
@@ -52,29 +67,44 @@ export function checkDividend(raw: RawDividend, today: CalendarDate): CheckedDiv
   const exDate = dayOf(raw.exDate);
   if (isTooEarly(exDate)) return refuse(`a date before ${EARLIEST_DATE}`, exDate);
   if (!isCalendarDate(exDate)) return refuse('not an ex-date YYYY-MM-DD', exDate);
-  if (exDate > addDays(today, MAX_DAYS_AHEAD)) return refuse('an ex-date more than a year ahead', exDate);
+  if (exDate > addDays(today, MAX_DAYS_AHEAD))
+    return refuse('an ex-date more than a year ahead', exDate);
   const currency = raw.currency?.trim() ?? '';
-  if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS) return refuse(`not in ${DOLLARS}`, currency);
+  if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS)
+    return refuse(`not in ${DOLLARS}`, currency);
   const amount = raw.amount?.trim() ?? '';
   if (isAbsent(amount)) return refuse('no amount', exDate);
   const cash = microDollars(withoutDollarSign(amount));
   if (cash === null || cash > MAX_CASH) return refuse('amount is not a plausible number', amount);
-  if (cash === 0 && Number(withoutDollarSign(amount)) > 0) return refuse('amount is below 0.000001 dollar', amount);
+  if (cash === 0 && Number(withoutDollarSign(amount)) > 0)
+    return refuse('amount is below 0.000001 dollar', amount);
   return { dividend: { symbol, exDate, cash } };
 }
 
-function checkedRow(raw: RawDividend, { line, today }: { line: number; today: CalendarDate }): DividendRow {
+function checkedRow(
+  raw: RawDividend,
+  { line, today }: { line: number; today: CalendarDate },
+): DividendRow {
   const exDate = dayOf(raw.exDate);
   const readable = isCalendarDate(exDate) || isTooEarly(exDate) ? (exDate as CalendarDate) : null;
-  return { line, symbol: normaliseSymbol(raw.symbol ?? ''), exDate: readable, ...checkDividend(raw, today) };
+  return {
+    line,
+    symbol: normaliseSymbol(raw.symbol ?? ''),
+    exDate: readable,
+    ...checkDividend(raw, today),
+  };
 }
 
 /** Whether a header is that of a file of dividends. */
 export function namesDividends({ names }: Header): boolean {
-  return (names.includes('ex_date') || names.includes('ex_dividend_date')) && !names.includes('open');
+  return (
+    (names.includes('ex_date') || names.includes('ex_dividend_date')) && !names.includes('open')
+  );
 }
 
-/** Reads a CSV file of dividends. Throws a `ServiceError` when a column is missing or there twice. */
+/**
+ * Reads a CSV file of dividends. Throws a `ServiceError` when a column is missing or there twice.
+ */
 export function readDividendCsv(
   batches: AsyncIterator<LineBatch>,
   header: Header,
@@ -84,13 +114,24 @@ export function readDividendCsv(
   header.names.forEach((name, index) => {
     const field = COLUMN_NAMES.get(name);
     if (field === undefined) return;
-    if (columns[field] !== -1) throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
+    if (columns[field] !== -1)
+      throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
     columns[field] = index;
   });
-  if (columns.amount === -1) throw new ServiceError('invalid_file', 'its header has an ex-date and lacks amount');
-  const read = ({ line, text, cells }: { line: number; text: string; cells: string[] }): DividendRow => {
+  if (columns.amount === -1)
+    throw new ServiceError('invalid_file', 'its header has an ex-date and lacks amount');
+  const read = ({
+    line,
+    text,
+    cells,
+  }: {
+    line: number;
+    text: string;
+    cells: string[];
+  }): DividendRow => {
     const width = header.names.length;
-    if (cells.length !== width) return { line, symbol: null, exDate: null, ...refuse(`not ${width} columns`, text) };
+    if (cells.length !== width)
+      return { line, symbol: null, exDate: null, ...refuse(`not ${width} columns`, text) };
     const symbol = columns.symbol === -1 ? symbolFromName(path) : cells[columns.symbol];
     const [amount, currency] = [cells[columns.amount], cells[columns.currency]];
     const raw = { symbol, exDate: dashedDate(cells[columns.exDate]), amount, currency };
@@ -109,12 +150,17 @@ export interface DividendDocument {
   entries: unknown[];
 }
 
-/** The value as a document of dividends; null where it is none. Splits look like it but for their dates. */
+/**
+ * The value as a document of dividends; null where it is none. Splits look like it but for their
+ * dates.
+ */
 export function asDividendDocument(value: unknown): DividendDocument | null {
   const { symbol, data } = asObject(value) ?? {};
   const entries = asArray(data);
   if (typeof symbol !== 'string' || entries === undefined) return null;
-  return entries.some((entry) => asObject(entry)?.['effective_date'] !== undefined) ? null : { symbol, entries };
+  return entries.some((entry) => asObject(entry)?.['effective_date'] !== undefined)
+    ? null
+    : { symbol, entries };
 }
 
 /** The dividends of a document as checked rows, all located at the line where it begins. */

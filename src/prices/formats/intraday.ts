@@ -15,9 +15,10 @@ export function notDaily(bars: string): ServiceError {
 }
 
 /**
- * What bars with these times are in words, such as "60-minute bars"; null when they are days, or when some have no time of day.
- * The texts are dates with times; other texts are ignored. A column of times beside the dates may hold the time of the close,
- * so it only counts where a symbol has several bars.
+ * What bars with these times are in words, such as "60-minute bars"; null when they are days, or
+ * when some have no time of day. The texts are dates with times; other texts are ignored. A column
+ * of times beside the dates may hold the time of the close, so it only counts where a symbol has
+ * several bars.
  */
 export function intradayBars(
   stamps: Iterable<{ symbol: string; text: string }>,
@@ -40,11 +41,20 @@ export function intradayBars(
 }
 
 function barsOf(gapMs: number): string {
-  return gapMs % MINUTE_MS === 0 ? `${gapMs / MINUTE_MS}-minute bars` : `${gapMs / 1000}-second bars`;
+  return gapMs % MINUTE_MS === 0
+    ? `${gapMs / MINUTE_MS}-minute bars`
+    : `${gapMs / 1000}-second bars`;
 }
 
 function millisecondsOf(text: string): number | null {
   const [, year, month, day, hour, minute, second = '0'] = STAMP.exec(text) ?? [];
   if (year === undefined) return null;
-  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+  return Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  );
 }

@@ -3,14 +3,20 @@ import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError, messageOf } from '../../domain.ts';
 import { type Json, asArray, asObject, noNumberIn, tryParse } from '../../json.ts';
 import { type PriceFile, type RawBar, type Defect, type Row, checkBar, refuse } from './bar.ts';
-import { type DividendFile, type DividendRow, asDividendDocument, rowsOfDividends } from './dividends.ts';
+import {
+  type DividendFile,
+  type DividendRow,
+  asDividendDocument,
+  rowsOfDividends,
+} from './dividends.ts';
 import { notDaily } from './intraday.ts';
 import { chartIn, rowsOfChart } from './yahoo-chart.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
 
 /**
- * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per line,
- * which calls the open "buy price" and the close "sell price". Alpha Vantage's dividends and Yahoo's charts have the same two shapes.
+ * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
+ * one document per line, which calls the open "buy price" and the close "sell price". Alpha
+ * Vantage's dividends and Yahoo's charts have the same two shapes.
  */
 
 const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
@@ -34,7 +40,10 @@ interface Document {
   days: Json;
 }
 
-/** Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with neither. */
+/**
+ * Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with
+ * neither.
+ */
 export async function readJson(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
@@ -48,7 +57,12 @@ export async function readJson(
     const rows = isOneDocument
       ? once(rowsOfDividends(dividends, { line: 1, today }))
       : dividendsOfLines(batches, first, today);
-    return { kind: 'dividends', format: 'Alpha Vantage JSON of dividends', source: 'alpha-vantage', rows };
+    return {
+      kind: 'dividends',
+      format: 'Alpha Vantage JSON of dividends',
+      source: 'alpha-vantage',
+      rows,
+    };
   }
   const chart = chartIn(value);
   if (chart !== undefined) {
@@ -59,9 +73,21 @@ export async function readJson(
   }
   const document = readDocument(value);
   const { source } = document;
-  if (isOneDocument) return { kind: 'prices', format: 'Alpha Vantage JSON', source, rows: once(rowsOf(document, 1, today)) };
-  const format = source === 'ai-trader' ? 'AI-Trader merged JSON lines' : 'Alpha Vantage JSON lines';
-  return { kind: 'prices', format, source, rows: rowsOfLines(batches, first, (line) => rowsOfDocument(line, { source, today })) };
+  if (isOneDocument)
+    return {
+      kind: 'prices',
+      format: 'Alpha Vantage JSON',
+      source,
+      rows: once(rowsOf(document, 1, today)),
+    };
+  const format =
+    source === 'ai-trader' ? 'AI-Trader merged JSON lines' : 'Alpha Vantage JSON lines';
+  return {
+    kind: 'prices',
+    format,
+    source,
+    rows: rowsOfLines(batches, first, (line) => rowsOfDocument(line, { source, today })),
+  };
 }
 
 /** Reads one document from a provider. Throws a `ServiceError` when it holds no daily series. */
@@ -69,23 +95,39 @@ export function readDocument(value: unknown): Document {
   const document = asObject(value) ?? {};
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document[name] === 'string')
-      throw new ServiceError('invalid_file', `it holds the provider's message instead of prices: ${document[name]}`);
+      throw new ServiceError(
+        'invalid_file',
+        `it holds the provider's message instead of prices: ${document[name]}`,
+      );
   }
   const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
   const days = asObject(document[SERIES]);
   if (typeof document['symbol'] === 'string' && asArray(document['data']) !== undefined)
-    throw new ServiceError('invalid_file', 'it holds splits: they are downloaded with prices, not imported');
+    throw new ServiceError(
+      'invalid_file',
+      'it holds splits: they are downloaded with prices, not imported',
+    );
   if (days === undefined) refuseOtherSeries(document);
   if (typeof symbol !== 'string' || days === undefined)
-    throw new ServiceError('invalid_file', `it has no "Meta Data" with a symbol and no "${SERIES}"`);
+    throw new ServiceError(
+      'invalid_file',
+      `it has no "Meta Data" with a symbol and no "${SERIES}"`,
+    );
   const [newest] = Object.values(days);
-  return { symbol, days, source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
+  return {
+    symbol,
+    days,
+    source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage',
+  };
 }
 
 function refuseOtherSeries(document: Json): void {
   for (const name of Object.keys(document)) {
     const [match, minutes, period] = OTHER_SERIES.exec(name) ?? [];
-    if (match !== undefined) throw notDaily(minutes === undefined ? `${period?.toLowerCase()} bars` : `${minutes}-minute bars`);
+    if (match !== undefined)
+      throw notDaily(
+        minutes === undefined ? `${period?.toLowerCase()} bars` : `${minutes}-minute bars`,
+      );
   }
 }
 
@@ -103,7 +145,8 @@ export function rowsOf({ symbol, days }: Document, line: number, today: Calendar
     };
     for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
       const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
-      if (field !== undefined) raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
+      if (field !== undefined)
+        raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
     }
     return { line, ...checkBar(raw, today) };
   });
@@ -118,7 +161,11 @@ async function* valuesOfLines(
     for (const [index, text] of batch.lines.entries()) {
       if (text.trim() === '') continue;
       const value = tryParse(text);
-      yield { line: batch.firstLine + index, value, defect: value === undefined ? notJson(text) : null };
+      yield {
+        line: batch.firstLine + index,
+        value,
+        defect: value === undefined ? notJson(text) : null,
+      };
     }
   }
 }
@@ -129,13 +176,25 @@ async function* dividendsOfLines(
   today: CalendarDate,
 ): AsyncGenerator<DividendRow[]> {
   for await (const { line, value, defect } of valuesOfLines(batches, first))
-    yield defect !== null ? [{ line, symbol: null, exDate: null, defect }] : dividendsOfLine(value, { line, today });
+    yield defect !== null
+      ? [{ line, symbol: null, exDate: null, defect }]
+      : dividendsOfLine(value, { line, today });
 }
 
-function dividendsOfLine(value: unknown, { line, today }: { line: number; today: CalendarDate }): DividendRow[] {
+function dividendsOfLine(
+  value: unknown,
+  { line, today }: { line: number; today: CalendarDate },
+): DividendRow[] {
   const document = asDividendDocument(value);
   if (document !== null) return rowsOfDividends(document, { line, today });
-  return [{ line, symbol: null, exDate: null, ...refuse('not the dividends of a symbol', JSON.stringify(value)) }];
+  return [
+    {
+      line,
+      symbol: null,
+      exDate: null,
+      ...refuse('not the dividends of a symbol', JSON.stringify(value)),
+    },
+  ];
 }
 
 interface Line {
@@ -160,7 +219,10 @@ function rowsOfLine(line: Line, read: (line: Line) => Row[]): Row[] {
   }
 }
 
-function rowsOfDocument({ line, value }: Line, { source, today }: { source: PriceSource; today: CalendarDate }): Row[] {
+function rowsOfDocument(
+  { line, value }: Line,
+  { source, today }: { source: PriceSource; today: CalendarDate },
+): Row[] {
   const document = readDocument(value);
   if (document.source === source) return rowsOf(document, line, today);
   return [{ line, ...refuse('not of the same format as the first line', document.symbol) }];
@@ -168,7 +230,8 @@ function rowsOfDocument({ line, value }: Line, { source, today }: { source: Pric
 
 function notJson(text: string): Defect {
   const word = noNumberIn(text)?.word;
-  return refuse(word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`, text).defect;
+  return refuse(word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`, text)
+    .defect;
 }
 
 /** Throws a `ServiceError` with the reason for a text that is not JSON. */
@@ -177,7 +240,10 @@ function parseDocument(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const found = noNumberIn(text);
-    const reason = found === null ? messageOf(error) : `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
+    const reason =
+      found === null
+        ? messageOf(error)
+        : `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
     throw new ServiceError('invalid_file', `it begins as JSON and is not: ${reason}`);
   }
 }
@@ -187,7 +253,10 @@ async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): P
   for await (const { lines } of startingWith(first, batches)) {
     text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)
-      throw new ServiceError('invalid_file', `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
+      throw new ServiceError(
+        'invalid_file',
+        `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`,
+      );
   }
   return text;
 }

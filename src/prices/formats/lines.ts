@@ -2,7 +2,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../domain.ts';
 import { readContent } from './content.ts';
 
-/** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a tenth of this. */
+/**
+ * One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a
+ * tenth of this.
+ */
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
 
 export interface LineBatch {
@@ -14,14 +17,17 @@ export interface LineBatch {
 }
 
 /** Returns a batch that was already taken, and all after it. */
-export async function* startingWith(first: LineBatch, rest: AsyncIterator<LineBatch>): AsyncGenerator<LineBatch> {
+export async function* startingWith(
+  first: LineBatch,
+  rest: AsyncIterator<LineBatch>,
+): AsyncGenerator<LineBatch> {
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
 /**
- * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow with the file. The text is
- * UTF-8, or UTF-16 where a byte order mark says so.
+ * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow
+ * with the file. The text is UTF-8, or UTF-16 where a byte order mark says so.
  */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   let decode: ((bytes: Buffer) => string) | undefined;
@@ -55,13 +61,18 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')], bytesRead };
 }
 
-/** LF, with or without CR before it; or only CR, as old programs write it, where a text begins so. */
+/**
+ * LF, with or without CR before it; or only CR, as old programs write it, where a text begins so.
+ */
 function lineEndOf(start: string): string {
   const isOld = !start.includes('\n') && start.slice(0, -1).includes('\r');
   return isOld ? '\r' : '\n';
 }
 
-/** The decoder of a text that begins with these bytes; it keeps back what a piece has of an unfinished character. */
+/**
+ * The decoder of a text that begins with these bytes; it keeps back what a piece has of an
+ * unfinished character.
+ */
 function createDecoder(start: Buffer): (bytes: Buffer) => string {
   const mark = start.toString('hex', 0, 2);
   if (mark === 'fffe' || mark === 'feff') {

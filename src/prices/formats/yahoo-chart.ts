@@ -8,25 +8,43 @@ import { checkDividend } from './dividends.ts';
 import { notDaily } from './intraday.ts';
 
 /**
- * Yahoo's chart as JSON: a timestamp for each bar, the prices in columns beside them, and splits and dividends by timestamp. Prices
- * and dividends are adjusted for splits.
+ * Yahoo's chart as JSON: a timestamp for each bar, the prices in columns beside them, and splits
+ * and dividends by timestamp. Prices and dividends are adjusted for splits.
  */
 
 const COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
-/** The offset from UTC is that of the day of the download, which summer time may put an hour after that of a bar. */
+/**
+ * The offset from UTC is that of the day of the download, which summer time may put an hour after
+ * that of a bar.
+ */
 const SUMMER_SECONDS = 3600;
 
-/** The chart in a document, or Yahoo's error in the place of one; undefined where the document has neither. */
+/**
+ * The chart in a document, or Yahoo's error in the place of one; undefined where the document has
+ * neither.
+ */
 export function chartIn(value: unknown): Json | undefined {
   const document = asObject(value);
   return asObject(document?.['chart']) ?? asObject(document?.['finance']);
 }
 
-/** The rows of a chart, all located at the line where it begins. Throws a `ServiceError` for one that has no daily bars. */
-export function rowsOfChart(chart: Json, { line, today }: { line: number; today: CalendarDate }): Row[] {
+/**
+ * The rows of a chart, all located at the line where it begins. Throws a `ServiceError` for one
+ * that has no daily bars.
+ */
+export function rowsOfChart(
+  chart: Json,
+  { line, today }: { line: number; today: CalendarDate },
+): Row[] {
   const error = asText(asObject(chart['error'])?.['description']);
-  if (error !== undefined) throw new ServiceError('invalid_file', `it holds the provider's message instead of prices: ${error}`);
-  return (asArray(chart['result']) ?? []).flatMap((result) => rowsOfSeries(asObject(result) ?? {}, { line, today }));
+  if (error !== undefined)
+    throw new ServiceError(
+      'invalid_file',
+      `it holds the provider's message instead of prices: ${error}`,
+    );
+  return (asArray(chart['result']) ?? []).flatMap((result) =>
+    rowsOfSeries(asObject(result) ?? {}, { line, today }),
+  );
 }
 
 /** One symbol's part of a chart. */
@@ -39,14 +57,23 @@ interface Series {
 }
 
 function rowsOfSeries(result: Json, { line, today }: { line: number; today: CalendarDate }): Row[] {
-  const { symbol, currency, gmtoffset = 0, dataGranularity = '1d' } = asObject(result['meta']) ?? {};
+  const {
+    symbol,
+    currency,
+    gmtoffset = 0,
+    dataGranularity = '1d',
+  } = asObject(result['meta']) ?? {};
   if (typeof symbol !== 'string') throw new ServiceError('invalid_file', 'its chart has no symbol');
   if (dataGranularity !== '1d') throw notDaily(barsOf(String(dataGranularity)));
-  const dateOf = (timestamp: unknown) => dateAt(Number(timestamp ?? NaN) + Number(gmtoffset) + SUMMER_SECONDS);
+  const dateOf = (timestamp: unknown) =>
+    dateAt(Number(timestamp ?? NaN) + Number(gmtoffset) + SUMMER_SECONDS);
   const series: Series = { symbol, currency: asText(currency), dateOf, line, today };
   const { dividends, splits } = asObject(result['events']) ?? {};
   const bars = readBars(result, series);
-  const told = { dividend: dividends === undefined ? null : 0, split: splits === undefined ? null : { numerator: 1, denominator: 1 } };
+  const told = {
+    dividend: dividends === undefined ? null : 0,
+    split: splits === undefined ? null : { numerator: 1, denominator: 1 },
+  };
   for (const row of bars.values()) if (row.bar !== undefined) row.actions = { ...told };
   const refused = [...readDividends(dividends, bars, series), ...readSplits(splits, bars, series)];
   return [...bars.values(), ...refused];
@@ -54,20 +81,37 @@ function rowsOfSeries(result: Json, { line, today }: { line: number; today: Cale
 
 type BarRows = Map<CalendarDate | undefined, Row>;
 
-/** The bars by date. Of today, Yahoo may send the bar and then another of the present moment, which has all of it. */
+/**
+ * The bars by date. Of today, Yahoo may send the bar and then another of the present moment, which
+ * has all of it.
+ */
 function readBars(result: Json, { symbol, dateOf, line, today }: Series): BarRows {
   const timestamps = asArray(result['timestamp']) ?? [];
   const quote = asObject(asArray(asObject(result['indicators'])?.['quote'])?.[0]) ?? {};
   const columns = new Map(COLUMNS.map((name) => [name, asArray(quote[name]) ?? []]));
   for (const [name, { length }] of columns)
     if (length !== timestamps.length)
-      throw new ServiceError('invalid_file', `its chart has ${timestamps.length} timestamps and ${length} ${name}`);
-  const cell = (name: (typeof COLUMNS)[number], index: number) => textOf(columns.get(name)?.[index]);
+      throw new ServiceError(
+        'invalid_file',
+        `its chart has ${timestamps.length} timestamps and ${length} ${name}`,
+      );
+  const cell = (name: (typeof COLUMNS)[number], index: number) =>
+    textOf(columns.get(name)?.[index]);
   const bars: BarRows = new Map();
   for (const [index, timestamp] of timestamps.entries()) {
     const date = dateOf(timestamp);
-    const prices = { open: cell('open', index), high: cell('high', index), low: cell('low', index), close: cell('close', index) };
-    const raw: RawBar = { symbol, date: date ?? textOf(timestamp), ...prices, volume: cell('volume', index) };
+    const prices = {
+      open: cell('open', index),
+      high: cell('high', index),
+      low: cell('low', index),
+      close: cell('close', index),
+    };
+    const raw: RawBar = {
+      symbol,
+      date: date ?? textOf(timestamp),
+      ...prices,
+      volume: cell('volume', index),
+    };
     // What it says of splits and dividends is in the events, whatever its prices are.
     bars.set(date, { line, leaves: { symbol }, ...checkBar(raw, today) });
   }
@@ -75,13 +119,20 @@ function readBars(result: Json, { symbol, dateOf, line, today }: Series): BarRow
 }
 
 /** Adds the dividends to the bars of their dates, and returns those that cannot be added. */
-function readDividends(events: unknown, bars: BarRows, { symbol, currency, dateOf, line, today }: Series): Row[] {
+function readDividends(
+  events: unknown,
+  bars: BarRows,
+  { symbol, currency, dateOf, line, today }: Series,
+): Row[] {
   return Object.values(asObject(events) ?? {}).flatMap((event) => {
     const { date: timestamp, amount } = asObject(event) ?? {};
     const date = dateOf(timestamp);
     const raw = { symbol, exDate: date ?? textOf(timestamp), amount: textOf(amount), currency };
     const { dividend, defect = noBar(symbol, date, bars) } = checkDividend(raw, today);
-    if (defect !== null) return [{ line, defect, ...(date !== undefined && { leaves: { symbol, dividendsOn: date } }) }];
+    if (defect !== null)
+      return [
+        { line, defect, ...(date !== undefined && { leaves: { symbol, dividendsOn: date } }) },
+      ];
     const actions = bars.get(date)?.actions;
     assert(actions && dividend, 'a dividend without a defect has a bar');
     actions.dividend = (actions.dividend ?? 0) + dividend.cash;
@@ -95,8 +146,12 @@ function readSplits(events: unknown, bars: BarRows, { symbol, dateOf, line }: Se
     const { date: timestamp, numerator, denominator } = asObject(event) ?? {};
     const date = dateOf(timestamp);
     const split = ratioOf(textOf(numerator) ?? '', textOf(denominator) ?? '');
-    const defect = split === null ? refuse('split is not a plausible ratio', JSON.stringify(event)).defect : noBar(symbol, date, bars);
-    if (defect !== null) return [{ line, defect, ...(date !== undefined && { leaves: { symbol, splitsOn: date } }) }];
+    const defect =
+      split === null
+        ? refuse('split is not a plausible ratio', JSON.stringify(event)).defect
+        : noBar(symbol, date, bars);
+    if (defect !== null)
+      return [{ line, defect, ...(date !== undefined && { leaves: { symbol, splitsOn: date } }) }];
     const actions = bars.get(date)?.actions;
     assert(actions, 'a split without a defect has a bar');
     actions.split = split;
@@ -105,7 +160,9 @@ function readSplits(events: unknown, bars: BarRows, { symbol, dateOf, line }: Se
 }
 
 function noBar(symbol: string, date: CalendarDate | undefined, bars: BarRows) {
-  return bars.get(date)?.bar === undefined ? refuse('no bar of its date', `${symbol} ${date ?? ''}`).defect : null;
+  return bars.get(date)?.bar === undefined
+    ? refuse('no bar of its date', `${symbol} ${date ?? ''}`).defect
+    : null;
 }
 
 function dateAt(seconds: number): CalendarDate | undefined {
@@ -121,5 +178,7 @@ function textOf(value: unknown): string | undefined {
 /** `1h` and `60m` are 60-minute bars. */
 function barsOf(granularity: string): string {
   const [, number, unit] = /^(\d+)([mh])$/.exec(granularity) ?? [];
-  return number === undefined ? `bars of ${granularity}` : `${Number(number) * (unit === 'h' ? 60 : 1)}-minute bars`;
+  return number === undefined
+    ? `bars of ${granularity}`
+    : `${Number(number) * (unit === 'h' ? 60 : 1)}-minute bars`;
 }

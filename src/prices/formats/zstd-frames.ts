@@ -14,7 +14,10 @@ interface ByteReader {
   isAtEnd(): Promise<boolean>;
 }
 
-/** Whether the data ends within a frame. Data that is not a frame counts as an end: the decoder reports it. */
+/**
+ * Whether the data ends within a frame. Data that is not a frame counts as an end: the decoder
+ * reports it.
+ */
 export async function endsWithinFrame(pieces: AsyncGenerator<{ bytes: Buffer }>): Promise<boolean> {
   const reader = createReader(pieces);
   try {
@@ -46,8 +49,10 @@ async function passBlocks(reader: ByteReader, descriptor: number): Promise<boole
   const isSingleSegment = (descriptor & 0b10_0000) !== 0;
   const hasChecksum = (descriptor & 0b100) !== 0;
   const sizeFlag = descriptor >> 6;
-  const contentSizeBytes = sizeFlag === 0 && isSingleSegment ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] ?? 0);
-  const rest = (isSingleSegment ? 0 : 1) + (DICTIONARY_BYTES[descriptor & 0b11] ?? 0) + contentSizeBytes;
+  const contentSizeBytes =
+    sizeFlag === 0 && isSingleSegment ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] ?? 0);
+  const rest =
+    (isSingleSegment ? 0 : 1) + (DICTIONARY_BYTES[descriptor & 0b11] ?? 0) + contentSizeBytes;
   if (!(await reader.skip(rest))) return false;
   for (let isLast = false; !isLast; ) {
     const header = (await reader.read(3))?.readUIntLE(0, 3);

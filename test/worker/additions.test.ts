@@ -429,7 +429,7 @@ const stored: [leftOut: string, read: Addition[]][] = [
 ];
 for (const [leftOut, read] of stored) {
   test(`what was left out is read again from ${leftOut || 'nothing'}`, () => {
-    const run = { model: 'm', startDate: '2025-10-06', family: 'm', entry: null, leftOut };
+    const run = { model: 'm', startDate: '2025-10-06', family: 'm', entry: '{}', leftOut };
     assert.deepEqual([...(storedLeftOut({ runs: [run] }).get('m') ?? [])], read);
   });
 }

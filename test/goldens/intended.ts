@@ -3,4 +3,6 @@
  * commands may differ, for its reason. A row that finds no difference is an error, so that the list
  * never outlives its reasons.
  */
-export const intended: readonly { where: RegExp; why: string }[] = [];
+export const intended: readonly { where: RegExp; why: string }[] = [
+  { where: /GET \/openapi\.json/, why: 'every run has an entry, so `entry` of a job is never null' },
+];

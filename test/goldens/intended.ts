@@ -4,5 +4,8 @@
  * never outlives its reasons.
  */
 export const intended: readonly { where: RegExp; why: string }[] = [
-  { where: /GET \/openapi\.json/, why: 'every run has an entry, so `entry` of a job is never null' },
+  {
+    where: /GET \/openapi\.json/,
+    why: 'every run has an entry, so `entry` of a job is never null',
+  },
 ];

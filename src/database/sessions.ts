@@ -197,21 +197,42 @@ const STORE_SERVED = `
   WHERE session_id = ? AND json_extract(served, '$.model') IS NOT NULL`;
 
 /**
- * What every reader of positions relies on: actions are counted from 1, and each is worth its cash
- * plus its holdings at their marks.
+ * What every reader of positions relies on: actions are counted from 1, each adds the shares of its
+ * record to what was held, and each is worth its cash plus its holdings at their marks.
  */
 function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
-  assert(positions.length > 0, 'a completed model-day has a position');
-  positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
+  const [first] = positions;
+  assert(first !== undefined, 'a completed model-day has a position');
+  let before = first;
+  let held = worthOf(first.holdings, marks);
+  for (const [index, position] of positions.entries()) {
+    const { actionId, symbol, cash, portfolioValue, holdings } = position;
+    const action = `action ${actionId}`;
     assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
-    let worth: number = cash;
-    for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
+    if (position !== first && symbol !== null) {
+      const added = (holdings.get(symbol) ?? 0) - (before.holdings.get(symbol) ?? 0);
+      assert.equal(added, sharesAdded(position), `${action} adds the shares of its record`);
+      if (added !== 0) held += added * (marks.get(symbol) ?? NaN);
+    }
     assert.equal(
       portfolioValue,
-      worth,
-      `action ${actionId} is worth its cash and its holdings at their marks`,
+      cash + held,
+      `${action} is worth its cash and its holdings at their marks`,
     );
-  });
+    before = position;
+  }
+  assert.equal(held, worthOf(before.holdings, marks), 'no action changes what it does not name');
+}
+
+function worthOf(holdings: ReadonlyMap<string, number>, marks: ReadonlyMap<string, Money>): number {
+  let worth = 0;
+  for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
+  return worth;
+}
+
+function sharesAdded({ actionType, amount }: PositionRow): number {
+  if (amount === null || actionType === 'dividend') return 0;
+  return actionType === 'sell' ? -amount : amount;
 }
 
 /**

@@ -153,12 +153,15 @@ export function assertSound({ cash, holdings }: Portfolio): void {
  */
 export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
   let value: Money = cash;
-  for (const [symbol, quantity] of holdings) {
-    const mark = marks.get(symbol);
-    if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
-    value = money(value + quantity * mark, () => "The portfolio's value");
-  }
+  for (const [symbol, quantity] of holdings)
+    value = money(value + quantity * markOf(symbol, marks), () => "The portfolio's value");
   return value;
+}
+
+export function markOf(symbol: string, marks: ReadonlyMap<string, Money>): Money {
+  const mark = marks.get(symbol);
+  if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
+  return mark;
 }
 
 export function quantityOf({ holdings }: Portfolio, symbol: string): number {

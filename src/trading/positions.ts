@@ -1,6 +1,6 @@
 import type { PositionRow } from '../database/sessions.ts';
 import { type Money, money } from '../money.ts';
-import { type Action, type Portfolio, valueOf } from './portfolio.ts';
+import { type Action, type Portfolio, markOf, quantityOf, valueOf } from './portfolio.ts';
 
 /** The ledger of a model-day, and the value it is measured against. */
 export interface DayLedger {
@@ -26,8 +26,15 @@ export function positionsOf(
   } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, noTrade];
+  let before: Portfolio | null = null;
+  let held = 0;
   return ledger.map(({ portfolio, ...action }, index) => {
-    const portfolioValue = valueOf(portfolio, marks);
+    held =
+      before === null
+        ? valueOf(portfolio, marks) - portfolio.cash
+        : held + changeOf(action.symbol, { before, after: portfolio, marks });
+    before = portfolio;
+    const portfolioValue = money(portfolio.cash + held, () => "The portfolio's value");
     const dailyProfit = money(portfolioValue - startValue);
     return {
       ...action,
@@ -39,6 +46,19 @@ export function positionsOf(
       dailyReturnPct: startValue === 0 ? null : percent(dailyProfit / startValue),
     };
   });
+}
+
+/** An action changes what is held of its own symbol only: a day of a thousand actions is short. */
+function changeOf(
+  symbol: string | null,
+  {
+    before,
+    after,
+    marks,
+  }: { before: Portfolio; after: Portfolio; marks: ReadonlyMap<string, Money> },
+): number {
+  const added = symbol === null ? 0 : quantityOf(after, symbol) - quantityOf(before, symbol);
+  return added === 0 || symbol === null ? 0 : added * markOf(symbol, marks);
 }
 
 /** In percent with at most four decimals. */

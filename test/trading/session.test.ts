@@ -491,6 +491,17 @@ for (const [name, change, said] of badCommits) {
       name: 'AssertionError',
       message: said,
     });
+    const idle = { ...position, actionId: 2, amount: 2 };
+    assert.throws(commitOf([position, idle]), {
+      name: 'AssertionError',
+      message: /action 2 adds the shares of its record/,
+    });
+    const other = new Map([...position.holdings, ['MSFT', 1]]);
+    const second = { ...position, actionId: 2, actionType: 'no_trade', symbol: null } as const;
+    assert.throws(commitOf([position, { ...second, amount: null, holdings: other }]), {
+      name: 'AssertionError',
+      message: /no action changes what it does not name/,
+    });
     assert.throws(commitOf([]), {
       name: 'AssertionError',
       message: /a completed model-day has a position/,

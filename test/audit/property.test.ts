@@ -53,7 +53,6 @@ const evidenceChanges = [
   `UPDATE session_prices SET close_e4 = NULL, close_date = NULL WHERE ${OWN} AND ${HELD}`,
   `DELETE FROM session_prices WHERE ${OWN} AND ${HELD}`,
   `UPDATE session_splits SET numerator = numerator + 100 WHERE ${OWN}`,
-  `UPDATE session_splits SET numerator = NULL, denominator = NULL WHERE ${OWN} AND symbol IN (SELECT symbol FROM positions WHERE action_type = 'split' AND positions.session_id = session_splits.session_id)`,
   `UPDATE session_splits SET date = date(date, '+10 years') WHERE ${OWN}`,
   `UPDATE session_dividends SET cash_e6 = cash_e6 + 1 WHERE ${OWN}`,
   `UPDATE session_dividends SET basis = CASE basis WHEN 'as_paid' THEN 'split_adjusted' ELSE 'as_paid' END WHERE ${OWN}`,

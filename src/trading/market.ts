@@ -61,11 +61,19 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
-  const knownMark = (symbol: string) => {
+  const marks = new Map<string, Mark | null>(); // a split may be corrected while the session runs
+  const knownMark = (symbol: string): Mark | null => {
     const { open } = quote(symbol);
-    return open === null
-      ? counted(symbol, date, earlierPrice(reader, date, { symbol, quote: quote(symbol) }))
-      : { price: open, date };
+    if (open !== null) return { price: open, date };
+    const known = marks.get(symbol);
+    if (known !== undefined) return known;
+    const mark = counted(
+      symbol,
+      date,
+      earlierPrice(reader, date, { symbol, quote: quote(symbol) }),
+    );
+    marks.set(symbol, mark);
+    return mark;
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;

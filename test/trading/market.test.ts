@@ -134,6 +134,16 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
   );
 });
 
+test('the mark of a market stays as it was first read, whatever becomes of its splits', () => {
+  const splits: [string, string, number, number][] = [['AAPL', '2025-01-06', 2, 1]];
+  const database = withPrices('AAPL 2025-01-03 10 -', { splits });
+  const market = openMarket(database, '2025-01-07', ['AAPL']);
+  assert.equal(toDollars(market.mark('AAPL')), 5);
+  database.statement('UPDATE stock_splits SET numerator = 5').run();
+  assert.equal(toDollars(market.mark('AAPL')), 5);
+  assert.equal(toDollars(openMarket(database, '2025-01-07', ['AAPL']).mark('AAPL')), 2);
+});
+
 test('a price that splits make smaller than the unit of money is the unit, never 0', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 100, 1]];
   const database = withPrices('ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019', { splits });

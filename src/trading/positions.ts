@@ -57,8 +57,9 @@ function changeOf(
     marks,
   }: { before: Portfolio; after: Portfolio; marks: ReadonlyMap<string, Money> },
 ): number {
-  const added = symbol === null ? 0 : quantityOf(after, symbol) - quantityOf(before, symbol);
-  return added === 0 || symbol === null ? 0 : added * markOf(symbol, marks);
+  if (symbol === null) return 0;
+  const added = quantityOf(after, symbol) - quantityOf(before, symbol);
+  return added === 0 ? 0 : added * markOf(symbol, marks);
 }
 
 /** In percent with at most four decimals. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { timestamp } from '../calendar.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -75,7 +76,8 @@ function resolve(
   activeJob: ActiveJob,
   { model: name, date }: ModelDay,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
-  const entry = activeJob.entries.get(name) as Entry; // each run of the job has one
+  const entry = activeJob.entries.get(name);
+  assert(entry, 'each run of a job has an entry');
   const refusal = keyRefusalOf(activeJob, name);
   if (refusal !== null) return { error: refusal };
   if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };

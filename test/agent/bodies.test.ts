@@ -209,7 +209,8 @@ test('responses: without items an answer is empty if it is complete, and otherwi
  */
 function messageOf(deltas: readonly object[]): any {
   const chunks = deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
-  return (assembled('chat', chunks).body['choices'] as any)[0].message;
+  const choices = assembled('chat', chunks).body['choices'] as any; // any: a body is unchecked JSON
+  return choices[0].message;
 }
 
 const details = (...pieces: object[]) => pieces.map((piece) => ({ reasoning_details: [piece] }));

@@ -72,6 +72,17 @@ const OPEN = `import { openDatabase } from '${urlOf('src/database/database.ts').
   console.log('opening');
   openDatabase('data/jobs.db').close();`;
 const opening = ['--input-type=module', '--eval', OPEN];
+/** The same, telling before it waits for the lock of a transaction. */
+const openingAloud = [
+  ...opening.slice(0, -1),
+  `import { DatabaseSync } from 'node:sqlite';
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function (sql) {
+    if (sql === 'BEGIN IMMEDIATE') console.log('waiting');
+    return exec.call(this, sql);
+  };
+  ${OPEN}`,
+];
 
 /**
  * A folder with the books of four days as the database of the service, as this program leaves it.
@@ -140,13 +151,17 @@ test('two programs that open a file of an earlier version at once migrate it onc
   const path = join(cwd, 'data/jobs.db');
   const database = openDatabase(path);
   database.statement('BEGIN IMMEDIATE').run(); // both have seen the old version, and wait
-  const programs = [startNext(t, cwd, opening), startNext(t, cwd, opening)];
-  await Promise.all(programs.map((program) => program.waitFor(/opening/)));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const programs = [startNext(t, cwd, openingAloud), startNext(t, cwd, openingAloud)];
+  await Promise.all(programs.map((program) => program.waitFor(/waiting/)));
   database.statement('COMMIT').run();
   database.close();
   for (const { ended } of programs)
-    assert.deepEqual(await ended, { code: 0, signal: null, stdout: 'opening\n', stderr: '' });
+    assert.deepEqual(await ended, {
+      code: 0,
+      signal: null,
+      stdout: 'opening\nwaiting\n',
+      stderr: '',
+    });
   assert.deepEqual(stateOf(path), [NEXT, WORDS]);
 });
 

@@ -72,7 +72,7 @@ const end = { type: 'end', session: 0, fails: false } as const;
 const remove = { type: 'remove', session: 0 } as const;
 /**
  * Histories that once misled the index: rows that are used again after their messages were removed,
- * alone and beside old ones.
+ * by themselves and beside old ones.
  */
 const HARD: Event[][] = [
   [
@@ -115,12 +115,11 @@ function prepare(database: CommandDatabase): void {
   });
 }
 
-// any: each query below has columns of its own, which its caller takes apart.
 const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
   database
     .statement(sql)
     .all(...values)
-    .map((row) => Object.values(row) as any[]);
+    .map((row) => Object.values(row) as any[]); // any: each query has columns of its own
 
 /** The sessions that are open, by their number among them; undefined when there is none. */
 function openOne(database: CommandDatabase, number: number): any[] | undefined {

@@ -11,8 +11,8 @@ import type { Side } from './side.ts';
 export interface Provider {
   baseUrl: string;
   /**
-   * Holds the second request of a model's day: the story goes on when it has come, and the model
-   * when it is let go.
+   * Holds back the reply to the second request of a model's day. `reached` resolves when the request
+   * has arrived; `release` sends the reply.
    */
   hold(model: string, date: string): { reached(): Promise<unknown>; release(): void };
 }

@@ -39,7 +39,7 @@ const names = ({ models }: Known) => [
 /** Values of each parameter, right and wrong. Choices and switches are in the description. */
 const values: Record<string, (known: Known, path: string) => readonly string[]> = {
   job_id: ({ job }) => [job, UNKNOWN_JOB, 'no-uuid', ''],
-  model: ({ models }) => [...models.map(encodeURIComponent), 'nobody', ''],
+  model: ({ models }) => [...models.map(encodeURIComponent), 'unknown', ''],
   models: names,
   against: names,
   date: dates,
@@ -130,7 +130,7 @@ async function route(
   { parameters, known }: { parameters: Parameter[]; known: Known },
 ): Promise<void> {
   const base = needed[path]?.(known) ?? '';
-  const alone = parameters.flatMap((parameter) =>
+  const oneByOne = parameters.flatMap((parameter) =>
     valuesOf(parameter, { known, path }).map((value) => {
       const query = new URLSearchParams(base);
       query.delete(parameter.name);
@@ -140,7 +140,7 @@ async function route(
   const name = parameters[0]?.name ?? 'x';
   const queries = [
     base,
-    ...alone,
+    ...oneByOne,
     ...(together[path]?.(known) ?? []),
     'nonsense=1',
     `${name}=1&${name}=2`,

@@ -488,9 +488,9 @@ for (const stamp of midnights) {
         [both.bars.map((bar) => bar.split(' ')[1]), both.refused],
         [['2025-09-02', '2025-09-03'], []],
       );
-      const alone = await importText(t, `${header}\n${stamp},1,1\n`);
+      const first = await importText(t, `${header}\n${stamp},1,1\n`);
       assert.deepEqual(
-        alone.bars.map((bar) => bar.split(' ')[1]),
+        first.bars.map((bar) => bar.split(' ')[1]),
         ['2025-09-02'],
       );
     }

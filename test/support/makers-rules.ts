@@ -284,7 +284,7 @@ function unpairedInMessages(all: readonly Body[], index: number): string[] {
       `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}`,
     surplus.length > 0 &&
       `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${surplus.join(', ')}`,
-    // Anthropic says of it what it says of a missing result; here it is told apart.
+    // Anthropic reports this as a missing result; a message of its own shows which rule was broken.
     blocksOf(index)
       .slice(0, lastResult + 1)
       .some(({ type }) => type !== 'tool_result') &&

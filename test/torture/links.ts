@@ -39,8 +39,8 @@ function dataOf(folder: string): string {
 
 /**
  * Starts second servers on one database through links while a job runs: each is refused. Then the
- * first is killed, one that comes through a symbolic link goes on with its job at once, and the
- * first is refused meanwhile.
+ * first is killed. A server that opens the database through a symbolic link continues its job at
+ * once, and a restart of the first is refused meanwhile.
  */
 export async function links({
   rounds,

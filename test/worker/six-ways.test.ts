@@ -346,6 +346,12 @@ for (const api of apiDialects)
     }
   });
 
+/** Starts a service again on what an earlier one left, with the entries that it stored. */
+async function restart(t: TestContext, { folder }: TestService): Promise<TestService> {
+  const agent = await realAgentHere();
+  return startTestService(t, { agent, configuration: null, folder, settings: PROD });
+}
+
 for (const api of ['responses', 'messages'] as const)
   for (const stopAt of [1, 2, 3]) {
     test(`a service that ends before answer ${stopAt} in ${api} continues the day, and pays for no answer again`, async (t) => {
@@ -370,12 +376,7 @@ for (const api of ['responses', 'messages'] as const)
       await asked.promise;
       await first.stop();
       holds = false;
-      const second = await startTestService(t, {
-        agent: await realAgentHere(),
-        configuration: null,
-        folder: first.folder,
-        settings: PROD,
-      });
+      const second = await restart(t, first);
       assert.equal((await second.waitForJob(body.job_id)).status, 'completed');
       const { ledger, used, error } = await outcomeOf(second, body.job_id);
       assert.deepEqual([ledger.length, used.steps, error], [1, 3, null]);
@@ -433,12 +434,7 @@ test('what a maker refuses of what the service adds is left out for the whole jo
   await asked.promise;
   await first.stop();
   holds = false;
-  const second = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration: null,
-    folder: first.folder,
-    settings: PROD,
-  });
+  const second = await restart(t, first);
   const { status, warnings } = await second.waitForJob(body.job_id);
   assert.equal(status, 'completed');
   const asking = server.requests.map((request) =>

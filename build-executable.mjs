@@ -47,7 +47,7 @@ const CONFIGURATION = {
   useCodeCache: true,
   execArgv: ['--disable-sigusr1'], // the inspector stays closed even before the first line
   execArgvExtension: 'cli', // how children get their flags
-  assets: { 'server.js.map': 'server.js.map', LICENCES: 'LICENCES' },
+  assets: { 'server.js': 'program.js', 'server.js.map': 'server.js.map', LICENCES: 'LICENCES' },
 };
 
 /** Its output is shown only if it fails: postject always warns about sections of Node's binary, and the warnings do not matter. */
@@ -62,6 +62,7 @@ export function buildExecutable({ from, to }) {
   try {
     const program = readFileSync(join(from, 'server.js'), 'utf8');
     write('server.js', RUN_TEXT + program);
+    write('program.js', program); // what its reader threads run
     write('server.js.map', readFileSync(join(from, 'server.js.map')));
     write('LICENCES', licences(program));
     write('sea.json', JSON.stringify(CONFIGURATION));

@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 
 /**
@@ -9,6 +9,12 @@ import { getAsset, isSea } from 'node:sea';
 
 /** Whether this process is that executable, and not Node running a file. */
 export const isExecutable = isSea();
+
+/** Of the built program: the hash of its code, which its source map repeats. */
+declare const PROGRAM_ID: string;
+
+/** Distinguishes this build from any other; null without a build. */
+export const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 
 /** What a person types to run the program from where they stand. */
 export const PROGRAM_NAME = isExecutable
@@ -23,6 +29,14 @@ export function fileFrom(folder: string, file = ''): string {
   if (basename(file) !== 'server.js') return 'server.js';
   const path = relative(folder, file);
   return path.startsWith('..') ? file : path;
+}
+
+/** This program, for a thread of its own process: a file to run, or its text. */
+export function ownProgram(): { text: string; isFile: boolean } {
+  if (isExecutable) return { text: readAsset('server.js'), isFile: false };
+  const file =
+    BUILD === null ? join(dirname(import.meta.filename), 'main.ts') : import.meta.filename;
+  return { text: file, isFile: true };
 }
 
 /**

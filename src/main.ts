@@ -1,14 +1,20 @@
 // First, so that nothing runs before it.
 import './no-inspector.ts';
 
+import { isMainThread } from 'node:worker_threads';
 import { explainFailure, runCommandLine } from './commands/command-line.ts';
 import { outliveReaders } from './commands/lost-reader.ts';
+import { makeReports } from './http/report-thread.ts';
 
-outliveReaders();
+if (isMainThread) runCommand();
+else makeReports();
 
-runCommandLine(process.argv.slice(2)).then(
-  (code) => {
-    if (code !== undefined) process.exitCode = code;
-  },
-  (error: unknown) => process.exit(explainFailure(error)),
-);
+function runCommand(): void {
+  outliveReaders();
+  runCommandLine(process.argv.slice(2)).then(
+    (code) => {
+      if (code !== undefined) process.exitCode = code;
+    },
+    (error: unknown) => process.exit(explainFailure(error)),
+  );
+}

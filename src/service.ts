@@ -9,6 +9,8 @@ import type { AccessToken } from './http/access-tokens.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
+import { httpLimits as defaultLimits } from './http/limits.ts';
+import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
@@ -46,7 +48,8 @@ export interface Service {
 
 /** Opens the database, resumes an unfinished job and listens on all interfaces. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { settings, log, clock, startChild, accessTokens, pages, httpLimits } = options;
+  const { settings, log, clock, startChild, accessTokens, pages } = options;
+  const { httpLimits = defaultLimits } = options;
   const { limits = workerLimits, environment = process.env } = options;
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
@@ -72,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       isFixed: false,
       interfaceDescription,
     },
-    { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
+    { accessTokens, pages, limits: httpLimits, reports: createReports(httpLimits) },
   );
   const port = await listen(http.server, settings.apiPort, database);
   await jobs.resume();

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { isExecutable, readAsset } from './executable.ts';
-
-/** Of the built program: the hash of its code, which its source map repeats. */
-declare const PROGRAM_ID: string;
+import { BUILD, isExecutable, readAsset } from './executable.ts';
 
 /**
  * What traces call the program; in those of the executable it is `main` of build-executable.mjs.
  */
 const PROGRAM = isExecutable ? 'server.js' : import.meta.filename;
-const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 const PLACES = new RegExp(`${RegExp.escape(PROGRAM)}:(\\d+):(\\d+)`, 'g');
 
 /**

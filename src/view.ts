@@ -8,6 +8,8 @@ import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access-tokens.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { BuiltPages } from './http/pages.ts';
+import { httpLimits } from './http/limits.ts';
+import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
 import { asObject, tryParse } from './json.ts';
 import type { Log } from './log.ts';
@@ -69,7 +71,7 @@ export async function startView({
   const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
   const http = createHttpServer(
     { database, settings: served, log, clock, ...shown },
-    { accessTokens, pages },
+    { accessTokens, pages, limits: httpLimits, reports: createReports(httpLimits) },
   );
   const port = await listen(http.server, settings.apiPort, database);
   return {

@@ -1,13 +1,10 @@
 import { at } from '../statistics/at.ts';
 import { cholesky, dot } from '../statistics/cholesky.ts';
 import { createNormals } from '../statistics/random.ts';
-import type { Steps } from '../turns.ts';
 import type { MeasuredPairs } from './measured-pairs.ts';
 import type { Series } from './series.ts';
 
 const DRAWS = 10_000;
-/** Draws per step. */
-const DRAWS_PER_STEP = 20;
 /**
  * Means that differ by less than this fraction of the largest standard error differ only by
  * rounding: they tie.
@@ -26,15 +23,14 @@ export interface DrawOptions {
  * models share (the posterior of the means under a flat prior, Gelman et al., Bayesian Data
  * Analysis, 2013, chapter 3).
  */
-export function* probabilitiesOfBest(
+export function probabilitiesOfBest(
   series: readonly Series[],
   pairs: MeasuredPairs,
   { seed, draws = DRAWS }: DrawOptions,
-): Steps<number[]> {
+): number[] {
   const covariance = jointCovariance(series, pairs);
   const lower = cholesky(covariance);
   const tie = TIE * Math.sqrt(Math.max(...covariance.map((row, index) => at(row, index))));
-  yield null;
   const normal = createNormals(seed);
   const wins = new Float64Array(series.length);
   const [noise, values] = [new Float64Array(series.length), new Float64Array(series.length)];
@@ -43,7 +39,6 @@ export function* probabilitiesOfBest(
     for (const [index, { mean }] of series.entries())
       values[index] = mean + dot(at(lower, index), noise, index + 1);
     shareDraw(values, wins, tie);
-    if (draw % DRAWS_PER_STEP === 0) yield null;
   }
   return [...wins].map((won) => won / draws);
 }

@@ -1,4 +1,3 @@
-import type { Steps } from '../turns.ts';
 import type { Day } from './input.ts';
 import type { DayNumbers, TrackRecord } from './track-record.ts';
 
@@ -32,16 +31,15 @@ export function commonDays(records: readonly TrackRecord[], calendar: Calendar<D
  * The days on which at least one run of these models has a return and at least one has none, in
  * order.
  */
-export function* leftOutDays<OfDay extends Day>(
+export function leftOutDays<OfDay extends Day>(
   records: readonly TrackRecord[],
   calendar: Calendar<OfDay>,
-): Steps<LeftOut<OfDay>[]> {
+): LeftOut<OfDay>[] {
   const leftOut: LeftOut<OfDay>[] = [];
   for (const [day, number] of calendar) {
     const isMet = records.some(({ presence }) => (presence[number] ?? 0) > 0);
     const runs = isMet ? records.flatMap((record) => missingRuns(record, number)) : [];
     if (runs.length > 0) leftOut.push({ day, runs });
-    yield null;
   }
   return leftOut;
 }

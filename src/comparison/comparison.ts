@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
-import type { Steps } from '../turns.ts';
 import { probabilitiesOfBest } from './best.ts';
 import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
 import type { Period } from './difference.ts';
@@ -33,18 +32,15 @@ const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with
  * Compares models over the days that all their runs share, step by step. The result depends neither
  * on the order of the models nor on models without figures, and is the same every time.
  */
-export function* compareModels<OfDay extends Day>(
-  input: ComparisonInput<OfDay>,
-): Steps<Comparison<OfDay>> {
+export function compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>): Comparison<OfDay> {
   check(input);
   const numbers: DayNumbers<OfDay> = new Map();
-  const records = yield* readRecords(input.models, numbers);
+  const records = readRecords(input.models, numbers);
   const calendar = calendarOf(numbers);
-  yield null;
-  const participants = yield* findParticipants(records, calendar);
+  const participants = findParticipants(records, calendar);
   const period = { days: participants.days.length, confidence: input.confidence };
-  const pairs = yield* measurePairs(participants.series);
-  const models = yield* reportModels({
+  const pairs = measurePairs(participants.series);
+  const models = reportModels({
     records,
     participants,
     pairs,
@@ -56,9 +52,9 @@ export function* compareModels<OfDay extends Day>(
   );
   return {
     days: namesOf(participants.days, calendar),
-    leftOut: yield* leftOutDays(participants.records, calendar),
+    leftOut: leftOutDays(participants.records, calendar),
     models,
-    pairs: yield* reportPairs(chosen, period),
+    pairs: reportPairs(chosen, period),
     leader: reportLeader(participants.series, input.trials),
   };
 }
@@ -104,18 +100,18 @@ interface ReportOptions {
   seed: string;
 }
 
-function* reportModels({
+function reportModels({
   records,
   participants,
   pairs,
   period,
   seed,
-}: ReportOptions): Steps<ModelReport[]> {
+}: ReportOptions): ModelReport[] {
   const { series, reasons } = participants;
   const probabilities: Figure[] =
     series.length < 2
       ? series.map(() => NOTHING_TO_COMPARE)
-      : yield* probabilitiesOfBest(series, pairs, { seed });
+      : probabilitiesOfBest(series, pairs, { seed });
   const order = series
     .map((own, index) => ({ own, probability: probabilities[index] ?? NOTHING_TO_COMPARE }))
     .sort(
@@ -125,7 +121,6 @@ function* reportModels({
   const compared: ModelReport[] = [];
   for (const { own, probability } of order) {
     compared.push(reportModel(own, probability, period));
-    yield null;
   }
   const leftOut = records.flatMap((record) => {
     const reason = reasons.get(record.model);

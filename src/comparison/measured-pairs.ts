@@ -1,6 +1,5 @@
 import type { Figure } from '../performance/figure.ts';
 import { mean } from '../statistics/moments.ts';
-import type { Steps } from '../turns.ts';
 import { correlationOf } from './correlation.ts';
 import type { Series } from './series.ts';
 import { type Uncertainty, measureUncertainty } from './uncertainty.ts';
@@ -19,14 +18,13 @@ export interface MeasuredPair {
 export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
 
 /** Measures every pair of these series, one step each. */
-export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
+export function measurePairs(series: readonly Series[]): MeasuredPairs {
   const measured = new Map<string, Map<string, MeasuredPair>>();
   for (const [index, one] of series.entries()) {
     const row = new Map<string, MeasuredPair>();
     measured.set(one.record.model, row);
     for (const other of series.slice(index + 1)) {
       row.set(other.record.model, measurePair(one, other));
-      yield null;
     }
   }
   return (model, against) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
 import { at } from '../statistics/at.ts';
-import type { Steps } from '../turns.ts';
 import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
 import { holm } from './holm.ts';
 import type { MeasuredPair } from './measured-pairs.ts';
@@ -74,11 +73,10 @@ interface PairBasis extends ChosenPair, Difference {
 const SAME = { reason: 'The difference does not vary from day to day' };
 
 /** The pairs in the order given, with p-values adjusted over all of them that have figures. */
-export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Steps<PairReport[]> {
+export function reportPairs(chosen: readonly ChosenPair[], period: Period): PairReport[] {
   const differences: (Difference | { reason: string })[] = [];
   for (const { measured } of chosen) {
     differences.push(differenceOf(measured));
-    yield null;
   }
   const pValues = differences.flatMap((difference) =>
     'pValue' in difference ? [difference.pValue] : [],
@@ -95,7 +93,6 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
         reportPair({ ...pair, ...difference, pValueHolm, pairs: pValues.length }, period),
       );
     }
-    yield null;
   }
   return reports;
 }

@@ -1,5 +1,4 @@
 import { count } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
 import { type Calendar, calendarOf, commonDays } from './common-days.ts';
 import { type ComparedModel, type Day, MIN_DAYS } from './input.ts';
 import { type Series, seriesOf } from './series.ts';
@@ -25,13 +24,13 @@ const FLAT = 'Its daily returns do not vary';
  * days are dropped and the common days recomputed, until all vary. Where none is left, the days are
  * those that all models share.
  */
-export function* findParticipants(
+export function findParticipants(
   all: readonly TrackRecord[],
   calendar: Calendar<Day>,
-): Steps<Participants> {
+): Participants {
   const reasons = new Map<string, string>();
   for (const record of all) {
-    const reason = yield* whyNotByItself(record, calendar);
+    const reason = whyNotByItself(record, calendar);
     if (reason !== null) reasons.set(record.model, reason);
   }
   for (;;) {
@@ -45,7 +44,7 @@ export function* findParticipants(
     }
     const series: Series[] = [];
     for (const record of records) {
-      const own = yield* seriesOf(record, days);
+      const own = seriesOf(record, days);
       if (own === null) reasons.set(record.model, FLAT);
       else series.push(own);
     }
@@ -57,22 +56,20 @@ export function* findParticipants(
  * Why a model has no figures even over its own days, regardless of what it is compared with; null
  * when it has some.
  */
-export function* whyWithoutFigures<OfDay extends Day>(
-  model: ComparedModel<OfDay>,
-): Steps<string | null> {
+export function whyWithoutFigures<OfDay extends Day>(model: ComparedModel<OfDay>): string | null {
   const numbers = new Map<OfDay, number>();
-  const record = yield* readRecord(model, numbers);
-  return yield* whyNotByItself(record, calendarOf(numbers));
+  const record = readRecord(model, numbers);
+  return whyNotByItself(record, calendarOf(numbers));
 }
 
-function* whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): Steps<string | null> {
+function whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): string | null {
   if (record.unusable !== null) return record.unusable;
   const own = commonDays([record], calendar);
   if (own.length < MIN_DAYS) {
     const has = record.runs.length === 1 ? 'it has' : 'its runs share';
     return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
   }
-  return (yield* seriesOf(record, own)) === null ? FLAT : null;
+  return seriesOf(record, own) === null ? FLAT : null;
 }
 
 function tooFewInCommon(days: number): string {

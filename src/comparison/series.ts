@@ -1,5 +1,4 @@
 import { mean, sampleVariance } from '../statistics/moments.ts';
-import type { Steps } from '../turns.ts';
 import type { TrackRecord } from './track-record.ts';
 import { type RunSpread, type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
@@ -21,12 +20,11 @@ export interface Series {
 }
 
 /** Null when nothing varies. At least two days, by number; every run must have a return on each. */
-export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series | null> {
+export function seriesOf(record: TrackRecord, days: readonly number[]): Series | null {
   const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
     runMeans[run] = addUp(own.logReturns, days, sums) / days.length;
-    yield null;
   }
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };

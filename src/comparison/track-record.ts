@@ -1,4 +1,3 @@
-import type { Steps } from '../turns.ts';
 import type { ComparedModel, Day, Run } from './input.ts';
 
 /** All days on which any run has a return, numbered in the order in which they were first read. */
@@ -28,21 +27,21 @@ export interface TrackRecord {
  * Reads the returns of all models in the order of their names, so that the order in which they came
  * does not matter.
  */
-export function* readRecords<OfDay extends Day>(
+export function readRecords<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   days: DayNumbers<OfDay>,
-): Steps<TrackRecord[]> {
+): TrackRecord[] {
   const records: TrackRecord[] = [];
   for (const model of models.toSorted((one, other) => (one.model < other.model ? -1 : 1)))
-    records.push(yield* readRecord(model, days));
+    records.push(readRecord(model, days));
   return records;
 }
 
 /** Reads the returns of one model, and numbers the days that are new. */
-export function* readRecord<OfDay extends Day>(
+export function readRecord<OfDay extends Day>(
   { model, runs, isDeterministic, unusable }: ComparedModel<OfDay>,
   days: DayNumbers<OfDay>,
-): Steps<TrackRecord> {
+): TrackRecord {
   const read: RunRecord[] = [];
   let reason = unusable;
   for (const run of runs) {
@@ -50,12 +49,10 @@ export function* readRecord<OfDay extends Day>(
     read.push(record);
     reason ??=
       ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
-    yield null;
   }
   const presence = new Uint16Array(days.size);
   for (const { logReturns } of read) {
     countPresent(logReturns, presence);
-    yield null;
   }
   return { model, runs: read, presence, isDeterministic, unusable: reason };
 }

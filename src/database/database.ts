@@ -194,6 +194,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
     probe,
     storageFault: () => (fault === null && guard.isWhole() ? null : probe()),
     moment: () => momentOf(database, pool),
+    address: () => (path !== IN_MEMORY && guard.isWholeNow() ? { path, isView: false } : null),
     close() {
       pool.close();
       connection.close();

@@ -52,6 +52,7 @@ export function momentOf(source: Database, { take, giveBack }: Readings): Moment
     probe: source.probe,
     storageFault: source.storageFault,
     moment: source.moment,
+    address: source.address,
   };
 }
 

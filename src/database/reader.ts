@@ -21,6 +21,13 @@ export interface Reader {
   close(): void;
 }
 
+/** Where another thread finds a database; only data. */
+export interface Address {
+  path: string;
+  /** Whether the file is only shown, by a view: nothing is created beside it. */
+  isView: boolean;
+}
+
 /** A connection that reads and writes: the service's, or a command's. */
 export interface Database extends Reader {
   /**
@@ -46,6 +53,8 @@ export interface Database extends Reader {
    * the response.
    */
   moment(): Moment;
+  /** Null for one that has no file in its place. */
+  address(): Address | null;
 }
 
 /**

@@ -3,8 +3,9 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
 import { type Database, type Reader, prepareOnce } from './database.ts';
+import type { Address, Moment } from './reader.ts';
 import { type Access, openReadOnly } from './read-only.ts';
-import { type Readings, momentOf } from './moment.ts';
+import { type Reading, type Readings, createReadingPool, momentOf } from './moment.ts';
 import { realPathOf } from './storage/file.ts';
 
 /**
@@ -54,6 +55,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     probe: () => null,
     storageFault: () => null,
     moment: () => momentOf(view, readings),
+    address: () => ({ path, isView: true }),
     close() {
       clearInterval(timer);
       open.close();
@@ -66,7 +68,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
  * A connection for each response. A file that was opened as one that never changes must not change
  * while it is read.
  */
-function readingsOf(path: string, file: string): Readings {
+export function readingsOf(path: string, file: string): Readings {
   return {
     take() {
       const { connection, statement, access, key } = openNow(path, file, { isOneState: true });
@@ -142,4 +144,29 @@ function isReadByLog(file: string): boolean {
     closeSync(descriptor);
   }
   return byte[0] === READ_BY_LOG;
+}
+
+/** A moment of the database at an address, for a thread that has not opened it otherwise. */
+export function momentAt({ path, isView }: Address): Moment {
+  const readings = isView
+    ? readingsOf(path, realPathOf(path))
+    : { ...createReadingPool(path, () => true), giveBack: closeReading };
+  const nothing = () => assert.fail('a reader thread only reads');
+  return momentOf(
+    {
+      path,
+      statement: nothing,
+      write: nothing,
+      probe: nothing,
+      storageFault: nothing,
+      moment: nothing,
+      address: nothing,
+      close: nothing,
+    },
+    readings,
+  );
+}
+
+function closeReading({ connection }: Reading): void {
+  connection.close();
 }

@@ -7,7 +7,6 @@ import { whyWithoutFigures } from '../comparison/participants.ts';
 import { type JobWindow, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { ServiceError } from '../domain.ts';
-import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
 import {
   type AskedDay,
@@ -55,13 +54,13 @@ export interface Experiment {
  * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels`
  * does, and for curves of too few or too many models.
  */
-export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
+export function runExperiment(database: Database, request: ExperimentRequest): Experiment {
   const { window, against = null, confidence } = request;
-  const { models, leftOut, trials } = yield* selectModels(database, request, window);
+  const { models, leftOut, trials } = selectModels(database, request, window);
   if (request.curves) checkCurves(models.length);
-  const all = yield* readFamilies(database, models, window);
-  const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
-  const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
+  const all = readFamilies(database, models, window);
+  const cleanAfter = request.days === 'clean' ? latestCutoff(all) : null;
+  const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
   const clean = cleaner(all, cleanAfter, numberings);
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
@@ -69,13 +68,10 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     ends.push(
       ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
     );
-    yield null;
-    compared.push(
-      yield* comparedModel(request.days === 'clean' ? clean(family) : family, numberings),
-    );
+    compared.push(comparedModel(request.days === 'clean' ? clean(family) : family, numberings));
   }
   const { startDate, endDate } = window;
-  const comparison = yield* compareModels<Day>({
+  const comparison = compareModels<Day>({
     models: compared,
     against,
     window: { start: startDate ?? '', end: endDate ?? '' },
@@ -89,7 +85,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     cleanAfter,
     leftOutModels: leftOut,
     comparison,
-    cutoffs: yield* cutoffsOf(all, comparison.days, numberings),
+    cutoffs: cutoffsOf(all, comparison.days, numberings),
   };
 }
 
@@ -99,14 +95,14 @@ function checkCurves(models: number): void {
   throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
 }
 
-function* readFamilies(
+function readFamilies(
   database: Database,
   models: readonly ChosenModel[],
   window: JobWindow,
-): Steps<Family[]> {
+): Family[] {
   const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
   const families: Family[] = [];
-  for (const chosen of models) families.push(yield* readFamily(database, chosen, options));
+  for (const chosen of models) families.push(readFamily(database, chosen, options));
   return families;
 }
 
@@ -114,14 +110,13 @@ function* readFamilies(
  * The latest cutoff of the models that have figures over their own clean days: the others must not
  * cost these any days.
  */
-function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> {
+function latestCutoff(families: readonly Family[]): CalendarDate | null {
   let latest: CalendarDate | null = null;
   for (const family of families) {
     const { knowledgeCutoff } = family;
-    yield null;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = yield* comparedModel(daysAfter(family, knowledgeCutoff), null);
-    if ((yield* whyWithoutFigures(clean)) === null) latest = knowledgeCutoff;
+    const clean = comparedModel(daysAfter(family, knowledgeCutoff), null);
+    if (whyWithoutFigures(clean) === null) latest = knowledgeCutoff;
   }
   return latest;
 }
@@ -153,23 +148,18 @@ function cleaner(
 type Numberings = ReadonlyMap<string, Numbering>;
 
 /** By model. */
-function* numberAll(
-  database: Database,
-  families: readonly Family[],
-  window: JobWindow,
-): Steps<Numberings> {
+function numberAll(database: Database, families: readonly Family[], window: JobWindow): Numberings {
   const numberings = new Map<string, Numbering>();
   for (const family of families)
-    numberings.set(family.model, yield* numberDates(database, family, window));
+    numberings.set(family.model, numberDates(database, family, window));
   return numberings;
 }
 
-function* comparedModel(family: Family, numberings: Numberings | null): Steps<ComparedModel<Day>> {
+function comparedModel(family: Family, numberings: Numberings | null): ComparedModel<Day> {
   const { model, runs, isDeterministic } = family;
   const numbers = numberings?.get(model);
   const dayOf = (date: CalendarDate): Day => numbers?.get(date) ?? date;
-  const unusable = yield* whyUnusable(family);
-  yield null;
+  const unusable = whyUnusable(family);
   return {
     model,
     isDeterministic,
@@ -184,15 +174,14 @@ function* comparedModel(family: Family, numberings: Numberings | null): Steps<Co
 }
 
 /** By model. */
-function* cutoffsOf(
+function cutoffsOf(
   families: readonly Family[],
   days: readonly Day[],
   numberings: Numberings | null,
-): Steps<Map<string, Cutoff>> {
+): Map<string, Cutoff> {
   const cutoffs = new Map<string, Cutoff>();
   for (const family of families) {
     cutoffs.set(family.model, cutoffOf(family, days, numberings));
-    yield null;
   }
   return cutoffs;
 }

@@ -3,7 +3,6 @@ import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type DayOfRun, daysOfRun } from '../database/records/returns.ts';
 import { count } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
 import type { Asked, AskedReader } from './asked.ts';
 import type { ChosenModel } from './selection.ts';
 
@@ -29,18 +28,16 @@ export interface FamilyOptions {
   readAsked: AskedReader;
 }
 
-export function* readFamily(
+export function readFamily(
   database: Database,
   { model, runs }: ChosenModel,
   options: FamilyOptions,
-): Steps<Family> {
+): Family {
   const read: Family['runs'][number][] = [];
   for (const run of runs) {
-    const days = yield* daysOfRun(database, run, options);
+    const days = daysOfRun(database, run, options);
     const asked = options.readAsked(run, new Set(days.map(({ jobId }) => jobId)));
-    yield null;
     read.push({ run, days: days.flatMap((day) => withAsked(day, run, asked.get(day.jobId))) });
-    yield null;
   }
   const family = { model, runs: read };
   const withCutoff = latestOf(daysOf(family).filter(({ asked }) => asked.knowledgeCutoff !== null));
@@ -85,14 +82,11 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 }
 
 /** Why a family has no figures regardless of its returns; null when it can have some. */
-export function* whyUnusable(family: Family): Steps<string | null> {
+export function whyUnusable(family: Family): string | null {
   const stale = staleness(family);
-  yield null;
   if (stale !== null) return stale;
   const ofTerms = changeOf(family, ({ asked }) => asked.terms);
-  yield null;
   const ofWay = ofTerms ?? changeOf(family, ({ asked }) => asked.way);
-  yield null;
   return asSentence(ofWay) ?? changeOfServed(family);
 }
 

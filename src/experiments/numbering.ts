@@ -2,7 +2,6 @@ import type { CalendarDate } from '../calendar.ts';
 import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
-import type { Steps } from '../turns.ts';
 import { type Family, daysOf, earliestOf, latestOf } from './family.ts';
 
 /**
@@ -16,20 +15,15 @@ export type Numbering = ReadonlyMap<CalendarDate, number>;
  * family's first one in the window, be it completed or failed. So a failed model-day leaves a gap,
  * and the days of two markets that began on different dates meet.
  */
-export function* numberDates(
-  database: Database,
-  family: Family,
-  window: JobWindow,
-): Steps<Numbering> {
+export function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
   const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;
   for (const { run } of family.runs) {
     const tried = firstTriedDate(database, run, window);
     if (tried !== null && tried < first) first = tried;
-    yield null;
   }
-  const dates = yield* marketDates(database, latest.asked.universe, {
+  const dates = marketDates(database, latest.asked.universe, {
     startDate: first,
     endDate: latest.date,
   });

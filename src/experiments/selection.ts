@@ -3,7 +3,6 @@ import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';
-import type { Steps } from '../turns.ts';
 
 /** More would make more pairs than anyone reads. */
 export const MAX_MODELS = 50;
@@ -36,14 +35,14 @@ export interface WantedModels {
  * Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated,
  * and for too many models.
  */
-export function* selectModels(
+export function selectModels(
   database: Database,
   { models, against }: WantedModels,
   window: JobWindow,
-): Steps<Selection> {
+): Selection {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
-  const families = Map.groupBy(yield* runsInWindow(database, window), ({ family }) => family);
+  const families = Map.groupBy(runsInWindow(database, window), ({ family }) => family);
   const present = [...families]
     .filter(([, runs]) => modelDaysOf(runs) > 0)
     .map(([family]) => family);

@@ -8,7 +8,7 @@ import {
 } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../domain.ts';
-import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, deploymentFields, lateText } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
 
 const findingsSchema = v.array(
@@ -69,7 +69,7 @@ export function audit(context: AuditContext): ResponseBody {
     running.delete(database); // the next client starts a new one
     shared.end.abort();
   };
-  return { text: shared.text, stop };
+  return lateText(shared.text, stop);
 }
 
 function start({ database, settings, log, viewedFile }: AuditContext): RunningAudit {

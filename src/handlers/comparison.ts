@@ -6,18 +6,10 @@ import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
-import type { Steps } from '../turns.ts';
 import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
-import {
-  type Context,
-  type Input,
-  type ResponseBody,
-  deploymentFields,
-  inEmptyPieces,
-  listMember,
-} from './handler.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields } from './handler.ts';
 import { daysFilter, flagInQuery, jobFilter, namesFilter } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
@@ -91,26 +83,24 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
     align,
     confidence,
   };
-  const work = runExperiment(context.database, {
+  const experiment = runExperiment(context.database, {
     ...wanted,
     curves: query.curves && format !== 'csv',
   });
-  if (format !== 'csv') return inJson(context, work, query);
-  return csvTable(`${table}.csv`, columns[table], rowsOf(work, table));
+  if (format !== 'csv') return inJson(context, experiment, query);
+  return csvTable(`${table}.csv`, columns[table], rowsOf(experiment, table));
 }
 
-type Work = Steps<Experiment>;
 type Response = v.InferOutput<typeof comparisonResponse>;
 
-function* inJson(
+function inJson(
   { settings }: Context,
-  work: Work,
+  experiment: Experiment,
   { align, confidence }: Query,
-): Generator<string> {
-  const experiment = yield* inEmptyPieces(work);
+): string {
   const { models, pairs, leader, leftOut, days } = experiment.comparison;
   const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
-  const head = {
+  const response: Response = {
     start_date: startDate,
     end_date: endDate,
     days: days.length,
@@ -118,42 +108,22 @@ function* inJson(
     confidence,
     clean_after: cleanAfter,
     left_out_models: leftOutModels,
-  } satisfies Partial<Response>;
-  yield JSON.stringify(head).slice(0, -1);
-  yield* list('left_out', leftOut.values().map(leftOutOf));
-  yield* list(
-    'models',
-    models.values().map((report) => modelOf(report, cutoffIn(experiment, report))),
-  );
-  yield* list(
-    'pairs',
-    pairs.values().map((report) => pairOf(report, days)),
-  );
-  const tail = {
+    left_out: leftOut.map(leftOutOf),
+    models: models.map((report) => modelOf(report, cutoffIn(experiment, report))),
+    pairs: pairs.map((report) => pairOf(report, days)),
     leader: leaderOf(leader),
     conventions,
     ...deploymentFields(settings),
-  } satisfies Partial<Response>;
-  yield `,${JSON.stringify(tail).slice(1)}`;
-}
-
-function list<Name extends 'left_out' | 'models' | 'pairs'>(
-  name: Name,
-  items: IteratorObject<Response[Name][number]>,
-) {
-  return listMember(
-    name,
-    items.map((item) => JSON.stringify(item)),
-  );
+  };
+  return JSON.stringify(response);
 }
 
 function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
   return cutoffs.get(model) ?? { knowledgeCutoff: null, daysBefore: 0 };
 }
 
-/** One of both tables, made when the work is finished. */
-function* rowsOf(work: Work, table: Query['table']): Generator<Cell[] | null> {
-  const experiment = yield* work;
+/** One of both tables. */
+function* rowsOf(experiment: Experiment, table: Query['table']): Generator<Cell[]> {
   const { models, pairs } = experiment.comparison;
   if (table === 'models')
     for (const report of models) yield modelRow(report, cutoffIn(experiment, report));

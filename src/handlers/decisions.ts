@@ -97,13 +97,9 @@ export function decisions(
     throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
   let last: string | null = null;
   let hasMore = false;
-  const items = function* (): Generator<string | null> {
+  const items = function* (): Generator<string> {
     let count = 0;
     for (const decision of decisionsOf(database, filters, place)) {
-      if (decision === null) {
-        yield null;
-        continue;
-      }
       if (count === limit) {
         hasMore = true;
         return;

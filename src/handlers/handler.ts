@@ -3,7 +3,6 @@ import type { Database } from '../database/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { ServedSettings } from '../settings.ts';
-import type { Steps } from '../turns.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -39,10 +38,29 @@ export interface Table {
   lines: Iterable<string>;
 }
 
-/** JSON text that takes long to make; `stop` is called when the client leaves. */
+/** A response that is made elsewhere. */
 export interface LateBody {
-  text: Promise<string>;
+  /** The first when the response is made, or its beginning if it is long. */
+  chunks: AsyncIterator<string | Uint8Array, void, void>;
+  /** Of a table, from the first chunk on; nothing is sent before. Before the first chunk of JSON: white space. */
+  fileName(): string | null;
+  isTable: boolean;
+  /** Whether there is nothing after the chunks that have been taken. */
+  isOver(): boolean;
+  /** Called when the response is over, or its client has left. */
   stop(): void;
+}
+
+/** A JSON text that is made elsewhere. */
+export function lateText(text: Promise<string>, stop: () => void): LateBody {
+  let isOver = false;
+  text.catch(() => {}); // it may fail before it is awaited
+  async function* once(): AsyncGenerator<string, void, void> {
+    const whole = await text;
+    isOver = true;
+    yield whole;
+  }
+  return { chunks: once(), fileName: () => null, isTable: false, isOver: () => isOver, stop };
 }
 
 /**
@@ -94,13 +112,4 @@ export function* listMember(
 /** The JSON of an object, with further members added. */
 export function appendMembers(objectJson: string, members: Record<string, unknown>): string {
   return `${objectJson.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
-}
-
-/** Steps as pieces of a response: an empty piece at each pause. */
-export function* inEmptyPieces<Result>(work: Steps<Result>): Generator<string, Result> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    yield '';
-  }
 }

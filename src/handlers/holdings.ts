@@ -94,11 +94,11 @@ export function holdings(
   checkJob(database, filters);
   if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(database, filters));
   const symbols = collectHeldSymbols();
-  const items = function* (): Generator<string | null> {
+  const items = function* (): Generator<string> {
     for (const closing of closings(database, filters)) {
-      const day = closing && reportClosing(closing);
-      if (day !== null) symbols.add(day);
-      yield day && JSON.stringify(day);
+      const day = reportClosing(closing);
+      symbols.add(day);
+      yield JSON.stringify(day);
     }
   };
   return listBody('days', items(), (days) => ({
@@ -108,35 +108,22 @@ export function holdings(
   }));
 }
 
-/** Null between steps. */
-function* closings(
-  database: Database,
-  filters: ReturnType<typeof filtersOf>,
-): Generator<Closing | null> {
+function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing> {
   const at = lastChange(database);
-  database.settle?.(); // what is committed never changes
   for (const sessions of committedSessions(database, filters, at)) {
-    yield null;
     for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
       const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);
       yield* closingsOf(
         database,
         slice.map(({ sessionId }) => sessionId),
       );
-      yield null;
     }
   }
 }
 
 /** A row per holding; a day without any has one row without a symbol. */
-function* rowsOf(
-  database: Database,
-  filters: ReturnType<typeof filtersOf>,
-): Generator<Cell[] | null> {
-  for (const closing of closings(database, filters)) {
-    if (closing === null) yield null;
-    else yield* rowsOfDay(closing);
-  }
+function* rowsOf(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Cell[]> {
+  for (const closing of closings(database, filters)) yield* rowsOfDay(closing);
 }
 
 function rowsOfDay(closing: Closing): Cell[][] {

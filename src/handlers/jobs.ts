@@ -70,13 +70,12 @@ export function jobs(
   let place = before === undefined ? null : placeOf(database, before);
   let last: string | null = null;
   let hasMore = true;
-  // Job by job, because counting the model-days of each takes time.
-  const items = function* (): Generator<string | null> {
+  const items = function* (): Generator<string> {
     for (let count = 0; ; count += 1) {
       const next = nextJob(database, { status, before: place });
       hasMore = next !== undefined;
       if (next === undefined || count === limit) return;
-      const { json, warnings } = yield* listedJob(database, next);
+      const { json, warnings } = listedJob(database, next.jobId);
       yield appendMembers(json, { warnings: readWarnings(warnings) });
       [last, place] = [next.jobId, next];
     }

@@ -3,7 +3,6 @@ import type { Database } from '../database/database.ts';
 import { lastChange } from '../database/chosen.ts';
 import { MAX_MODELS, selectModels } from '../experiments/selection.ts';
 import { type NarrowedChoice, narrowChoice } from '../performance/narrow.ts';
-import type { Steps } from '../turns.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { daysFilter, flagInQuery, jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
@@ -48,23 +47,21 @@ interface ReadChoice extends NarrowedChoice {
  * The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
  * unknown, repeated or too many.
  */
-export function* readChoice(database: Database, query: ChoiceQuery): Steps<ReadChoice> {
+export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
   const filters = filtersOf(query);
   const named =
-    query.models === undefined
-      ? undefined
-      : yield* runsOf(database, query.models.split(','), filters);
+    query.models === undefined ? undefined : runsOf(database, query.models.split(','), filters);
   const choice = { database, filters, at: lastChange(database), models: named };
   const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
-  return { ...(yield* narrowChoice(choice, restrictions)), named };
+  return { ...narrowChoice(choice, restrictions), named };
 }
 
 /** All runs of the named models, by name. */
-function* runsOf(
+function runsOf(
   database: Database,
   names: readonly string[],
   filters: ReturnType<typeof filtersOf>,
-): Steps<string[]> {
-  const { models } = yield* selectModels(database, { models: names, against: undefined }, filters);
+): string[] {
+  const { models } = selectModels(database, { models: names, against: undefined }, filters);
   return [...new Set(models.flatMap(({ runs }) => runs))].sort();
 }

@@ -11,7 +11,7 @@ import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
 import type { NarrowedChoice } from '../performance/narrow.ts';
-import { type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
+import { type ReportRequest, prepareReports, modelReport } from '../performance/reports.ts';
 import { commissionOf } from '../performance/trading.ts';
 import { modelsWithoutCompletedDays } from '../performance/without-completed-days.ts';
 import { csvTable, formatQuery } from './csv.ts';
@@ -20,12 +20,10 @@ import {
   type Input,
   type ResponseBody,
   deploymentFields,
-  inEmptyPieces,
   listBody,
 } from './handler.ts';
 import { checkChoice, choiceEntries, readChoice } from './performance-choice.ts';
 import type { performanceResponse } from './performance-response.ts';
-import { rememberResponses } from './remembered.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
@@ -89,23 +87,22 @@ export const performanceQuery = v.object({
 type Query = v.InferOutput<typeof performanceQuery>;
 type Response = v.InferOutput<typeof performanceResponse>;
 
+/** Whether the response is a report; the tables of actions are unbounded streams. */
+export function isReport(_context: Context, { query, format }: Input): boolean {
+  return format === 'json' || (query as Query).table === 'curve';
+}
+
 /**
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
   checkChoice(context.database, query);
   checkBenchmark(context.database, query.benchmark);
-  if (format !== 'csv')
-    return remembered(context.database, JSON.stringify(query), () => inJson(context, query));
+  if (format !== 'csv') return inJson(context, query);
   if (query.table !== 'curve')
     return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
-
-/**
- * Readers look at the same few choices: the overview's, and those of the models that they compare.
- */
-const remembered = rememberResponses({ most: 4, maxLength: 4 * 1024 * 1024 });
 
 function requestOf(
   choice: Choice,
@@ -122,32 +119,26 @@ function requestOf(
 
 function* inJson(context: Context, query: Query): Generator<string> {
   const { database, settings } = context;
-  const { riskFreeRate } = settings; // read once: of a file that is viewed it may change meanwhile
-  const narrowed = yield* inEmptyPieces(readChoice(database, query));
-  const request = requestOf(narrowed.choice, query, riskFreeRate);
-  const basis = yield* inEmptyPieces(prepareReports(request));
-  const withoutCompletedDays = yield* inEmptyPieces(
-    modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
-  );
+  const narrowed = readChoice(database, query);
+  const request = requestOf(narrowed.choice, query, settings.riskFreeRate);
+  const basis = prepareReports(request);
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
-  const items = function* (): Generator<string | null> {
-    for (const period of basis.periods) {
-      const report = yield* reportSteps(request, basis, period);
-      all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
-      const { model, family, model_days, total_return } = report;
-      runs.push({ model, family, model_days, total_return });
-      yield JSON.stringify(report);
-    }
-  };
-  yield* listBody('models', items(), (count) => ({
+  const items = basis.periods.values().map((period) => {
+    const report = modelReport(request, basis, period);
+    all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
+    const { model, family, model_days, total_return } = report;
+    runs.push({ model, family, model_days, total_return });
+    return JSON.stringify(report);
+  });
+  yield* listBody('models', items, (count) => ({
     count,
     ...reportChoice(narrowed),
-    without_completed_days: withoutCompletedDays,
+    without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
     incomparable: all,
     families: reportFamilies(runs),
     benchmark: basis.benchmarkReport,
-    conventions: reportConventions(riskFreeRate),
+    conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   }));
 }
@@ -167,18 +158,13 @@ function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) 
 }
 
 /** A row per model-day, with the value of one dollar in the benchmark. */
-function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
-  const { choice } = yield* readChoice(context.database, query);
+function* curveRows(context: Context, query: Query): Generator<Cell[]> {
+  const { choice } = readChoice(context.database, query);
   const request = requestOf(choice, { ...query, details: false }, context.settings.riskFreeRate);
-  const basis = yield* prepareReports(request);
+  const basis = prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
-    const {
-      model,
-      family,
-      knowledge_cutoff: cutoff,
-      curve,
-    } = yield* reportSteps(request, basis, period);
+    const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);
     for (const {
       date,
       value,
@@ -201,13 +187,12 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
  * and action.
  */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
-  const { choice } = yield* readChoice(database, query);
+  const { choice } = readChoice(database, query);
   const models =
     choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
   database.settle?.(); // from here on only committed model-days are read, which never change
   for (const model of models) {
     for (const sessions of chosenBatches({ ...choice, models: [model] })) {
-      yield null;
       for (const change of changesOf(database, sessions)) {
         if (change === null || change.side !== 'split' || query.table === 'actions')
           yield change && tradeRow(change);

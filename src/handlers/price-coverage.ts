@@ -93,13 +93,10 @@ export function priceCoverage(
   }));
 }
 
-/** Null between steps: the prices of a whole market have thousands of symbols. */
-function* items(database: Database, { symbol, date }: Query): Generator<string | null> {
+function* items(database: Database, { symbol, date }: Query): Generator<string> {
   const isOne = symbol !== undefined && symbol !== null;
-  for (const symbols of isOne ? [JSON.stringify([symbol])] : knownSymbols(database)) {
+  for (const symbols of isOne ? [JSON.stringify([symbol])] : knownSymbols(database))
     yield* describe(database, symbols, { date: date ?? null, isOne });
-    yield null;
-  }
 }
 
 function describe(

@@ -31,7 +31,8 @@ export function rememberResponses({ most, maxLength }: Limits) {
     key: string,
     compute: () => Iterable<string>,
   ): string | Iterable<string> => {
-    const database = reader.source ?? reader;
+    const { source: database } = reader;
+    if (database === undefined) return compute(); // in a reader thread
     const version = contentVersion(database);
     const known = kept.get(key);
     if (known?.version === version && known.database === database) {

@@ -80,17 +80,14 @@ export function search(
   if (phrases.length === 0)
     throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
   const { limit, before } = query;
-  const end = new AbortController();
-  const search = { phrases, filters: feedFilters(database, query), limit, before };
-  const text = searchLogs(database, search, end).then(({ messages, nextBefore }) => {
-    const page = {
-      messages: messages.map(itemOf),
-      count: messages.length,
-      next_before: nextBefore?.toString() ?? null,
-    };
-    return JSON.stringify({ ...page, ...deploymentFields(settings) });
+  const filters = feedFilters(database, query);
+  const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
+  return JSON.stringify({
+    messages: messages.map(itemOf),
+    count: messages.length,
+    next_before: nextBefore?.toString() ?? null,
+    ...deploymentFields(settings),
   });
-  return { text, stop: () => end.abort() };
 }
 
 function itemOf(message: FoundMessage): v.InferOutput<typeof searchResponse>['messages'][number] {

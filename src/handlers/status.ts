@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { sumModelDays } from '../database/records/job-sums.ts';
+import { countModelDays } from '../database/records/job-sums.ts';
 import { entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
@@ -12,7 +12,6 @@ import {
   type Context,
   type Input,
   deploymentFields,
-  inEmptyPieces,
   listMember,
 } from './handler.ts';
 import { rememberResponses, rememberTexts } from './remembered.ts';
@@ -80,7 +79,7 @@ export function status({ database, settings }: Context, { params }: Input): Resp
   const { job_id: jobId = '' } = params;
   return remembered(database, jobId, function* () {
     checkJob(database, { jobId });
-    const job = jobStatus(database, jobId, yield* inEmptyPieces(sumModelDays(database, jobId)));
+    const job = jobStatus(database, jobId);
     assert(job !== undefined, 'jobs are never removed');
     const others = {
       terms: termsOf(job.agentConfig),
@@ -93,6 +92,14 @@ export function status({ database, settings }: Context, { params }: Input): Resp
     yield* listMember('details', modelDaysOf(database, jobId));
     yield `,${JSON.stringify(others).slice(1)}`;
   });
+}
+
+/** The sums of a job take some milliseconds for so many model-days. */
+const LARGE_JOB = 20_000;
+
+/** Whether the job has so many model-days that its status is a report. */
+export function isOfLargeJob({ database }: Context, { params }: Input): boolean {
+  return countModelDays(database, params['job_id'] ?? '') > LARGE_JOB;
 }
 
 /** Clients poll the same few jobs. */

@@ -35,15 +35,15 @@ const gzip = { level: 6, windowBits: 15, memLevel: 8 };
 
 const compressors = {
   zstd: {
-    whole: (text: string) => zlib().zstdCompressSync(text, zstd()),
+    whole: (text: string | Uint8Array) => zlib().zstdCompressSync(text, zstd()),
     stream: () => zlib().createZstdCompress(zstd()),
   },
   br: {
-    whole: (text: string) => zlib().brotliCompressSync(text, brotli()),
+    whole: (text: string | Uint8Array) => zlib().brotliCompressSync(text, brotli()),
     stream: () => zlib().createBrotliCompress(brotli()),
   },
   gzip: {
-    whole: (text: string) => zlib().gzipSync(text, gzip),
+    whole: (text: string | Uint8Array) => zlib().gzipSync(text, gzip),
     stream: () => zlib().createGzip(gzip),
   },
 } satisfies Record<Coding, unknown>;
@@ -65,9 +65,9 @@ export function codingHeaders(coding: Coding | null): string[] {
  * 100 KB.
  */
 export function encodeWhole(
-  text: string,
+  text: string | Uint8Array,
   { coding, isPlainRefused }: AcceptedCoding,
-): { body: string | Buffer; coding: Coding | null } {
+): { body: string | Uint8Array; coding: Coding | null } {
   const isSmall =
     text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
   if (coding === null || (isSmall && !isPlainRefused)) return { body: text, coding: null };
@@ -84,7 +84,7 @@ export interface Outlet {
   /** Sends what the compressor still holds. */
   flush(): void;
   /** Sends the last piece. Resolves when no compressor holds anything, or the client has left. */
-  end(text: string): Promise<void>;
+  end(text: string | Uint8Array): Promise<void>;
 }
 
 /**

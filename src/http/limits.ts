@@ -52,6 +52,11 @@ export interface HttpLimits {
    * log grows meanwhile.
    */
   maxHeldMs: number;
+  /** How long a report may take to make, and how long it may wait for its turn. Longer is a 503. */
+  maxReportMs: number;
+  maxReportWaitMs: number;
+  /** How much memory a report may hold in its thread. More is a 503. */
+  maxReportHeapMb: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
@@ -83,6 +88,9 @@ export const httpLimits: HttpLimits = {
   maxReadings: 96,
   maxAheadBytes: 4 * 1024 * 1024,
   maxHeldMs: 120_000,
+  maxReportMs: 120_000,
+  maxReportWaitMs: 60_000,
+  maxReportHeapMb: 1_024,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 20,

@@ -34,7 +34,11 @@ export function sendJson(
 export function sendText(
   response: ServerResponse,
   status: number,
-  { type, text, headers }: { type: readonly string[]; text: string; headers: readonly string[] },
+  {
+    type,
+    text,
+    headers,
+  }: { type: readonly string[]; text: string | Uint8Array; headers: readonly string[] },
 ): void {
   const { body, coding } = encodeWhole(text, codingFor(response));
   const sizes = ['Content-Length', String(Buffer.byteLength(body)), ...codingHeaders(coding)];

@@ -9,13 +9,13 @@ import { health, healthResponse } from '../handlers/health.ts';
 import { holdings, holdingsQuery, holdingsResponse } from '../handlers/holdings.ts';
 import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
 import { models, modelsResponse } from '../handlers/models.ts';
-import { performance, performanceQuery } from '../handlers/performance.ts';
+import { isReport, performance, performanceQuery } from '../handlers/performance.ts';
 import { performanceResponse } from '../handlers/performance-response.ts';
 import { coverageQuery, coverageResponse, priceCoverage } from '../handlers/price-coverage.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { search, searchQuery, searchResponse } from '../handlers/search.ts';
-import { status, statusResponse } from '../handlers/status.ts';
+import { isOfLargeJob, status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';
 import type { Fields } from './validate.ts';
@@ -39,6 +39,8 @@ export interface Route {
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
+  /** Its response is made in a reader thread, but for input that needs little. */
+  report?: Report;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
   /**
@@ -47,6 +49,16 @@ export interface Route {
    */
   handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;
 }
+
+/** How a report is made. */
+export interface Report {
+  /** Whether it is kept while nothing in the database changes: it reads nothing else. */
+  isKept: boolean;
+  /** Absent: for all input. */
+  isFor?(context: Context, input: Input): boolean;
+}
+
+const KEPT: Report = { isKept: true };
 
 const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
@@ -74,6 +86,7 @@ export const routes: readonly Route[] = [
     summary: "A job's progress, model-day by model-day.",
     response: statusResponse,
     errors: { 404: 'There is no such job.' },
+    report: { isKept: false, isFor: isOfLargeJob },
     handle: status,
   },
   {
@@ -93,6 +106,7 @@ export const routes: readonly Route[] = [
     query: jobsQuery,
     response: jobsResponse,
     errors: {},
+    report: KEPT,
     handle: jobs,
   },
   {
@@ -127,6 +141,7 @@ export const routes: readonly Route[] = [
     query: decisionsQuery,
     response: decisionsResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
+    report: KEPT,
     handle: decisions,
   },
   {
@@ -142,6 +157,7 @@ export const routes: readonly Route[] = [
       404: 'There is no such job.',
       ...BUSY,
     },
+    report: { isKept: false },
     handle: search,
   },
   {
@@ -157,6 +173,7 @@ export const routes: readonly Route[] = [
       ...BUSY,
     },
     hasTable: true,
+    report: { isKept: true, isFor: isReport },
     handle: performance,
   },
   {
@@ -168,6 +185,7 @@ export const routes: readonly Route[] = [
     response: holdingsResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     hasTable: true,
+    report: KEPT,
     handle: holdings,
   },
   {
@@ -180,6 +198,7 @@ export const routes: readonly Route[] = [
     response: comparisonResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     hasTable: true,
+    report: KEPT,
     handle: comparison,
   },
   {
@@ -190,6 +209,7 @@ export const routes: readonly Route[] = [
       'The models of the configuration and those named in jobs, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
+    report: { isKept: false },
     handle: models,
   },
   {
@@ -201,6 +221,7 @@ export const routes: readonly Route[] = [
     query: coverageQuery,
     response: coverageResponse,
     errors: {},
+    report: KEPT,
     handle: priceCoverage,
   },
   {

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { type Context, type Input, deploymentFields } from '../handlers/handler.ts';
+import { contentVersion } from '../database/state.ts';
+import { type Context, type Input, type LateBody, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
 import { printableJson } from '../text.ts';
 import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './access.ts';
@@ -13,9 +14,16 @@ import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
 import { type Readings, createReadings } from './readings.ts';
 import { sendJson } from './reply.ts';
+import type { Reports } from './reports.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
-import { type LongResponses, type Reading, createLongResponses, sendBody } from './stream.ts';
+import {
+  type LongResponses,
+  type Reading,
+  createLongResponses,
+  sendBody,
+  sendLate,
+} from './stream.ts';
 import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
 import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
@@ -32,6 +40,8 @@ export interface HttpOptions {
   accessTokens: readonly AccessToken[];
   pages: BuiltPages;
   limits?: HttpLimits;
+  /** What makes reports; without, they are made in this thread. */
+  reports?: Reports;
 }
 
 /** Everything that serving a request needs. */
@@ -44,6 +54,7 @@ interface Site {
   connections: Connections;
   long: LongResponses;
   readings: Readings;
+  reports: Reports | null;
 }
 
 export interface HttpServer {
@@ -58,7 +69,7 @@ export interface HttpServer {
 /** Builds the HTTP server; it is not listening yet. */
 export function createHttpServer(
   context: Context,
-  { accessTokens, pages, limits = httpLimits }: HttpOptions,
+  { accessTokens, pages, limits = httpLimits, reports }: HttpOptions,
 ): HttpServer {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -81,6 +92,7 @@ export function createHttpServer(
     connections: watchConnections(server, context, limits),
     long: createLongResponses(limits),
     readings: createReadings(context.database, limits),
+    reports: reports ?? null,
   };
   const onRequest =
     (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
@@ -200,6 +212,9 @@ function serve(
   const { context, readings, limits } = site;
   if (route.method !== 'GET' || route.isPublic)
     return handle(site, exchange, { route, input, context });
+  const report = reportFor(site, route, input);
+  if (report !== null)
+    return sendLate(exchange.response, report, { long: site.long, headers: headersOf(route) });
   return readings.during((moment) =>
     handle(site, exchange, {
       route,
@@ -208,6 +223,25 @@ function serve(
       reading: { moment, ...limits },
     }),
   );
+}
+
+/** The response in a reader thread; null where it is made here. */
+function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
+  const { database, settings, viewedFile } = context;
+  const { report } = route;
+  if (reports === null || report === undefined) return null;
+  if (report.isFor?.(context, input) === false) return null;
+  const address = database.address();
+  if (address === null) return null;
+  const request = { path: route.path, input, settings: { ...settings }, viewedFile };
+  return reports.make(
+    { ...request, database: address },
+    report.isKept ? contentVersion(database) : null,
+  );
+}
+
+function headersOf({ hasTable }: Route): readonly string[] {
+  return hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
 }
 
 function handle(
@@ -222,7 +256,7 @@ function handle(
 ): Promise<void> | undefined {
   const options = {
     long,
-    headers: route.hasTable ? VARIES_BY_ACCEPT : NO_HEADERS,
+    headers: headersOf(route),
     ...(reading && { reading }),
   };
   const body = route.handle(context, input);

@@ -107,7 +107,7 @@ export async function sendPieces(
 ): Promise<void> {
   const { type, lines } =
     'lines' in body
-      ? { type: tableType(body), lines: body.lines }
+      ? { type: tableType(body.fileName), lines: body.lines }
       : { type: JSON_TYPE, lines: body };
   const pieces = lines[Symbol.iterator]();
   try {
@@ -227,56 +227,82 @@ function openLong(response: ServerResponse, head: readonly string[]): Outlet {
 }
 
 /**
- * Sends a response that takes long to make. At the first heartbeat its status becomes 200: leading
+ * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
  * white space, which JSON allows, shows the client and any proxy that the response is being made.
  * An earlier error can still become an error response; a later one cuts the connection. When the
- * client leaves, `stop` is called.
+ * response is over, or the client has left, `stop` is called.
  */
 export async function sendLate(
   response: ServerResponse,
-  { text, stop }: LateBody,
-  { long, headers, reading }: SendOptions,
+  body: LateBody,
+  { long, headers }: SendOptions,
 ): Promise<void> {
-  text.catch(() => {}); // it may fail before it is awaited
-  response.once('close', stop);
+  response.once('close', body.stop);
+  const drained = watchClient(response);
+  const head = [...SAFETY_HEADERS, ...headers];
   try {
-    await long.during(async () => {
-      const head = [...JSON_TYPE, ...SAFETY_HEADERS, ...headers];
-      const { json, outlet } = await beatUntil(text, response, {
-        head,
-        heartbeatMs: long.limits.heartbeatMs,
-      });
-      reading?.moment.close();
-      if (outlet !== undefined) await outlet.end(json);
-      else if (json.length <= STREAM_CHUNK_LENGTH) sendJson(response, 200, json, headers);
-      else await openLong(response, head).end(json);
+    const { first, outlet } = await firstOf(body, response, {
+      head: [...JSON_TYPE, ...head],
+      heartbeatMs: long.limits.heartbeatMs,
     });
+    const fileName = body.fileName();
+    const type = fileName === null ? JSON_TYPE : tableType(fileName);
+    if (outlet === undefined && body.isOver() && first.length <= STREAM_CHUNK_LENGTH)
+      return sendText(response, 200, { type, text: first, headers });
+    await long.during(() =>
+      sendRest(outlet ?? openLong(response, [...type, ...head]), first, {
+        response,
+        chunks: body.chunks,
+        drained,
+      }),
+    );
   } catch (error) {
     if (response.closed) return;
-    response.off('close', stop);
-    stop();
+    response.off('close', body.stop);
+    body.stop();
     throw error;
-  } finally {
-    response.off('close', stop);
   }
 }
 
-async function beatUntil(
-  text: Promise<string>,
+interface Rest {
+  response: ServerResponse;
+  chunks: LateBody['chunks'];
+  drained: (outlet: Outlet) => Promise<void>;
+}
+
+async function sendRest(
+  outlet: Outlet,
+  first: string | Uint8Array,
+  { response, chunks, drained }: Rest,
+): Promise<void> {
+  if (response.req.method === 'HEAD') return outlet.end('');
+  let chunk: string | Uint8Array = first;
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done === true) return outlet.end(chunk);
+    if (!outlet.sink.write(chunk)) await drained(outlet);
+    if (response.closed) return;
+    chunk = next.value;
+  }
+}
+
+/** The first chunk; with an outlet if the response has begun before it. */
+async function firstOf(
+  { chunks, isTable }: LateBody,
   response: ServerResponse,
   { head, heartbeatMs }: { head: readonly string[]; heartbeatMs: number },
-): Promise<{ json: string; outlet: Outlet | undefined }> {
-  watchClient(response);
+): Promise<{ first: string | Uint8Array; outlet: Outlet | undefined }> {
   let outlet: Outlet | undefined;
   const beat = setInterval(() => {
-    if (response.closed) return;
+    if (response.closed || isTable) return;
     outlet ??= openLong(response, head);
     if (response.writableNeedDrain || response.req.method === 'HEAD') return;
     outlet.sink.write(' ');
     outlet.flush();
   }, heartbeatMs);
   try {
-    return { json: await text, outlet };
+    const { value = '' } = await chunks.next();
+    return { first: value, outlet };
   } finally {
     clearInterval(beat);
   }
@@ -304,7 +330,7 @@ function watchClient(response: ServerResponse): (outlet: Outlet) => Promise<void
   };
 }
 
-function tableType({ fileName }: Table): string[] {
+function tableType(fileName: string): string[] {
   const disposition = `attachment; filename="${fileName}"`;
   return [
     'Content-Type',

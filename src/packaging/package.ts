@@ -65,8 +65,7 @@ function* rowsOf(
   riskFreeRate: number,
 ): Steps<JobRows> {
   const openings: Opening[] = [];
-  for (const start of outsideStarts(snapshot, jobId))
-    openings.push(yield* openingOf(snapshot, start));
+  for (const start of outsideStarts(snapshot, jobId)) openings.push(openingOf(snapshot, start));
   const universe = universeOf(parseAgentConfiguration(agentConfig));
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(snapshot, jobId), DEFAULT_SYMBOL]);
@@ -75,12 +74,9 @@ function* rowsOf(
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
-function* openingOf(
-  snapshot: Snapshot,
-  { sessionId, model, startedFrom }: OutsideStart,
-): Steps<Opening> {
-  const ledger = yield* ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
-  const { book } = yield* tradingOf(ledger, new Set([sessionId]));
+function openingOf(snapshot: Snapshot, { sessionId, model, startedFrom }: OutsideStart): Opening {
+  const ledger = ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
+  const { book } = tradingOf(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     sessionId,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, addDays } from '../calendar.ts';
-import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 import type { DayOfCurve } from './returns.ts';
 import type { Level, Levels } from './symbol-levels.ts';
@@ -33,11 +32,10 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
  * in the `MAX_STILL_DAYS` before it; without a bar on the day a member's return is 0. So no later
  * bar changes a day's return. Handles one member per step, so that memory need not hold them all.
  */
-export function* equalWeightLevels(members: Iterable<Levels>): Steps<Levels> {
+export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days: DaysOfMembers = new Map();
   for (const member of members) {
     addMember(days, member);
-    yield null;
   }
   return levelsOfMembers(days);
 }

@@ -3,7 +3,6 @@ import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { failedModelDays } from '../database/records/failed-days.ts';
 import { type ChosenDay, chosenDays } from '../database/records/performance.ts';
-import type { Steps } from '../turns.ts';
 import type { ModelPeriod } from './comparability.ts';
 
 /**
@@ -60,8 +59,8 @@ function startingAfter(filters: SessionFilters, date: CalendarDate | undefined):
 }
 
 /** Reads every model-day once and keeps only a little of each. */
-export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
-  const failed = yield* failedModelDays(choice.database, choice.filters);
+export function readChosenDays(choice: Choice): ChosenDays {
+  const failed = failedModelDays(choice.database, choice.filters);
   const periods = new Map<string, ModelPeriod & { jobIds: Set<string> }>();
   const days = new Map<string, ChosenDay>();
   const { dates } = choice;
@@ -84,7 +83,6 @@ export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
       const key = `${date} ${startDate} ${jobId}`;
       if (!days.has(key)) days.set(key, day);
     }
-    yield null;
   }
   const byModel = [...periods.values()].sort((one, other) => (one.model < other.model ? -1 : 1));
   return { periods: byModel, days: [...days.values()], failed: countFailures(failed, choice) };

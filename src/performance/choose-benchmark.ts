@@ -7,7 +7,6 @@ import { type ChosenDay, barsBetween, priceSpan } from '../database/records/perf
 import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
 import { cashPerShareAbout } from '../trading/dividends.ts';
-import type { Steps } from '../turns.ts';
 import { type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
 import { daysWithUnknown } from './unknown-dividends.ts';
@@ -46,11 +45,11 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
  * start, otherwise the universe, so that no later day changes what the models are compared with;
  * one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
-export function* benchmarkSteps(
+export function chooseBenchmark(
   database: Database,
   wanted: string | undefined,
   days: readonly ChosenDay[],
-): Steps<Benchmark> {
+): Benchmark {
   checkBenchmark(database, wanted);
   const start = days
     .map((day) => startOf(day).date)
@@ -59,32 +58,32 @@ export function* benchmarkSteps(
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = { from: start, to: last };
-  const levels = yield* bothLevels(days, (paysDividends) =>
+  const levels = bothLevels(days, (paysDividends) =>
     levelsOfAll(database, symbols, { name, ...span, paysDividends }),
   );
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
-  const unknownDividends = yield* daysWithUnknown(database, paying, span);
+  const unknownDividends = daysWithUnknown(database, paying, span);
   return { name, symbols: symbols.length, levels, unknownDividends };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
-function* bothLevels(
+function bothLevels(
   days: readonly ChosenDay[],
-  levelsOf: (paysDividends: boolean) => Steps<Levels>,
-): Steps<BothLevels> {
+  levelsOf: (paysDividends: boolean) => Levels,
+): BothLevels {
   const kinds = new Set(days.map(({ paysDividends }) => paysDividends));
-  const withDividends = kinds.has(true) ? yield* levelsOf(true) : [];
-  const ofPrices = kinds.has(false) || kinds.size === 0 ? yield* levelsOf(false) : withDividends;
+  const withDividends = kinds.has(true) ? levelsOf(true) : [];
+  const ofPrices = kinds.has(false) || kinds.size === 0 ? levelsOf(false) : withDividends;
   return { withDividends: kinds.has(true) ? withDividends : ofPrices, ofPrices };
 }
 
-function* levelsOfAll(
+function levelsOfAll(
   database: Database,
   symbols: readonly string[],
   { name, ...options }: Span & { name: string; paysDividends: boolean },
-): Steps<Levels> {
+): Levels {
   const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
-  return name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
+  return name === UNIVERSE ? equalWeightLevels(members) : (members.next().value ?? []);
 }
 
 function firstDateOf(days: readonly ChosenDay[]): CalendarDate {

@@ -1,6 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
 import { count } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
 
 /**
  * The returns that models share: half a million model-days are as many small numbers, not texts.
@@ -47,12 +46,11 @@ export interface CommonDates {
  * of days is not ranked: it would cost the others too many. Of several starts of a date, the one
  * that most models share counts; of equally many, the first. In steps: of one date.
  */
-export function* commonDatesOf({ models, byDate }: SharedReturns): Steps<CommonDates> {
+export function commonDatesOf({ models, byDate }: SharedReturns): CommonDates {
   const days = models.map(() => 0);
   for (const byStart of byDate.values()) {
     for (const places of byStart.values())
       for (const place of places) days[place] = (days[place] ?? 0) + 1;
-    yield null;
   }
   const median = medianOf(days);
   const isRanked = days.map((own) => own >= median / 2);
@@ -78,7 +76,6 @@ export function* commonDatesOf({ models, byDate }: SharedReturns): Steps<CommonD
         models: without.slice(0, MAX_NAMED).map(nameOf),
       });
     }
-    yield null;
   }
   const reasonOf = (place: number) =>
     `It has ${count(days[place] ?? 0, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`;

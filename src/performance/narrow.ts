@@ -1,7 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
-import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
 import {
   type LeftOutDay,
@@ -41,18 +40,13 @@ export interface CommonDays {
 }
 
 /** Restricts a choice, first to clean days and then to common ones. */
-export function* narrowChoice(
-  wanted: Choice,
-  { isClean, isCommon }: Restrictions,
-): Steps<NarrowedChoice> {
+export function narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions): NarrowedChoice {
   const clean = isClean
-    ? yield* cleanDays(wanted)
+    ? cleanDays(wanted)
     : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
   if (!isCommon) return { ...clean, common: null };
   const { choice } = clean;
-  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(
-    yield* sharedReturns(choice),
-  );
+  const { dates, models, leftOut, leftOutDays } = commonDatesOf(sharedReturns(choice));
   const ordered = [...dates].sort();
   const common = {
     start: ordered[0] ?? null,
@@ -78,10 +72,10 @@ interface CleanRecord {
  * as the model with the most, if that is fewer. Otherwise one model with few clean days would cost
  * all others theirs.
  */
-function* cleanDays(
+function cleanDays(
   choice: Choice,
-): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'withoutCleanDays'>> {
-  const records = yield* cleanRecords(choice);
+): Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'withoutCleanDays'> {
+  const records = cleanRecords(choice);
   const most = records.values().reduce((days, { cleanDays: own }) => Math.max(days, own), 0);
   const enough = Math.max(1, Math.min(MIN_DAYS_FOR_RISK, most / 2));
   let cleanAfter: CalendarDate | null = null;
@@ -106,7 +100,7 @@ function* cleanDays(
 }
 
 /** By model. */
-function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
+function cleanRecords(choice: Choice): Map<string, CleanRecord> {
   const records = new Map<string, CleanRecord>();
   for (const batch of chosenBatches(choice)) {
     for (const { model, date } of batch) {
@@ -119,13 +113,12 @@ function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
       if (known.cutoff === null || date > known.cutoff) known.cleanDays += 1;
       known.last = date;
     }
-    yield null;
   }
   return inOrder(records);
 }
 
 /** Which of the chosen models have a return on which of the chosen days. */
-function* sharedReturns(choice: Choice): Steps<SharedReturns> {
+function sharedReturns(choice: Choice): SharedReturns {
   const places = new Map<string, number>();
   const byDate = new Map<CalendarDate, Map<CalendarDate | null, number[]>>();
   for (const batch of chosenBatches(choice)) {
@@ -139,7 +132,6 @@ function* sharedReturns(choice: Choice): Steps<SharedReturns> {
       sharing.push(place);
       byDate.set(date, byStart.set(startDate, sharing));
     }
-    yield null;
   }
   return { models: [...places.keys()], byDate };
 }

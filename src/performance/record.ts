@@ -8,7 +8,6 @@ import {
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
 import { closingPrice } from '../trading/market.ts';
-import type { Steps } from '../turns.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, chosenBatches } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
@@ -50,11 +49,11 @@ interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree'> {
 }
 
 /** The record of one model, with its days and those that they depend on in memory. */
-export function* readRecord(
+export function readRecord(
   choice: Choice,
   { model, end }: ModelPeriod,
   { benchmark, riskFree, withDetails, findUnknown }: RecordOptions,
-): Steps<ModelRecord> {
+): ModelRecord {
   const { database } = choice;
   const chosen = new Map<number, CalendarDate | null>();
   const startedFrom = new Map<number, number | null>();
@@ -69,27 +68,25 @@ export function* readRecord(
       startedFrom.set(sessionId, start);
       if (!paysDividends) unpaidDates.add(date);
     }
-    yield null;
-    for (const { date } of yield* findUnknown(step)) unknownDates.add(date);
+    for (const { date } of findUnknown(step)) unknownDates.add(date);
     for (const { date } of staleAmong(database, step)) staleDates.add(date);
-    yield null;
   }
   const sessionIds = [...chosen.keys()];
   const marks = new Map<string, Money | null>();
-  const ledger = yield* ledgerDays(database, startedFrom);
+  const ledger = ledgerDays(database, startedFrom);
   return {
     ledger,
     chosen,
     staleDates,
     unpaidDates,
     unknownDates,
-    usage: yield* usageTotals(database, sessionIds),
+    usage: usageTotals(database, sessionIds),
     benchmark,
     markOf(symbol) {
       if (!marks.has(symbol)) marks.set(symbol, closingPrice(database, end, symbol)?.price ?? null);
       return marks.get(symbol) ?? null;
     },
     riskFree,
-    gains: withDetails ? yield* readValueGains(database, ledger, chosen) : null,
+    gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };
 }

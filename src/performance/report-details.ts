@@ -30,8 +30,8 @@ export interface DetailsInput {
 }
 
 /** The details of one model, named as in the response. */
-export function* reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
-  const rolling = yield* reportRolling(curve, series, riskFree);
+export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
+  const rolling = reportRolling(curve, series, riskFree);
   return {
     months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({
       month: period,
@@ -50,12 +50,12 @@ export function* reportDetails({ curve, series, riskFree, ...rest }: DetailsInpu
   };
 }
 
-function* reportRolling(
+function reportRolling(
   curve: readonly DayOfCurve[],
   { days, leastReturn }: ReturnSeries,
   riskFree: number,
 ) {
-  const points = yield* rollingRisk(curve, { leastReturn, riskFree });
+  const points = rollingRisk(curve, { leastReturn, riskFree });
   return {
     window: ROLLING_WINDOW,
     points: points.map(({ date, sharpeRatio, annualisedVolatility }) => ({

@@ -2,7 +2,6 @@ import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, reported, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
-import { mapInSteps } from '../turns.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
 import type { ModelTrading, OpenPosition } from './trading.ts';
@@ -15,7 +14,7 @@ const MAX_LISTED_ROUND_TRIPS = 100;
  * the mean closing value (SEC Form N-1A, item 13, but with cash counted in the value), for the
  * whole curve and not per year.
  */
-export function* reportTrading(
+export function reportTrading(
   days: readonly LedgerDay[],
   trading: ModelTrading,
   positions: readonly OpenPosition[],
@@ -43,7 +42,7 @@ export function* reportTrading(
         ),
       }),
     },
-    round_trips: yield* reportRoundTrips(roundTrips),
+    round_trips: reportRoundTrips(roundTrips),
     open_positions: positions.map(reportOpenPosition),
   };
 }
@@ -60,8 +59,8 @@ function exposureOf(days: readonly LedgerDay[]): number {
  * average win over average loss (Vince, The Mathematics of Money Management, 1992). All after
  * commission, in dollars.
  */
-function* reportRoundTrips(trips: readonly RoundTrip[]) {
-  const holdingDays = yield* mapInSteps(trips, holdingDaysOf);
+function reportRoundTrips(trips: readonly RoundTrip[]) {
+  const holdingDays = trips.map(holdingDaysOf);
   const profits = trips.map(profitOf);
   const wins = profits.filter((profit) => profit > 0);
   const losses = profits.filter((profit) => profit < 0);

@@ -20,31 +20,25 @@ import { type ModelTrading, openPositions, tradingOf } from './trading.ts';
  * All figures of a model, named as in the response: dollars and fractions as numbers, a reason for
  * each null.
  */
-export function* reportModel(record: ModelRecord) {
+export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const curve = days.map((day) => dayOfCurve(day, record));
   const leastReturn = leastReturnOf(days);
-  const trading = yield* tradingOf(record.ledger, new Set(record.chosen.keys()));
+  const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
-  yield null;
   const period = { ...reportPeriod(days, record, trading), ...reportReturns(series, riskFree) };
-  yield null;
   const relative = reportRelative(compare(curve, record.benchmark, leastReturn), riskFree);
-  yield null;
   const figures = {
     ...period,
     relative,
-    ...(yield* reportTrading(days, trading, positions)),
+    ...reportTrading(days, trading, positions),
     usage: reportUsage(record.usage, profitOf(days)),
     curve: reportCurve(days, record, { curve, trading }),
   };
-  yield null;
   const details =
-    gains === null
-      ? null
-      : yield* reportDetails({ curve, series, riskFree, trading, positions, gains });
+    gains === null ? null : reportDetails({ curve, series, riskFree, trading, positions, gains });
   return { ...figures, details };
 }
 

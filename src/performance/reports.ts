@@ -2,8 +2,7 @@ import { parseAgentConfigurations } from '../configuration.ts';
 import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
 import { newestRun } from '../database/records/runs.ts';
 import { type Money, toDollars } from '../money.ts';
-import type { Steps } from '../turns.ts';
-import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
+import { type Benchmark, chooseBenchmark } from './choose-benchmark.ts';
 import {
   type Incomparability,
   type ModelPeriod,
@@ -38,20 +37,17 @@ export interface Basis {
   findUnknown: UnknownSearch;
 }
 
-export function* prepareReports(request: ReportRequest): Steps<Basis> {
+export function prepareReports(request: ReportRequest): Basis {
   const { database, wanted, riskFree } = request;
-  const { periods, days, failed } = yield* readChosenDays(request);
-  const benchmark = yield* benchmarkSteps(database, wanted, days);
-  yield null; // each of these takes milliseconds where every day of ten years has a job of its own
+  const { periods, days, failed } = readChosenDays(request);
+  const benchmark = chooseBenchmark(database, wanted, days);
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
   const initialCash = initialCashOf(
     database,
     periods.map(({ model }) => model),
   );
-  yield null;
   const incomparable = compareModels(periods, { configurations, initialCash });
-  yield null;
   return {
     periods,
     benchmark,
@@ -67,19 +63,18 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
  * The figures of one model, and why they are not comparable with others. Keeps none of its ledger
  * in memory.
  */
-export function* reportSteps(request: ReportRequest, basis: Basis, period: ModelPeriod) {
+export function modelReport(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
   const { benchmark, incomparable, failed, initialCash, findUnknown } = basis;
   const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
-  const record = yield* readRecord(request, period, {
+  const record = readRecord(request, period, {
     benchmark: benchmark.levels,
     riskFree,
     withDetails,
     findUnknown,
   });
-  yield null;
-  const figures = yield* reportModel(record);
+  const figures = reportModel(record);
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,

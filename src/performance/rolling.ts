@@ -1,5 +1,4 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Steps } from '../turns.ts';
 import { ROLLING_WINDOW } from './conventions.ts';
 import type { Figure } from './figure.ts';
 import { type DayOfCurve, seriesOf } from './returns.ts';
@@ -13,17 +12,14 @@ export interface RollingPoint {
   annualisedVolatility: Figure;
 }
 
-/** Windows that are computed in one step. */
-const WINDOWS_PER_STEP = 100;
-
 /**
  * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
  * whole period, for each day on which there are that many.
  */
-export function* rollingRisk(
+export function rollingRisk(
   curve: readonly DayOfCurve[],
   { leastReturn, riskFree }: { leastReturn: number; riskFree: number },
-): Steps<RollingPoint[]> {
+): RollingPoint[] {
   const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
   const points: RollingPoint[] = [];
   for (const [index, { date }] of days.slice(ROLLING_WINDOW - 1).entries()) {
@@ -33,7 +29,6 @@ export function* rollingRisk(
       sharpeRatio: sharpeRatio(series, riskFree),
       annualisedVolatility: annualisedVolatility(series),
     });
-    if (points.length % WINDOWS_PER_STEP === 0) yield null;
   }
   return points;
 }

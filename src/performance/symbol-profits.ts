@@ -2,7 +2,6 @@ import type { Database } from '../database/database.ts';
 import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/closings.ts';
 import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, reported } from '../money.ts';
-import type { Steps } from '../turns.ts';
 
 /**
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
@@ -17,18 +16,17 @@ export type ValueGains = ReadonlyMap<string, Money | null>;
  * without the cash. Where a day starts from a chosen one, the value in between cancels out and is
  * not read.
  */
-export function* readValueGains(
+export function readValueGains(
   database: Database,
   ledger: readonly LedgerDay[],
   chosen: ReadonlyMap<number, unknown>,
-): Steps<ValueGains> {
+): ValueGains {
   const counts = [...boundaryCounts(ledger, chosen)].filter(([, count]) => count !== 0);
   const gains = new Map<string, Money | null>();
   for (let start = 0; start < counts.length; start += CLOSINGS_PER_STEP) {
     const slice = new Map(counts.slice(start, start + CLOSINGS_PER_STEP));
     for (const closing of closingsOf(database, [...slice.keys()]))
       addClosing(gains, closing, slice.get(closing.sessionId) ?? 0);
-    yield null;
   }
   return gains;
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 import { type Money, reported } from '../money.ts';
-import type { Steps } from '../turns.ts';
 import {
   type LotBook,
   type RoundTrip,
@@ -12,12 +11,6 @@ import {
   sellLots,
   splitLots,
 } from './lots.ts';
-
-/**
- * Actions that are applied without a pause: a model with thousands of days may have tens of
- * thousands.
- */
-const ACTIONS_PER_STEP = 1_000;
 
 /** What some model-days traded, in exact money. */
 export interface Trading {
@@ -54,15 +47,11 @@ export type ModelTrading = Trading & { book: LotBook };
  * and all days that they depend on, each after the day it started from. Lots follow the day that a
  * day really started from, which for a stale day is not the active day before it.
  */
-export function* tradingOf(
-  ledger: readonly LedgerDay[],
-  chosen: ReadonlySet<number>,
-): Steps<ModelTrading> {
+export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
   let book: LotBook = new Map();
   let reached: number | null = null;
-  let actions = 0;
   for (const day of ledger) {
     if (!chosen.has(day.sessionId)) continue;
     const { path, isContinuation } = pathTo(days, day, reached);
@@ -73,10 +62,6 @@ export function* tradingOf(
         applied,
         openingCash(days, applied),
       );
-      actions += applied.actions.length;
-      if (actions < ACTIONS_PER_STEP) continue;
-      yield null;
-      actions = 0;
     }
     reached = day.sessionId;
   }

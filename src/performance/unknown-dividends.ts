@@ -10,7 +10,6 @@ import {
   paysNothing,
 } from '../database/records/held.ts';
 import { type ChosenDay, barsBetween } from '../database/records/performance.ts';
-import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 
 /** Before and after every date. */
@@ -35,7 +34,7 @@ const SESSIONS_PER_STEP = 10;
  * Those of some sessions that held a symbol over a morning for which its dividends are neither
  * stored nor covered.
  */
-export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[]>;
+export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
 
 /**
  * Reads what is known of each symbol once, for all calls: mostly that is everything, and no session
@@ -43,8 +42,8 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[
  */
 export function createUnknownSearch(database: Database): UnknownSearch {
   let gaps: Gap[] | undefined;
-  return function* (sessions) {
-    gaps ??= yield* readGaps(database);
+  return (sessions) => {
+    gaps ??= readGaps(database);
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
     const last = paying.reduce((latest, { date }) => (date > latest ? date : latest), '');
     const suspects = new Map(
@@ -69,18 +68,16 @@ export function createUnknownSearch(database: Database): UnknownSearch {
         )
           found.add(sessionId);
       }
-      yield null;
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
   };
 }
 
-function* readGaps(database: Database): Steps<Gap[]> {
+function readGaps(database: Database): Gap[] {
   const gaps: Gap[] = [];
   for (const held of heldSymbols(database)) {
     const gap = readGap(database, held);
     if (gap !== null) gaps.push(gap);
-    yield null; // it may have looked at every bar of the symbol
   }
   return gaps;
 }
@@ -101,26 +98,21 @@ function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): G
     : null;
 }
 
-/** Bars that one step compares with what is known. */
-const BARS_PER_STEP = 500;
-
 /**
  * The days on which some of these series may lack a dividend: after the bar before it, an ex-date
  * is neither stored nor covered. Gaps longer than `MAX_STILL_DAYS` end a series, so nothing is
  * missing after them. Reads the bars only of symbols with a gap.
  */
-export function* daysWithUnknown(
+export function daysWithUnknown(
   database: Database,
   symbols: readonly string[],
   { from, to }: { from: CalendarDate; to: CalendarDate },
-): Steps<Set<CalendarDate>> {
+): Set<CalendarDate> {
   const found = new Set<CalendarDate>();
   for (const symbol of symbols) {
     const gap = readGap(database, { symbol, since: addDays(from, -MAX_STILL_DAYS), lastDate: to });
-    yield null;
     const bars = gap === null ? [] : barsBetween(database, symbol, { from, to });
     for (const [index, { date }] of bars.entries()) {
-      if (index % BARS_PER_STEP === 0) yield null;
       const after = bars[index - 1]?.date;
       if (gap === null || after === undefined || isCovered(gap, { after, upTo: date })) continue;
       if (isUnknown(gap, { after, upTo: date }) && date <= addDays(after, MAX_STILL_DAYS))

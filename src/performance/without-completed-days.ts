@@ -1,6 +1,5 @@
 import { countActiveDays } from '../database/chosen.ts';
 import { count } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
 import type { Choice } from './choice.ts';
 import type { LeftOutModel } from './common-dates.ts';
 
@@ -9,14 +8,13 @@ import type { LeftOutModel } from './common-dates.ts';
  * completed one. They have no figures; a response that did not list them would hide them. `failed`
  * counts the failed model-days by model.
  */
-export function* modelsWithoutCompletedDays(
+export function modelsWithoutCompletedDays(
   { database, filters }: Choice,
   failed: ReadonlyMap<string, number>,
   named: readonly string[] | undefined,
-): Steps<LeftOutModel[]> {
+): LeftOutModel[] {
   const models: LeftOutModel[] = [];
   for (const [model, failures] of [...failed].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    yield null;
     if (
       failures === 0 ||
       named?.includes(model) === false ||

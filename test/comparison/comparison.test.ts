@@ -4,7 +4,6 @@ import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/input.ts';
 import { pairRow } from '../../src/comparison/table.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { atOnce } from '../../src/turns.ts';
 import { type Options, compare, inputOf, model } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */
@@ -357,5 +356,5 @@ const refused: [models: ComparedModel<number>[], options: Options<number>, messa
 
 test('an invalid input is a bug of the caller', () => {
   for (const [models, options, message] of refused)
-    assert.throws(() => atOnce(compareModels(inputOf(models, options))), message);
+    assert.throws(() => compareModels(inputOf(models, options)), message);
 });

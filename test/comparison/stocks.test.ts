@@ -7,7 +7,6 @@ import { measurePairs } from '../../src/comparison/measured-pairs.ts';
 import { findParticipants } from '../../src/comparison/participants.ts';
 import { readRecords } from '../../src/comparison/track-record.ts';
 import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
-import { atOnce } from '../../src/turns.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 
@@ -99,7 +98,7 @@ test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
     );
   }
   const { series, pairs } = measureStocks();
-  const others = atOnce(probabilitiesOfBest(series, pairs, { seed: 'another' }));
+  const others = probabilitiesOfBest(series, pairs, { seed: 'another' });
   assert.notDeepEqual(
     others.toSorted(),
     models.map(({ probabilityBest }) => probabilityBest).toSorted(),
@@ -118,8 +117,6 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 
 function measureStocks() {
   const days = new Map<string, number>();
-  const { series } = atOnce(
-    findParticipants(atOnce(readRecords(stockModels(), days)), calendarOf(days)),
-  );
-  return { series, pairs: atOnce(measurePairs(series)) };
+  const { series } = findParticipants(readRecords(stockModels(), days), calendarOf(days));
+  return { series, pairs: measurePairs(series) };
 }

@@ -5,8 +5,6 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type DecisionFilters, decisionKinds } from '../../src/database/records/decision-days.ts';
 import { placeOf } from '../../src/database/records/decision-place.ts';
 import { type Decision, decisions } from '../../src/database/records/decisions.ts';
-import { sumModelDays } from '../../src/database/records/job-sums.ts';
-import { listedJob, nextJob } from '../../src/database/records/status.ts';
 import { RECORDS_PER_STEP, portionsOf } from '../../src/database/records/results.ts';
 import { runs } from '../support/long.ts';
 
@@ -65,66 +63,6 @@ for (const [name, counts, expected] of portions) {
     database.close();
   });
 }
-
-/** A job of some model-days in all statuses, with this cost in every third. */
-function withModelDays(count: number, cost: string): Database {
-  const database = openDatabase(':memory:');
-  database.statement('PRAGMA foreign_keys = OFF').get();
-  database
-    .statement(
-      `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, agent_config, replace_existing, deployment_mode)
-       SELECT 'job', 'running', json_group_array(value), '2025-01-01', '2025-01-02', 't', '{}', 0, 'PROD'
-       FROM (WITH RECURSIVE days (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM days) SELECT value FROM days LIMIT ?)`,
-    )
-    .run(count);
-  database
-    .statement(
-      `INSERT INTO job_details (job_id, date, model, status, error, started_at, completed_at, steps, cost_usd)
-       WITH RECURSIVE days (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM days LIMIT ?1),
-         own AS (SELECT value, ('["completed","failed","skipped","skipped","pending"]' ->> (value % 5)) AS status FROM days)
-       SELECT 'job', '2025-01-' || format('%02d', value % 28 + 1), 'model-' || value, status,
-         iif(status = 'failed' OR status = 'skipped', iif(value % 5 = 2, 'Cancelled', 'why'), NULL), 't', iif(status = 'pending', NULL, 't'),
-         value % 2, iif(value % 3 = 0, ${cost}, NULL)
-       FROM own WHERE true`,
-    )
-    .run(count);
-  database
-    .statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
-    VALUES ('job', 'one', 0, '2025-01-01', 't', '{}', 'one')`)
-    .run();
-  return database;
-}
-
-const costs: [name: string, cost: string][] = [
-  ['unknown costs', 'NULL'],
-  ['costs of every size', '0.1 * value + 1e15 * (value % 7 = 0)'],
-  ['an infinite cost', 'iif(value % 9 = 0, 9e999, 0.1)'],
-];
-for (const [name, cost] of costs) {
-  test(`the model-days of a large job add up in steps to the same last digit: ${name}`, () => {
-    const database = withModelDays(2_500, cost);
-    const atOnce = [...withResult(sumModelDays(database, 'job', 2_500))];
-    const inSteps = [...withResult(sumModelDays(database, 'job', 2_499))];
-    assert.deepEqual(inSteps, [null, null, ...atOnce]);
-    const next = nextJob(database, { before: null });
-    assert(next !== undefined);
-    const listed = [...withResult(listedJob(database, next, 2_500))];
-    assert.deepEqual([...withResult(listedJob(database, next, 2_499))], [null, null, ...listed]);
-  });
-}
-
-test('sums of a job whose status changes between two steps are taken again', () => {
-  const database = withModelDays(1_500, '0.1');
-  const sums = sumModelDays(database, 'job', 0);
-  assert.equal(sums.next().value, null);
-  database
-    .statement(
-      `UPDATE job_details SET status = 'completed', completed_at = 't' WHERE status = 'pending'`,
-    )
-    .run();
-  database.statement(`UPDATE jobs SET status = 'completed', completed_at = 't'`).run();
-  assert.deepEqual([...withResult(sums)], [null, ...withResult(sumModelDays(database, 'job'))]);
-});
 
 const DATES = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'] as const;
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'] as const;
@@ -329,17 +267,10 @@ test('trades of a symbol are looked for on the dates on which a model used it, a
   for (const date of [DATES[1], DATES[3]])
     insertSession(database, { ...quiet, date, model: 'n', bought: ['AAPL'] });
   const stepsOf = (filters: DecisionFilters) =>
-    [...decisions(database, filters, null)].map((one) => one && `${one.date} ${one.model}`);
+    [...decisions(database, filters, null)].map((one) => `${one.date} ${one.model}`);
   assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'trade' }), []);
   assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'no_trade' }), []);
-  assert.deepEqual(stepsOf({ symbol: 'AAPL', kind: 'trade' }), [
-    null,
-    `${DATES[3]} n`,
-    null,
-    null,
-    `${DATES[1]} n`,
-    null,
-  ]);
+  assert.deepEqual(stepsOf({ symbol: 'AAPL', kind: 'trade' }), [`${DATES[3]} n`, `${DATES[1]} n`]);
   assert.deepEqual(
     stepsOf({ symbol: 'AAPL' }).filter((one) => one !== null),
     [`${DATES[3]} n`, `${DATES[1]} n`],
@@ -350,8 +281,3 @@ test('trades of a symbol are looked for on the dates on which a model used it, a
     'more on a date than one step returns',
   );
 });
-
-/** The steps of a generator, and then what it returns. */
-function* withResult<Step, Result>(steps: Generator<Step, Result>): Generator<Step | Result> {
-  yield yield* steps;
-}

@@ -16,7 +16,7 @@ function counter(limits = { most: 2, maxLength: 2 * LONG.length + 10 }) {
     parts: readonly string[] = ['a', '', 'b'],
     meanwhile = () => {},
   ) => {
-    const body = remembered(database, key, function* () {
+    const body = remembered(database.moment(), key, function* () {
       computed += 1;
       yield `${computed}`;
       meanwhile();
@@ -73,7 +73,7 @@ test('a text that never changes is read once per database, unless it is too long
   const remembered = rememberTexts({ most: 2, maxLength: 10 });
   let reads = 0;
   const ask = (database: Database, key: string, text = '') =>
-    remembered(database, key, () => `${(reads += 1)}${text}`);
+    remembered(database.moment(), key, () => `${(reads += 1)}${text}`);
   assert.deepEqual([ask(one, 'a'), ask(one, 'a')], ['1', '1']);
   change(one);
   assert.equal(ask(one, 'a'), '1');

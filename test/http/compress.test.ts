@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { lateText } from '../../src/handlers/handler.ts';
 import { type Gzip, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { httpRequest } from '../../src/http-client.ts';
 import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/compress.ts';
@@ -75,11 +76,19 @@ const bodies: [name: string, make: () => Parameters<typeof sendBody>[1], isSmall
   ['a table', () => ({ fileName: 'a.csv', lines: pieces() })],
   [
     'a text that takes long to make',
-    () => ({ text: nextTurn().then(() => words(5_000)), stop() {} }),
+    () =>
+      lateText(
+        nextTurn().then(() => words(5_000)),
+        () => {},
+      ),
   ],
   [
     'a long text that takes long to make',
-    () => ({ text: nextTurn().then(() => words(STREAM_CHUNK_LENGTH * 2)), stop() {} }),
+    () =>
+      lateText(
+        nextTurn().then(() => words(STREAM_CHUNK_LENGTH * 2)),
+        () => {},
+      ),
   ],
 ];
 
@@ -153,7 +162,11 @@ test('what was made so far reaches the client at each heartbeat', async (t) => {
 test('the white space before a late response reaches the client at once', async (t) => {
   let answer = Promise.withResolvers<string>();
   const server = await serve(t, (response) =>
-    sendLate(response, { text: answer.promise, stop() {} }, { long, headers: [] }),
+    sendLate(
+      response,
+      lateText(answer.promise, () => {}),
+      { long, headers: [] },
+    ),
   );
   for (const coding of CODINGS) {
     answer = Promise.withResolvers<string>();

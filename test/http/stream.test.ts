@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { ResponseBody } from '../../src/handlers/handler.ts';
+import { type ResponseBody, lateText } from '../../src/handlers/handler.ts';
 import { HttpError } from '../../src/http/http-error.ts';
 import {
   type LongResponses,
@@ -143,7 +143,11 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
   let socket: Socket | undefined;
   const server = await serve(t, (response) => {
     ({ socket } = response.req);
-    return sendLate(response, { text: promise, stop: () => {} }, { long, headers: [] });
+    return sendLate(
+      response,
+      lateText(promise, () => {}),
+      { long, headers: [] },
+    );
   });
   const response = await fetch(urlOf(server));
   let text = '';
@@ -157,7 +161,7 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
 });
 
 const compressedBodies: [name: string, make: (text: string) => ResponseBody][] = [
-  ['a late response', (text) => ({ text: Promise.resolve(text), stop: () => {} })],
+  ['a late response', (text) => lateText(Promise.resolve(text), () => {})],
   ['a long response', (text) => text],
 ];
 for (const [name, make] of compressedBodies) {
@@ -186,7 +190,7 @@ test('a response that has been handed over whole, and whose client does not read
   const server = await serve(t, async (opened) => {
     await sendBody(
       opened,
-      { text: Promise.resolve('x'.repeat(UNREAD_LENGTH)), stop: () => {} },
+      lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), () => {}),
       { long, headers: [] },
     );
     response = opened;
@@ -202,7 +206,7 @@ test('a late response that is made in time is an ordinary one; one that fails in
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
   const server = await serve(t, async (response) => {
-    const late = { text: (texts.shift() as () => Promise<string>)(), stop: () => {} };
+    const late = lateText((texts.shift() as () => Promise<string>)(), () => {});
     await sendLate(response, late, { long, headers: [] }).catch((error) => {
       seen.push(`${error.message} ${response.headersSent}`);
       response.end();
@@ -223,7 +227,7 @@ test('a client that leaves stops the making of its late response', async (t) => 
     reject(new Error('stopped'));
   };
   const server = await serve(t, (response) =>
-    sendLate(response, { text: promise, stop }, { long, headers: [] }),
+    sendLate(response, lateText(promise, stop), { long, headers: [] }),
   );
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));
@@ -234,7 +238,7 @@ test('a client that leaves stops the making of its late response', async (t) => 
 
 test('one long response too many is a 503 that says when to try again; short ones are sent', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxLongResponses: 0 } });
-  const refused = await service.get('/audit');
+  const refused = await service.get('/openapi.json');
   assert.equal(refused.status, 503);
   assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
   assert.match(refused.body.detail, /^Cannot send another long response/);

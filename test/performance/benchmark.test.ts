@@ -16,11 +16,10 @@ import {
   type Levels,
   symbolLevels,
 } from '../../src/performance/symbol-levels.ts';
-import { atOnce } from '../../src/turns.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 
-const equalWeight = (members: Levels[]) => atOnce(equalWeightLevels(members));
+const equalWeight = (members: Levels[]) => equalWeightLevels(members);
 /** Levels of a benchmark without dividends, as the functions of curves take them. */
 const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 const closesOf = (levels: Levels) => levels.map(({ close }) => close);

@@ -12,9 +12,8 @@ import {
   levelAt,
   startOf,
 } from '../../src/performance/benchmark.ts';
-import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
+import { chooseBenchmark } from '../../src/performance/choose-benchmark.ts';
 import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
-import { atOnce } from '../../src/turns.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `
@@ -45,8 +44,7 @@ const day = (
   paysDividends,
 });
 
-const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) =>
-  atOnce(benchmarkSteps(...given));
+const benchmarkOf = (...given: Parameters<typeof chooseBenchmark>) => chooseBenchmark(...given);
 
 const starts: [name: string, days: ChosenDay[], start: string | null][] = [
   ['no model-day', [], null],

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CalendarDate } from '../../src/calendar.ts';
 import { commonDatesOf } from '../../src/performance/common-dates.ts';
-import { atOnce } from '../../src/turns.ts';
 
 const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;
 /**
@@ -28,8 +27,7 @@ function sharedBy(models: readonly ReturnType<typeof model>[]) {
   return { models: models.map(({ model: name }) => name), byDate: new Map(byDate) };
 }
 
-const commonOf = (models: readonly ReturnType<typeof model>[]) =>
-  atOnce(commonDatesOf(sharedBy(models)));
+const commonOf = (models: readonly ReturnType<typeof model>[]) => commonDatesOf(sharedBy(models));
 
 test('days on which a ranked model has no return are left out by name; one with few days costs the others none', () => {
   const models = [
@@ -69,9 +67,4 @@ test('a day is common only if every model started it from the same close: after 
   ]);
   const late = commonOf([model('early', 1, 2, 3), model('late', [2, 0], 3)]);
   assert.deepEqual([...late.dates], [day(3)], 'the first day of a model is measured from the open');
-});
-
-test('the common dates of many models are found in steps: two for each date', () => {
-  const steps = commonDatesOf(sharedBy([model('a', 1, 2, 4), model('b', 1, 4)]));
-  assert.deepEqual([...steps], [null, null, null, null, null, null]);
 });

@@ -4,7 +4,7 @@ import { type CalendarDate, addDays, weekdays } from '../../src/calendar.ts';
 import { lastChange } from '../../src/database/chosen.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
-import { prepareReports, reportSteps } from '../../src/performance/reports.ts';
+import { prepareReports, modelReport } from '../../src/performance/reports.ts';
 import { atOnce } from '../../src/turns.ts';
 import { type Books, type Order, createBooks } from '../support/books.ts';
 import { runs } from '../support/long.ts';
@@ -18,10 +18,10 @@ function reportOf(database: Database, wanted = 'AAPL') {
     wanted,
     riskFree: 0,
   };
-  const basis = atOnce(prepareReports(request));
+  const basis = prepareReports(request);
   const [period] = basis.periods;
   assert.ok(period !== undefined);
-  return { report: atOnce(reportSteps(request, basis, period)), benchmark: basis.benchmarkReport };
+  return { report: modelReport(request, basis, period), benchmark: basis.benchmarkReport };
 }
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);

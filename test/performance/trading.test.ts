@@ -4,7 +4,6 @@ import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
 import { openPositions, tradingOf } from '../../src/performance/trading.ts';
-import { atOnce, mapInSteps } from '../../src/turns.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**
@@ -112,8 +111,9 @@ const ledgers: [name: string, ledger: string, open: string][] = [
 for (const [name, text, open] of ledgers) {
   test(name, () => {
     const ledger = ledgerFrom(text);
-    const { roundTrips, fractionProfit, book } = atOnce(
-      tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId))),
+    const { roundTrips, fractionProfit, book } = tradingOf(
+      ledger,
+      new Set(ledger.map(({ sessionId }) => sessionId)),
     );
     const expected = rowsOf(text).flatMap((row) =>
       row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : [],
@@ -178,7 +178,7 @@ test('trades, their sums and their commission', () => {
     03 buy   AAPL 10 100 -1005
     04 split AAPL 10 50 0
     05 sell  AAPL 5 60 297.5`);
-  const { trades, bought, sold, commission } = atOnce(tradingOf(ledger, new Set([1, 2, 3])));
+  const { trades, bought, sold, commission } = tradingOf(ledger, new Set([1, 2, 3]));
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
@@ -190,8 +190,9 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = atOnce(
-    tradingOf(ledger, new Set([2, 3])),
+  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = tradingOf(
+    ledger,
+    new Set([2, 3]),
   );
   assert.deepEqual(
     [...dividends].map(([session, cash]) => [session, toDollars(cash)]),
@@ -213,7 +214,7 @@ test('only the trades of the chosen days count, with lots that earlier days boug
     04 sell AAPL 2 110
     05 sell AAPL 3 120
     06 sell AAPL 1 130`);
-  const { trades, roundTrips, book } = atOnce(tradingOf(ledger, new Set([2, 4])));
+  const { trades, roundTrips, book } = tradingOf(ledger, new Set([2, 4]));
   assert.deepEqual([trades, roundTrips.map(profitOf).map(toDollars)], [2, [20, 30]]);
   assert.equal(openPositions(book, () => null)[0]?.quantity, 4);
 });
@@ -229,7 +230,7 @@ test('lots follow the day that a session started from, not the one before it', (
     startedFrom: first.sessionId,
     actions: [{ ...third.actions[0]!, cash: fromDollars(9_480) }],
   };
-  const { roundTrips, book } = atOnce(tradingOf([first, second, stale], new Set([1, 2, 3])));
+  const { roundTrips, book } = tradingOf([first, second, stale], new Set([1, 2, 3]));
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
   assert.deepEqual(
     openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [
@@ -242,35 +243,7 @@ test('lots follow the day that a session started from, not the one before it', (
 
 test('a ledger that sells shares it never bought is a bug, reported with its date', () => {
   assert.throws(
-    () => atOnce(tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1]))),
+    () => tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
     /Cannot sell 1 AAPL on 2025-11-03: the ledger bought fewer/,
-  );
-});
-
-test('a ledger of many actions is followed in steps, so that other requests do not wait for all of it', () => {
-  const orders = Array.from(
-    { length: 2_500 },
-    (_, index) => `${10 + Math.floor(index / 200)} buy AAPL 1 1`,
-  );
-  const ledger = ledgerFrom(orders.join('\n'));
-  const steps = tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId)));
-  let pauses = 0;
-  while (steps.next().done !== true) pauses += 1;
-  assert.equal(pauses, 2);
-});
-
-test('a long list is mapped in steps', () => {
-  const mapping = mapInSteps(
-    Array.from({ length: 4_001 }, (_, index) => index),
-    (number) => 2 * number,
-  );
-  const pauses: unknown[] = [];
-  let step = mapping.next();
-  for (; step.done !== true; step = mapping.next()) pauses.push(step.value);
-  assert.deepEqual([pauses, step.value.length, step.value.at(-1)], [[null, null], 4_001, 8_000]);
-  assert.deepEqual(
-    [...mapInSteps([1, 2, 3, 4, 5], (number) => number, 2)],
-    [null, null],
-    'or in steps of another length',
   );
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Comparison, compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/input.ts';
-import { atOnce } from '../../src/turns.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 
@@ -52,7 +51,7 @@ export function compare<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   options: Options<OfDay> = {},
 ): Comparison<OfDay> {
-  return atOnce(compareModels(inputOf(models, options)));
+  return compareModels(inputOf(models, options));
 }
 
 /**

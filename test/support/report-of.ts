@@ -1,7 +1,6 @@
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
-import { atOnce } from '../../src/turns.ts';
 
 export const NO_USAGE: UsageTotals = {
   steps: 0,
@@ -34,5 +33,5 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     gains: null,
     ...differences,
   };
-  return atOnce(reportModel(record));
+  return reportModel(record);
 }

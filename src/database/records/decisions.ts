@@ -39,13 +39,13 @@ type Day = Pick<DecisionDay, 'date' | 'model' | 'jobId'>;
 /**
  * The decisions after a place, newest date first, then by model, and within a model-day the last
  * first. Of each model-day its active session counts; a failure counts until a job completes that
- * model-day. Null between steps, where other work may run.
+ * model-day.
  */
 export function* decisions(
   database: Database,
   filters: DecisionFilters,
   after: DecisionPlace | null,
-): Generator<Decision | null> {
+): Generator<Decision> {
   if (
     after !== null &&
     after.sessionId !== null &&
@@ -58,7 +58,6 @@ export function* decisions(
       filters,
     );
   for (const days of decisionDays(database, filters, after)) {
-    yield null;
     for (const day of days) {
       const { sessionId } = day;
       if (sessionId === null) {
@@ -79,13 +78,11 @@ function* ordersOfDay(
   database: Database,
   { day, sessionId, from }: { day: Day; sessionId: number; from?: OrderPlace },
   filters: DecisionFilters,
-): Generator<Decision | null, void> {
+): Generator<Decision, void> {
   if (filters.kind === 'no_trade') return;
-  if (filters.symbol !== undefined && !mayOrder(database, sessionId, filters.symbol))
-    return yield null;
+  if (filters.symbol !== undefined && !mayOrder(database, sessionId, filters.symbol)) return;
   for (const order of ordersOf(database, sessionId, from)) {
-    if (order === null) yield null;
-    else if (isWanted(filters, kindOf(order), order.symbol))
+    if (isWanted(filters, kindOf(order), order.symbol))
       yield decisionOf(database, { day, sessionId, order });
   }
 }

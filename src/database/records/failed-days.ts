@@ -1,5 +1,4 @@
 import { type CalendarDate, addDays } from '../../calendar.ts';
-import type { Steps } from '../../turns.ts';
 import { type SessionFilters, boundsOf } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { query, text } from '../rows.ts';
@@ -24,10 +23,10 @@ const DAYS_PER_STEP = 30;
  * The dates on which a model-day that matches the filters failed in some job, by model; another job
  * may have completed it.
  */
-export function* failedModelDays(
+export function failedModelDays(
   database: Database,
   { jobId, model, ...window }: SessionFilters,
-): Steps<Map<string, Set<CalendarDate>>> {
+): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
   for (const [job, first, last] of JOBS.all(database, jobId ?? null, ...boundsOf(window))) {
     for (let start = first; start <= last; start = addDays(start, DAYS_PER_STEP)) {
@@ -42,7 +41,6 @@ export function* failedModelDays(
         const dates = failed.get(name) ?? new Set();
         failed.set(name, dates.add(date));
       }
-      yield null;
     }
   }
   return failed;

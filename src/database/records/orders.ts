@@ -65,13 +65,13 @@ export interface Order extends Omit<Trade, 'actionId'> {
 /**
  * The orders of a session from the last to the first, after a place: the executed ones as the
  * ledger has them, the refused ones from the log. A trade that the log does not have comes before
- * the next one that it has. Null between steps, where other work may run.
+ * the next one that it has.
  */
 export function* ordersOf(
   database: Database,
   sessionId: number,
   from: OrderPlace = ALL_ORDERS,
-): Generator<Order | null> {
+): Generator<Order> {
   let { message, action } = from;
   const nextTrade = () => TRADE.get(database, sessionId, action);
   for (
@@ -108,7 +108,6 @@ export function* ordersOf(
         if (isLogged) break;
       }
     }
-    yield null;
   }
   for (let trade = nextTrade(); trade !== undefined; trade = nextTrade()) {
     action = trade.actionId;

@@ -1,7 +1,6 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
-import type { Steps } from '../../turns.ts';
 import {
   type ChosenSession,
   type SessionFilters,
@@ -97,18 +96,17 @@ export interface LedgerDay {
  * days never change, so the ledger is still the one that was chosen, though it is read step by
  * step.
  */
-export function* ledgerDays(
+export function ledgerDays(
   database: Reader,
   startedFrom: ReadonlyMap<number, number | null>,
-): Steps<LedgerDay[]> {
+): LedgerDay[] {
   const days: LedgerDay[] = [];
-  const all = [...startedFrom.keys(), ...(yield* pastOf(database, startedFrom))].map(
-    (sessionId) => ({ sessionId }),
-  );
+  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)].map((sessionId) => ({
+    sessionId,
+  }));
   for (const sessions of slicesOf(all)) {
     for (const portion of portionsOf(database, sessions)) {
       for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
-      yield null;
     }
   }
   addLots(
@@ -180,10 +178,7 @@ const CHAIN = query(
 const FIRST_LINKS = 2;
 
 /** The earlier sessions that some sessions depend on, without these themselves. */
-function* pastOf(
-  database: Reader,
-  startedFrom: ReadonlyMap<number, number | null>,
-): Steps<number[]> {
+function pastOf(database: Reader, startedFrom: ReadonlyMap<number, number | null>): number[] {
   const known = new Set(startedFrom.keys());
   const past: number[] = [];
   for (let next of startedFrom.values()) {
@@ -198,7 +193,6 @@ function* pastOf(
         past.push(id);
         next = before;
       }
-      yield null;
     }
   }
   return past;
@@ -230,14 +224,10 @@ const USAGE = query(
  */
 export type UsageTotals = RowOf<typeof USAGE>;
 
-export function* usageTotals(
-  database: Database,
-  sessionIds: readonly number[],
-): Steps<UsageTotals> {
+export function usageTotals(database: Database, sessionIds: readonly number[]): UsageTotals {
   let totals = USAGE.one(database, '[]');
   for (const ids of slicesOf(sessionIds)) {
     totals = added(totals, USAGE.one(database, JSON.stringify(ids)));
-    yield null;
   }
   return totals;
 }

@@ -1,5 +1,4 @@
 import type { CalendarDate } from '../../calendar.ts';
-import type { Steps } from '../../turns.ts';
 import {
   type JobWindow,
   type Window,
@@ -22,12 +21,11 @@ export interface RunInWindow {
 }
 
 /** Every run that a job has named, by name. */
-export function* runsInWindow(database: Database, window: JobWindow): Steps<RunInWindow[]> {
+export function runsInWindow(database: Database, window: JobWindow): RunInWindow[] {
   const runs: RunInWindow[] = [];
   for (const run of namedModels(database)) {
     const { family = run } = newestRun(database, run) ?? {};
     runs.push({ run, family, modelDays: countActiveDays(database, run, window) });
-    yield null;
   }
   return runs;
 }
@@ -72,15 +70,14 @@ export interface DayOfRun {
 }
 
 /** The model-days of a run active at a change of the ledger, by date. */
-export function* daysOfRun(
+export function daysOfRun(
   database: Database,
   run: string,
   { window, at }: { window: JobWindow; at: number },
-): Steps<DayOfRun[]> {
+): DayOfRun[] {
   const days: DayOfRun[] = [];
   for (const sessions of committedSessions(database, { model: run, ...window }, at)) {
     const returns = dailyReturns(database, sessions);
-    yield null;
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
     for (const [index, { sessionId, date, jobId }] of sessions.entries()) {
@@ -93,7 +90,6 @@ export function* daysOfRun(
         servedBy,
       });
     }
-    yield null;
   }
   return days;
 }
@@ -144,16 +140,15 @@ const DATES_OF_SYMBOL = query(
 );
 
 /** The dates on which any of these symbols has a bar; one symbol per step. */
-export function* marketDates(
+export function marketDates(
   database: Database,
   symbols: readonly string[],
   window: Window,
-): Steps<Set<CalendarDate>> {
+): Set<CalendarDate> {
   const dates = new Set<CalendarDate>();
   for (const symbol of symbols) {
     for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window)))
       dates.add(date);
-    yield null;
   }
   return dates;
 }

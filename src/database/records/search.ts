@@ -1,6 +1,5 @@
 import { messageRoles } from '../../domain.ts';
 import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
-import { SLICE_MS, nextTurn } from '../../turns.ts';
 import { boundsOf } from '../chosen.ts';
 import type { Reader } from '../database.ts';
 import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
@@ -60,27 +59,21 @@ export interface Search {
   before: number | undefined;
 }
 
-/**
- * The messages that contain every phrase, newest first, of the sessions that /reasoning shows.
- * Works in slices. Rejects with the signal's reason once that is aborted.
- */
-export async function searchLogs(
+/** The messages that contain every phrase, newest first, of the sessions that /reasoning shows. */
+export function searchLogs(
   database: Reader,
   search: Search,
-  { signal, longestMs = LONGEST_SEARCH_MS }: { signal: AbortSignal; longestMs?: number },
-): Promise<SearchResult> {
-  const pause = pauses(signal);
+  longestMs = LONGEST_SEARCH_MS,
+): SearchResult {
   const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
   let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
   while (place > 1) {
-    await pause();
     const top = place - 1;
     const low = blockStart(top);
     const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
       if (!isChosen(database, hit, search.filters)) continue;
-      await pause();
       const message = foundIn(database, hit, search.phrases);
       if (message === null) continue;
       if (messages.length === search.limit)
@@ -92,17 +85,6 @@ export async function searchLogs(
     if (performance.now() > end && place > 1) return { messages, nextBefore: place };
   }
   return { messages, nextBefore: null };
-}
-
-/** Lets other work run when a slice of time is over. */
-function pauses(signal: AbortSignal): () => Promise<void> {
-  let end = 0;
-  return async () => {
-    if (performance.now() < end) return;
-    await nextTurn({ isFirst: end === 0 });
-    signal.throwIfAborted();
-    end = performance.now() + SLICE_MS;
-  };
 }
 
 /**

@@ -2,13 +2,7 @@ import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
-import {
-  type JobSums,
-  MODEL_DAYS_AT_ONCE,
-  MODEL_DAYS_OF_JOB,
-  sumModelDays,
-  sumsOf,
-} from './job-sums.ts';
+import { sumsOf } from './job-sums.ts';
 import { jsonObject } from './json-object.ts';
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
@@ -92,15 +86,10 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
   }
 }
 
-/** Node binds every number as a real one. */
-const GIVEN_SUMS = `
-  (SELECT ${['total', 'completed', 'failed'].map((name, index) => `CAST(?${index + 2} AS INTEGER) AS ${name}`).join(', ')},
-     ?5 AS cost_usd, CAST(?6 AS INTEGER) AS without_cost) AS sums`;
-
 const STATUS = query(
   `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings,
      agent_config AS agentConfig, replace_existing AS replaceExisting
-   FROM jobs, ${GIVEN_SUMS} WHERE job_id = ?1`,
+   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
   { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
@@ -108,12 +97,8 @@ const STATUS = query(
  * A job's status as JSON text without its entries and its model-days, of which it has the sums;
  * separately, as stored, what has to be read before it is sent. Undefined for an unknown job.
  */
-export function jobStatus(
-  database: Database,
-  jobId: string,
-  sums: JobSums,
-): RowOf<typeof STATUS> | undefined {
-  return STATUS.get(database, jobId, ...sums);
+export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
+  return STATUS.get(database, jobId);
 }
 
 /** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */
@@ -131,9 +116,9 @@ export interface JobFilters {
 }
 
 const NEXT = query(
-  `SELECT job_id AS jobId, ${MODEL_DAYS_OF_JOB} AS modelDays, rowid FROM jobs
+  `SELECT job_id AS jobId, rowid FROM jobs
    WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT 1`,
-  { jobId: text, modelDays: integer, rowid: integer },
+  { jobId: text, rowid: integer },
 );
 
 /** The newest job and its place in the list. Undefined when there is none. */
@@ -144,27 +129,15 @@ export function nextJob(
   return NEXT.get(database, status ?? null, before?.rowid ?? null);
 }
 
-const listed = (sums: string) =>
-  query(
-    `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json, warnings
-     FROM jobs, ${sums} WHERE job_id = ?1`,
-    { json: text, warnings: orNull(text) },
-  );
-/** One statement for a small job: a page has up to 200 of them. */
-const LISTED = listed(sumsOf('?1'));
-const LISTED_WITH_SUMS = listed(GIVEN_SUMS);
+const LISTED = query(
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json, warnings
+   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
+  { json: text, warnings: orNull(text) },
+);
 
-/**
- * A job of the list as JSON text, and its warnings separately, as stored; null between two steps,
- * to let other work run.
- */
-export function* listedJob(
-  database: Database,
-  { jobId, modelDays }: RowOf<typeof NEXT>,
-  atOnce = MODEL_DAYS_AT_ONCE,
-): Generator<null, RowOf<typeof LISTED>> {
-  if (modelDays <= atOnce) return LISTED.one(database, jobId);
-  return LISTED_WITH_SUMS.one(database, jobId, ...(yield* sumModelDays(database, jobId, atOnce)));
+/** A job of the list as JSON text, and its warnings separately, as stored. */
+export function listedJob(database: Database, jobId: string): RowOf<typeof LISTED> {
+  return LISTED.one(database, jobId);
 }
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {

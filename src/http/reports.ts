@@ -1,0 +1,297 @@
+import { Worker } from 'node:worker_threads';
+import type { Address } from '../database/reader.ts';
+import { type ErrorCode, ServiceError } from '../domain.ts';
+import { BUILD, ownProgram } from '../executable.ts';
+import type { Input, LateBody } from '../handlers/handler.ts';
+import type { ServedSettings } from '../settings.ts';
+import { HttpError } from './http-error.ts';
+import type { HttpLimits } from './limits.ts';
+
+/**
+ * Reports: responses that read and compute much. Each is made by the handler of its route in a
+ * reader thread, as one plain computation over one read transaction, while this thread serves the
+ * others. A report whose thread fails costs that response only.
+ */
+
+/** Reader threads of this process; the first report starts one, a second at the same time another. */
+const MOST_THREADS = 2;
+/** How much of all reports may wait for clients; with more, their threads wait. */
+const MAX_WAITING_KB = 128 * 1024;
+/** A report whose client has left ends between two statements; after this long its thread is ended. */
+const LEAVING_MS = 1_000;
+/** Reports that are kept while nothing in the database changes, and how long each may be. */
+const MOST_KEPT = 12;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** What a report is made of. Only data: it goes to another thread. */
+export interface ReportRequest {
+  /** Of the route. */
+  path: string;
+  input: Input;
+  settings: ServedSettings;
+  viewedFile: string | null;
+  database: Address;
+}
+
+/** What a reader thread is sent. */
+export interface Order {
+  request: ReportRequest;
+  /** Not 0 once the report is not wanted any more. */
+  isUnwanted: Int32Array<SharedArrayBuffer>;
+}
+
+/** What it sends back: chunks in UTF-8, then the end. */
+export type Delivery =
+  | { chunk: Uint8Array<ArrayBuffer>; fileName: string | null }
+  | { failure: Failure | null };
+
+/** Why there is no report, or no rest of it. */
+export interface Failure {
+  /** Null for a bug. */
+  code: ErrorCode | null;
+  message: string;
+  stack: string;
+}
+
+/** The data that a reader thread starts with. */
+export interface ThreadData {
+  build: string | null;
+  /** KB of all reports that wait for clients. */
+  waitingKb: Int32Array<SharedArrayBuffer>;
+  maxWaitingKb: number;
+}
+
+type Limits = Pick<HttpLimits, 'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb'>;
+
+/** The reports of one server. */
+export interface Reports {
+  /**
+   * Makes a report, or returns the one that was made of the same `version` of the database; null
+   * keeps none.
+   */
+  make(request: ReportRequest, version: string | null): LateBody;
+}
+
+/** A report that is being made. */
+interface Task {
+  order: Order;
+  limits: Limits;
+  /** Those that have not been taken yet. */
+  chunks: Uint8Array<ArrayBuffer>[];
+  fileName: string | null;
+  /** Undefined while it is being made. */
+  outcome?: { error?: unknown };
+  /** Called when a chunk or the outcome has come. */
+  wake(): void;
+  timer: NodeJS.Timeout;
+}
+
+interface Thread {
+  worker: Worker;
+  task: Task | null;
+}
+
+/** Of this process, whatever number of servers it has. */
+const threads = new Set<Thread>();
+const queue: Task[] = [];
+const waitingKb = new Int32Array(new SharedArrayBuffer(4));
+
+interface Kept {
+  version: string;
+  chunks: readonly Uint8Array[];
+  fileName: string | null;
+}
+
+export function createReports(limits: Limits): Reports {
+  const kept = new Map<string, Kept>();
+  return {
+    make(request, version) {
+      const key = JSON.stringify(request);
+      const isTable = request.input.format === 'csv';
+      const known = kept.get(key);
+      if (known !== undefined && known.version === version) return again(known, isTable);
+      const task = enter(request, limits);
+      const onEnd = (chunks: readonly Uint8Array[]) => {
+        if (version !== null) keep(kept, key, { version, chunks, fileName: task.fileName });
+      };
+      return {
+        chunks: chunksOf(task, onEnd),
+        fileName: () => task.fileName,
+        isTable,
+        isOver: () => task.outcome !== undefined && task.chunks.length === 0,
+        stop: () => leave(task),
+      };
+    },
+  };
+}
+
+function again({ chunks, fileName }: Kept, isTable: boolean): LateBody {
+  let taken = 0;
+  async function* pieces(): AsyncGenerator<Uint8Array, void, void> {
+    for (const chunk of chunks) {
+      taken += 1;
+      yield chunk;
+    }
+  }
+  const isOver = () => taken === chunks.length;
+  return { chunks: pieces(), fileName: () => fileName, isTable, isOver, stop() {} };
+}
+
+/** The report that was not made for longest makes room. */
+function keep(kept: Map<string, Kept>, key: string, report: Kept): void {
+  kept.delete(key);
+  kept.set(key, report);
+  const [oldest] = kept.keys();
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+}
+
+/** The chunks as they come; `onEnd` takes all of them, unless they are long. */
+async function* chunksOf(
+  task: Task,
+  onEnd: (chunks: readonly Uint8Array[]) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  const all: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const chunk = task.chunks.shift();
+    if (chunk !== undefined) {
+      addWaiting(-chunk.byteLength);
+      bytes += chunk.byteLength;
+      if (bytes <= MAX_KEPT_BYTES) all.push(chunk);
+      // The end comes right after the last chunk.
+      if (task.chunks.length === 0 && task.outcome === undefined) await arrival(task);
+      yield chunk;
+    } else if (task.outcome === undefined) await arrival(task);
+    else break;
+  }
+  if (task.outcome.error !== undefined) throw task.outcome.error;
+  if (bytes <= MAX_KEPT_BYTES) onEnd(all);
+}
+
+function arrival(task: Task): Promise<void> {
+  return new Promise((resolve) => {
+    task.wake = resolve;
+  });
+}
+
+function addWaiting(bytes: number): void {
+  Atomics.add(waitingKb, 0, Math.sign(bytes) * Math.ceil(Math.abs(bytes) / 1024));
+  Atomics.notify(waitingKb, 0);
+}
+
+function enter(request: ReportRequest, limits: Limits): Task {
+  const task: Task = {
+    order: { request, isUnwanted: new Int32Array(new SharedArrayBuffer(4)) },
+    limits,
+    chunks: [],
+    fileName: null,
+    wake() {},
+    timer: setTimeout(() => finish(task, TOO_BUSY), limits.maxReportWaitMs),
+  };
+  queue.push(task);
+  beginNext();
+  return task;
+}
+
+/** Gives waiting reports to threads, as far as there are any. */
+function beginNext(): void {
+  while (queue.length > 0) {
+    const free = threads.values().find(({ task }) => task === null);
+    if (free === undefined && threads.size === MOST_THREADS) return;
+    const task = queue.shift();
+    if (task === undefined) return;
+    const thread = free ?? startThread(task.limits);
+    const { maxReportMs } = task.limits;
+    thread.task = task;
+    clearTimeout(task.timer);
+    task.timer = setTimeout(() => end(thread, tooSlow(maxReportMs)), maxReportMs);
+    thread.worker.postMessage(task.order);
+  }
+}
+
+function startThread({ maxReportHeapMb }: Limits): Thread {
+  const { text, isFile } = ownProgram();
+  const workerData: ThreadData = { build: BUILD, waitingKb, maxWaitingKb: MAX_WAITING_KB };
+  const resourceLimits = { maxOldGenerationSizeMb: maxReportHeapMb };
+  const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
+  const thread: Thread = { worker, task: null };
+  threads.add(thread);
+  worker.on('message', (delivery: Delivery) => take(thread, delivery));
+  worker.on('error', (error) => end(thread, whyEnded(error, maxReportHeapMb)));
+  worker.on('exit', () => end(thread, new Error('A reader thread has ended')));
+  worker.unref(); // after the listeners: each of them would keep the process
+  return thread;
+}
+
+function take(thread: Thread, delivery: Delivery): void {
+  const { task } = thread;
+  if (task === null) return;
+  if ('chunk' in delivery) {
+    if (task.outcome !== undefined) return; // not wanted any more
+    task.fileName = delivery.fileName;
+    task.chunks.push(delivery.chunk);
+    addWaiting(delivery.chunk.byteLength);
+    task.wake();
+    return;
+  }
+  thread.task = null;
+  finish(task, delivery.failure === null ? undefined : errorOf(delivery.failure));
+  beginNext();
+}
+
+function errorOf({ code, message, stack }: Failure): Error {
+  if (code !== null) return new ServiceError(code, message);
+  return Object.assign(new Error(message), { stack });
+}
+
+function finish(task: Task, error?: unknown): void {
+  clearTimeout(task.timer);
+  const place = queue.indexOf(task);
+  if (place >= 0) queue.splice(place, 1);
+  task.outcome ??= { error };
+  task.wake();
+}
+
+/** Ends a thread, and with it the report that it makes. The next report starts another. */
+function end(thread: Thread, error: unknown): void {
+  if (!threads.delete(thread)) return;
+  void thread.worker.terminate();
+  if (thread.task !== null) finish(thread.task, error);
+  beginNext();
+}
+
+/** The response is over, or its client has left. */
+function leave(task: Task): void {
+  Atomics.store(task.order.isUnwanted, 0, 1);
+  Atomics.notify(waitingKb, 0);
+  finish(task, new Error('its client has left'));
+  for (const chunk of task.chunks.splice(0)) addWaiting(-chunk.byteLength);
+  const thread = threads.values().find((one) => one.task === task);
+  if (thread === undefined) return;
+  task.timer = setTimeout(() => {
+    if (thread.task === task) end(thread, undefined);
+  }, LEAVING_MS);
+}
+
+const NARROWER = 'ask for fewer models or a shorter range';
+const TOO_BUSY = new HttpError(
+  503,
+  'Cannot make this report now: others are being made; try again later',
+  { headers: ['Retry-After', '10'] },
+);
+
+function tooSlow(limitMs: number): HttpError {
+  const seconds = limitMs / 1_000;
+  return new HttpError(
+    503,
+    `Cannot make this report: it takes longer than ${seconds} seconds; ${NARROWER}`,
+  );
+}
+
+function whyEnded(error: Error, limitMb: number): Error {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return new HttpError(
+    503,
+    `Cannot make this report: it needs more than ${limitMb} MB of memory; ${NARROWER}`,
+  );
+}

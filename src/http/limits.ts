@@ -55,8 +55,9 @@ export interface HttpLimits {
   /** How long a report may take to make, and how long it may wait for its turn. Longer is a 503. */
   maxReportMs: number;
   maxReportWaitMs: number;
-  /** How much memory a report may hold in its thread. More is a 503. */
+  /** How much memory a report may hold in its thread, and how often that is checked. More is a 503. */
   maxReportHeapMb: number;
+  reportCheckMs: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
@@ -91,6 +92,7 @@ export const httpLimits: HttpLimits = {
   maxReportMs: 120_000,
   maxReportWaitMs: 60_000,
   maxReportHeapMb: 1_024,
+  reportCheckMs: 250,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 20,

@@ -17,6 +17,11 @@ import type { HttpLimits } from './limits.ts';
 const MOST_THREADS = 2;
 /** How much of all reports may wait for clients; with more, their threads wait. */
 const MAX_WAITING_KB = 128 * 1024;
+/**
+ * V8 ends a thread that reaches its own limit, but where that happens by one large allocation the
+ * whole process. So `maxReportHeapMb`, which is checked from outside, is far below.
+ */
+const HARD_HEAP_MB = 8 * 1024;
 /** A report whose client has left ends between two statements; after this long its thread is ended. */
 const LEAVING_MS = 1_000;
 /** Reports that are kept while nothing in the database changes, and how long each may be. */
@@ -61,7 +66,10 @@ export interface ThreadData {
   maxWaitingKb: number;
 }
 
-type Limits = Pick<HttpLimits, 'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb'>;
+type Limits = Pick<
+  HttpLimits,
+  'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb' | 'reportCheckMs'
+>;
 
 /** The reports of one server. */
 export interface Reports {
@@ -200,27 +208,40 @@ function beginNext(): void {
     if (free === undefined && threads.size === MOST_THREADS) return;
     const task = queue.shift();
     if (task === undefined) return;
-    const thread = free ?? startThread(task.limits);
+    const thread = free ?? startThread();
     const { maxReportMs } = task.limits;
     thread.task = task;
     clearTimeout(task.timer);
     task.timer = setTimeout(() => end(thread, tooSlow(maxReportMs)), maxReportMs);
     thread.worker.postMessage(task.order);
+    watchMemory(thread, task);
   }
 }
 
-function startThread({ maxReportHeapMb }: Limits): Thread {
+function startThread(): Thread {
   const { text, isFile } = ownProgram();
   const workerData: ThreadData = { build: BUILD, waitingKb, maxWaitingKb: MAX_WAITING_KB };
-  const resourceLimits = { maxOldGenerationSizeMb: maxReportHeapMb };
+  const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
   const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
   const thread: Thread = { worker, task: null };
   threads.add(thread);
   worker.on('message', (delivery: Delivery) => take(thread, delivery));
-  worker.on('error', (error) => end(thread, whyEnded(error, maxReportHeapMb)));
+  worker.on('error', (error) => end(thread, error));
   worker.on('exit', () => end(thread, new Error('A reader thread has ended')));
   worker.unref(); // after the listeners: each of them would keep the process
   return thread;
+}
+
+/** Ends a thread whose report holds too much memory. */
+function watchMemory(thread: Thread, task: Task): void {
+  const { maxReportHeapMb: limitMb, reportCheckMs } = task.limits;
+  const check = setInterval(async () => {
+    if (thread.task !== task) return clearInterval(check);
+    // Rejects when the thread has just ended.
+    const heap = await thread.worker.getHeapStatistics().catch(() => null);
+    if (thread.task !== task || heap === null || heap.used_heap_size <= limitMb * 2 ** 20) return;
+    end(thread, tooLarge(limitMb));
+  }, reportCheckMs);
 }
 
 function take(thread: Thread, delivery: Delivery): void {
@@ -256,7 +277,9 @@ function finish(task: Task, error?: unknown): void {
 function end(thread: Thread, error: unknown): void {
   if (!threads.delete(thread)) return;
   void thread.worker.terminate();
-  if (thread.task !== null) finish(thread.task, error);
+  const { task } = thread;
+  thread.task = null;
+  if (task !== null) finish(task, error);
   beginNext();
 }
 
@@ -288,8 +311,7 @@ function tooSlow(limitMs: number): HttpError {
   );
 }
 
-function whyEnded(error: Error, limitMb: number): Error {
-  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+function tooLarge(limitMb: number): HttpError {
   return new HttpError(
     503,
     `Cannot make this report: it needs more than ${limitMb} MB of memory; ${NARROWER}`,

@@ -16,12 +16,14 @@ function watchThreads(t: TestContext): Worker[] {
   return workers;
 }
 
-/** Ends the reader threads of other tests, so that the next report starts one of its own. */
-async function serviceWithJob(
-  t: TestContext,
-  httpLimits: Parameters<typeof startTestService>[1] = {},
-): Promise<TestService> {
-  const service = await startTestService(t, httpLimits);
+/** Ends all reader threads, so that the next report starts one. */
+async function endThreads(t: TestContext): Promise<void> {
+  const service = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
+  await Promise.all(['/models', '/jobs', '/decisions'].map(service.get));
+}
+
+async function serviceWithJob(t: TestContext): Promise<TestService> {
+  const service = await startTestService(t);
   await service.runJob({ start_date: '2025-11-03', end_date: '2025-11-04' });
   return service;
 }
@@ -30,7 +32,10 @@ test('a report that takes too long is a 503, and the next one is made by a fresh
   const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
   const refused = await slow.get('/performance');
   assert.equal(refused.status, 503);
-  assert.match(refused.body.detail, /^Cannot make this report: it takes longer than 0 seconds; ask/);
+  assert.match(
+    refused.body.detail,
+    /^Cannot make this report: it takes longer than 0 seconds; ask/,
+  );
   const workers = watchThreads(t);
   const service = await startTestService(t);
   assert.equal((await service.get('/performance')).status, 200);
@@ -50,31 +55,28 @@ test('a report that finds no free thread in time is a 503 that says when to try 
   }
 });
 
-test('a thread that is killed or runs out of memory costs its own report only', async (t) => {
+test('a thread that is killed or takes too much memory costs its own report only', async (t) => {
   const service = await serviceWithJob(t);
   const ask = (index: number) => service.get(`/performance?start_date=2000-01-0${index}`);
+  await endThreads(t);
   const workers = watchThreads(t);
-  // The limit of time ends the threads that are there, so that the next are seen.
-  const other = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
-  await Promise.all([other.get('/models'), other.get('/jobs')]);
   const killed = ask(1);
   await until('a thread', () => workers.length > 0);
-  await workers.at(-1)?.terminate();
+  await workers[0]?.terminate();
   assert.deepEqual([(await killed).status, (await ask(2)).status], [500, 200]);
-  const small = await startTestService(t, { httpLimits: { maxReportHeapMb: 1, maxReportMs: 0 } });
-  await Promise.all([small.get('/models'), small.get('/jobs')]);
-  const tight = await startTestService(t, { httpLimits: { maxReportHeapMb: 1 } });
-  const broken = await tight.get('/models');
-  assert.equal(broken.status, 503);
-  assert.match(broken.body.detail, /more than 1 MB of memory/);
+  await endThreads(t);
+  const small = await startTestService(t, { httpLimits: { maxReportHeapMb: 1, reportCheckMs: 1 } });
+  const refused = await small.get('/performance');
+  assert.equal(refused.status, 503);
+  assert.match(refused.body.detail, /^Cannot make this report: it needs more than 1 MB of memory/);
   assert.equal((await ask(3)).status, 200);
 });
 
 test('a report whose client leaves is given up, and the next one is made', async (t) => {
   const service = await serviceWithJob(t);
-  const wire = await openWire(t, Number(new URL(service.url).port));
-  wire.write('GET /performance?details=true HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  wire.destroy();
+  const { socket } = await openWire(service.url);
+  socket.write('GET /performance?details=true HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  socket.destroy();
   assert.equal((await service.get('/performance?details=true')).status, 200);
 });
 

@@ -62,7 +62,7 @@ export interface Listed<Item> {
   first: Item[];
 }
 
-/** What happened, as far as callers distinguish it; src/http/http-error.ts maps it to a status. */
+/** What happened, as far as callers distinguish it; src/http/errors.ts maps it to a status. */
 export type ErrorCode =
   | 'invalid_dates'
   | 'invalid_filter'

@@ -3,7 +3,7 @@ import './no-inspector.ts';
 
 import { isMainThread } from 'node:worker_threads';
 import { explainFailure, runCommandLine } from './commands/command-line.ts';
-import { outliveReaders } from './commands/lost-reader.ts';
+import { outliveReaders } from './commands/terminal.ts';
 import { makeReports } from './http/report-thread.ts';
 
 if (isMainThread) runCommand();

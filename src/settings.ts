@@ -95,7 +95,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
      * no request needs one.
      */
     apiToken: env.API_TOKEN,
-    /** A file of access tokens; read at start (http/access-tokens.ts). */
+    /** A file of access tokens; read at start (http/access.ts). */
     apiTokensFile: env.API_TOKENS_FILE,
     /**
      * Host names under which web pages may use the service, besides IP addresses, `localhost` and

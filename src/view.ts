@@ -5,7 +5,7 @@ import { modesOfJobs } from './database/jobs.ts';
 import { hasManifest } from './database/manifest.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
-import type { AccessToken } from './http/access-tokens.ts';
+import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { httpLimits } from './http/limits.ts';
@@ -13,7 +13,7 @@ import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
 import { asObject, tryParse } from './json.ts';
 import type { Log } from './log.ts';
-import { type Service, listen } from './service.ts';
+import { listen, type Service } from './service.ts';
 import type { ServedSettings, Settings } from './settings.ts';
 
 /** What a view needs. */

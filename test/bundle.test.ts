@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
-import { conventions } from '../src/comparison/conventions.ts';
+import { conventions } from '../src/comparison/response.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
@@ -22,14 +22,14 @@ import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
 import { childrenOf, isRunning, isStopped, noProc } from './support/processes.ts';
 import {
-  PROGRAM_FILE,
-  PROGRAM_NAME,
-  RUNTIME_CONFIG,
   ask,
   installProgram,
   isExecutable,
+  PROGRAM_FILE,
+  PROGRAM_NAME,
   replaceAgent,
   runProgram,
+  RUNTIME_CONFIG,
   smallConfiguration,
   startProgram,
   startServer,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands/table.ts';
 import { parseConfiguration } from '../src/configuration.ts';
-import { comparisonResponse } from '../src/handlers/comparison-response.ts';
+import { comparisonResponse } from '../src/api/comparison.ts';
 import { makers } from '../src/makers.ts';
 import { additions } from '../src/protocol.ts';
 

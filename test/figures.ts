@@ -54,7 +54,7 @@ const figures: [name: string, value: number | string][] = [
   ['lines of bench', linesOf('bench/**/*.ts')],
   ['words of README, docs, CHANGELOG', wordsOf([...files('*.md'), ...files('docs/*.md')])],
   ['yield null, Steps<', countOf(/\byield null\b|\bSteps</g)],
-  ['files behind GET /performance', filesBehind('src/handlers/performance.ts')],
+  ['files behind GET /performance', filesBehind('src/api/performance.ts')],
   ['files behind a buy', filesBehind('src/trading/tools.ts')],
   ['files behind a trigger', filesBehind('src/jobs/jobs.ts')],
 ];

@@ -21,8 +21,8 @@ import {
   noProc,
 } from './support/processes.ts';
 import {
-  EXECUTABLE,
   ask,
+  EXECUTABLE,
   installProgram,
   isExecutable,
   replaceAgent,

@@ -10,21 +10,24 @@ import { parseConfiguration } from '../src/configuration.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { readWarnings } from '../src/database/jobs.ts';
 import { normaliseSymbol } from '../src/domain.ts';
-import { triggerHeaders, triggerRequest } from '../src/handlers/trigger.ts';
-import { jobsQuery } from '../src/handlers/jobs.ts';
-import { reasoningQuery } from '../src/handlers/reasoning.ts';
-import { checkOrigin, createAccessRules } from '../src/http/access.ts';
-import { rightsOf } from '../src/http/access-tokens.ts';
+import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
+import { jobsQuery } from '../src/api/jobs.ts';
+import { reasoningQuery } from '../src/api/reasoning.ts';
+import { checkOrigin, createAccessRules, rightsOf } from '../src/http/access.ts';
 import { createRouter } from '../src/http/router.ts';
 import { routes } from '../src/http/routes.ts';
-import { isReadable, readTarget } from '../src/http/target.ts';
-import { validateBody, validateHeaders, validateQuery } from '../src/http/validate.ts';
+import {
+  isReadable,
+  readTarget,
+  validateBody,
+  validateHeaders,
+  validateQuery,
+} from '../src/http/request.ts';
 import { createLog } from '../src/log.ts';
-import { checkBar } from '../src/prices/formats/bar.ts';
-import { takeHeader } from '../src/prices/formats/cells.ts';
-import { checkDividend } from '../src/prices/formats/dividends.ts';
-import { intradayBars } from '../src/prices/formats/intraday.ts';
-import { readLines } from '../src/prices/formats/lines.ts';
+import { checkBar } from '../src/prices/files/bar.ts';
+import { readLines, takeHeader } from '../src/prices/files/lines.ts';
+import { checkDividend } from '../src/prices/files/dividend-rows.ts';
+import { intradayBars } from '../src/prices/files/yahoo-chart.ts';
 import { importFile } from '../src/prices/import.ts';
 import { childMessageSchema, decodeLine } from '../src/protocol.ts';
 import { placeOfError } from '../src/json.ts';

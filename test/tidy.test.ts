@@ -32,7 +32,7 @@ const floors = [
   'commands/',
   ...['view.ts', 'service.ts'],
   'http/',
-  'handlers/',
+  'api/',
   'jobs/',
   'worker/',
   ...['packaging/', 'control/', 'experiments/'],
@@ -43,6 +43,7 @@ const floors = [
   'prices/',
   'database/records/',
   'database/',
+  'database/schema/',
   'database/storage/',
   'agent/',
   'agent/provider/',
@@ -139,7 +140,7 @@ test('nothing is imported at run time but Node, Valibot and our own files', () =
   });
   assert.deepEqual(
     foreign,
-    ['src/http/json-schema.ts', 'src/trading/tool-parameters.ts'].map(
+    ['src/http/openapi.ts', 'src/trading/tool-parameters.ts'].map(
       (path) => `${path} imports @valibot/to-json-schema`,
     ),
     'what they make is made at build time; the plot library is bundled into the pages',
@@ -250,7 +251,7 @@ test('the browser shares with the server only paths, printable text, sentences, 
   });
   const responses = 'src/browser/service/responses.ts';
   assert.deepEqual(
-    shared.filter((line) => !line.startsWith(`${responses} imports src/handlers/`)),
+    shared.filter((line) => !line.startsWith(`${responses} imports src/api/`)),
     [],
   );
   assert.doesNotMatch(textOf(responses), /^import (?!type )/m);

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { loadEnvironmentFile } from '../src/commands/environment-file.ts';
+import { test, type TestContext } from 'node:test';
+import { loadEnvironmentFile } from '../src/commands/command-line.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import { ServiceError } from '../src/domain.ts';
-import { readAccessTokens } from '../src/http/access-tokens.ts';
+import { readAccessTokens } from '../src/http/access.ts';
 import { ForeignFile, readTrustedFile } from '../src/trusted-file.ts';
 import { temporaryFolder } from './support/service.ts';
 

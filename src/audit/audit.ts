@@ -1,14 +1,14 @@
 import type { CalendarDate } from '../calendar.ts';
 import {
-  type AuditedSession,
   activeModelDaysByModel,
   auditedDates,
+  type AuditedSession,
   auditedSessions,
   clockSetBacks,
   lastRecord,
   supersededStarts,
 } from '../database/audit.ts';
-import { modelsWithSessions } from '../database/chosen.ts';
+import { modelsWithSessions } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
@@ -17,8 +17,8 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../domain.ts';
-import { type Steps, bySlices } from '../turns.ts';
-import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
+import { bySlices, type Steps } from '../turns.ts';
+import { type AuditedDay, auditModelDay, type ClosingState } from './model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */
 const MAX_LISTED = 1_000;

@@ -1,7 +1,7 @@
 import {
-  type LedgerRecord,
   type AuditedSession,
   lastNoteWritten,
+  type LedgerRecord,
   ledgerRecords,
 } from '../database/audit.ts';
 import { evidenceOf } from '../database/evidence.ts';
@@ -9,14 +9,14 @@ import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { asObject, tryParse } from '../json.ts';
-import { type Money, formatDollars, fromDollars } from '../money.ts';
+import { formatDollars, fromDollars, type Money } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import type { Steps } from '../turns.ts';
 import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';
 import { checkFigures } from './figures.ts';
-import { type Note, type Notes, createNotes } from './notes.ts';
+import { createNotes, type Note, type Notes } from './notes.ts';
 import { replay } from './replay.ts';
 
 /** The closing state of a day, from which a later one starts. */

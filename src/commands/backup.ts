@@ -1,11 +1,15 @@
 import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { timestamp } from '../calendar.ts';
-import { backupDatabase } from '../database/backup.ts';
-import { makeFolder } from '../database/storage/folder.ts';
-import { type Settings, readSettings } from '../settings.ts';
-import { ownDatabase } from './own-database.ts';
-import { writeStoppably } from './stoppable.ts';
-import { describeCopy } from './words.ts';
+import { backupDatabase, restoreDatabase } from '../database/backup.ts';
+import { makeFolder } from '../database/storage/files.ts';
+import { readSettings, type Settings } from '../settings.ts';
+import { ownDatabase, resetNote } from './own-database.ts';
+import { describeCopy, writeStoppably } from './terminal.ts';
+import { claimOwnership } from '../database/storage/owner.ts';
+import { finishRestore } from '../database/storage/restoring.ts';
+import { ServiceError } from '../domain.ts';
+import { forTerminal } from '../text.ts';
 
 /**
  * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the
@@ -34,4 +38,41 @@ function defaultTarget({ agentDataPath, databasePath }: Settings): string {
   makeFolder(agentDataPath);
   const name = basename(databasePath, '.db');
   return join(agentDataPath, `${name}-${timestamp(new Date()).replaceAll(':', '-')}.db`);
+}
+
+/**
+ * The command `restore FILE`: puts a copy of a backup in the place of the service's own database. 0
+ * when it is there, otherwise 1.
+ */
+export async function restore(file: string): Promise<number> {
+  const settings = readSettings(process.env);
+  const { databasePath: path, agentDataPath: folder, deploymentMode } = settings;
+  if (!existsSync(file)) throw new ServiceError('storage_fault', `There is no database ${file}`);
+  return writeStoppably(path, async (watched) => {
+    const ownership = claimOwnership(path, {
+      folder,
+      startedAt: timestamp(new Date()),
+      purpose: `restore ${path}`,
+    });
+    try {
+      const earlier = finishRestore(path);
+      const { aside, ...summary } = await restoreDatabase(path, file, watched);
+      return [
+        ...(earlier === undefined
+          ? []
+          : [`Finished a restore that was interrupted; ${whereIs(earlier)}\n`]),
+        describeCopy(path, summary),
+        `  restored from ${forTerminal(file)} (DEPLOYMENT_MODE=${deploymentMode}); ${whereIs(aside)}\n`,
+        resetNote(settings),
+      ].join('');
+    } finally {
+      ownership.release();
+    }
+  });
+}
+
+function whereIs(aside: string | null): string {
+  return aside === null
+    ? 'there was no database before'
+    : `the database before is ${forTerminal(aside)}`;
 }

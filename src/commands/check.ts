@@ -1,14 +1,41 @@
 import { statSync } from 'node:fs';
-import { type AuditReport, audit, isSound } from '../audit/audit.ts';
-import { type Older, withNewestSchema } from '../database/newest-schema.ts';
+import type { ReplayReport } from '../replay/replay.ts';
+import {
+  counted,
+  createProgressLine,
+  findings,
+  listed,
+  number,
+  type ProgressLine,
+  size,
+} from './terminal.ts';
+import { audit, type AuditReport, isSound } from '../audit/audit.ts';
+import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
-import { withSnapshot } from '../database/snapshot.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
-import { findings, listed } from './findings.ts';
 import { ownDatabase } from './own-database.ts';
-import { type ProgressLine, createProgressLine } from './progress.ts';
-import { counted, number, size } from './words.ts';
+
+/** The report of a replay, as lines for the terminal. */
+export function describeReplay(report: ReplayReport): string {
+  const { modelDays, same, superseded, differences, lost, late, fromOutside } = report;
+  const others =
+    superseded.modelDays === 0
+      ? ''
+      : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
+  return [
+    `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
+    ...findings('differ', differences),
+    ...findings('cannot be replayed: the prices at the time are no longer stored', lost),
+    ...findings('the same, from prices whose time stamps are later than their use', late),
+    ...(fromOutside > 0
+      ? [
+          `  taken from the record, because they came from outside: ${number(fromOutside)} news results`,
+        ]
+      : []),
+    '',
+  ].join('\n');
+}
 
 const FAULTY = 1;
 
@@ -41,7 +68,6 @@ export async function check(
 
 /** Replays and prints what comes of it; returns whether nothing differs. */
 async function replayAfter(path: string, line: ProgressLine): Promise<boolean> {
-  const { describeReplay } = await import('./replay-words.ts');
   const { isSame, replay } = await import('../replay/replay.ts');
   const onProgress = (done: number, total: number) =>
     line.draw(done, total, `${number(done)} model-days replayed`);

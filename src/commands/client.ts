@@ -1,14 +1,20 @@
 import * as v from 'valibot';
-import { ServiceError, messageOf } from '../domain.ts';
+import { messageOf, ServiceError } from '../domain.ts';
 import {
-  type HttpResponse,
   type HttpFailure,
-  type HttpStream,
   httpRequest,
+  type HttpResponse,
+  type HttpStream,
   httpStream,
 } from '../http-client.ts';
 import { asObject, asText, tryParse } from '../json.ts';
-import { cleanText, quote } from '../text.ts';
+import { cleanText, forTerminal, quote } from '../text.ts';
+import { type CalendarDate, isCalendarDate, weekdaysBefore } from '../calendar.ts';
+import { HTTP_URL, isHttpUrl } from '../http-values.ts';
+import { readSettings } from '../settings.ts';
+import { WrongUsage } from './arguments.ts';
+import { didYouMean } from '../sentences.ts';
+import { lastWeekdayClosed } from '../new-york.ts';
 
 /** How long a response may take; for a stream, only its beginning. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -152,4 +158,148 @@ async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
     );
   }
   yield decoder.decode();
+}
+
+/** What the client commands share. */
+
+/**
+ * The service at `--url`, otherwise API_URL, otherwise the one on this machine. Throws a
+ * `WrongUsage` for an invalid URL.
+ */
+export function connect(url: string | undefined): Client {
+  const { apiUrl, apiPort, apiToken } = readSettings(process.env);
+  const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;
+  if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
+  const { username, password, search, hash } = new URL(wanted);
+  if (username !== '' || password !== '')
+    throw new WrongUsage(
+      'the URL must not contain a password; an access token comes from API_TOKEN',
+    );
+  if (search !== '' || hash !== '') throw new WrongUsage('the URL must end with its path');
+  return createClient(wanted, apiToken);
+}
+
+/** Throws a `WrongUsage` that names the first option that is not a date. */
+export function checkDates(dates: Record<string, string | undefined>): void {
+  for (const [name, date] of Object.entries(dates))
+    if (date !== undefined && !isCalendarDate(date))
+      throw new WrongUsage(`--${name}: expected a date YYYY-MM-DD, got ${date}`);
+}
+
+/**
+ * Names that a person has typed: an unknown one is an error, because nothing would be shown, and
+ * not why.
+ */
+
+/** The most that a list of jobs has. */
+const JOBS = 200;
+const NOT_FOUND = 404;
+
+/** The fields of the responses that are needed here. */
+const models = v.object({ models: v.array(v.object({ signature: v.string() })) });
+const jobs = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+const decisions = v.object({ decisions: v.array(v.unknown()) });
+
+/**
+ * Throws a `ServiceError` for a model that neither the configuration of the service nor one of its
+ * jobs names.
+ */
+export async function checkModel(client: Client, model: string): Promise<void> {
+  const known = (await client.get('/models', models)).models.map(({ signature }) => signature);
+  if (!known.includes(model)) throw unknown('model', model, { known, list: '/models' });
+}
+
+/** Throws a `ServiceError` for a job that the service does not have. */
+export async function checkJob(client: Client, jobId: string): Promise<void> {
+  // The shortest response that tells.
+  await orUnknownJob(client, jobId, () =>
+    client.get(`/decisions?${new URLSearchParams({ job_id: jobId, limit: '1' })}`, decisions),
+  );
+}
+
+/**
+ * As the work, but where the service does not find the job, the error names the job that was
+ * probably meant.
+ */
+export async function orUnknownJob<Result>(
+  client: Client,
+  jobId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== NOT_FOUND) throw error;
+    const known = (await client.get(`/jobs?limit=${JOBS}`, jobs)).jobs.map(({ job_id: id }) => id);
+    throw unknown('job', jobId, { known, list: '/jobs' });
+  }
+}
+
+function unknown(
+  kind: 'model' | 'job',
+  name: string,
+  { known, list }: { known: readonly string[]; list: string },
+): ServiceError {
+  const sentence = `There is no ${kind} "${name}"; ${didYouMean(name, known, `GET ${list} lists them`)}`;
+  return new ServiceError(
+    kind === 'job' ? 'job_not_found' : 'invalid_filter',
+    forTerminal(sentence),
+  );
+}
+
+/** The date that means the last trading session, in place of YYYY-MM-DD. */
+export const LAST_SESSION = 'last-session';
+
+/** The exchanges have never been closed for so many weekdays in a row since 1914. */
+const MAX_CLOSED_WEEKDAYS = 10;
+
+/** The fields of the responses that are needed here. */
+const health = v.object({ timestamp: v.pipe(v.string(), v.isoTimestamp()) });
+const coverage = v.object({
+  symbols: v.array(
+    v.object({
+      last_bar: v.nullable(v.string()),
+      spans: v.array(v.object({ start_date: v.string(), end_date: v.string() })),
+    }),
+  ),
+});
+
+export interface LastSession {
+  date: CalendarDate;
+  /** Later weekdays, in order, of which the stored prices show that there was no trading. */
+  withoutTrading: CalendarDate[];
+}
+
+/**
+ * The last weekday that is over in New York by the service's clock; before it, while the service
+ * knows that there was no trading. The command line works this out from `/health` and
+ * `/prices/coverage`: a trigger takes only dates.
+ */
+export async function findLastSession(client: Client): Promise<LastSession> {
+  const { timestamp } = await client.get('/health', health);
+  const newest = lastWeekdayClosed(new Date(timestamp));
+  const withoutTrading: CalendarDate[] = [];
+  for (const date of [newest, ...weekdaysBefore(newest, MAX_CLOSED_WEEKDAYS).reverse()]) {
+    if (!(await hadNoTrading(client, date))) return { date, withoutTrading };
+    withoutTrading.unshift(date);
+  }
+  return { date: newest, withoutTrading: [] };
+}
+
+/**
+ * Whether a date is covered and has no bar. The symbols that count are those with the newest bar of
+ * all: the coverage of others may have ended long ago, or be that of another exchange.
+ */
+export async function hadNoTrading(client: Client, date: CalendarDate): Promise<boolean> {
+  if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0)
+    return false;
+  const { symbols } = await client.get('/prices/coverage', coverage);
+  const newestBar = symbols
+    .flatMap(({ last_bar }) => last_bar ?? [])
+    .sort()
+    .at(-1);
+  if (newestBar === undefined) return false;
+  const isCovered = ({ spans }: (typeof symbols)[number]) =>
+    spans.some(({ start_date, end_date }) => start_date <= date && date <= end_date);
+  return symbols.filter(({ last_bar }) => last_bar === newestBar).every(isCovered);
 }

@@ -1,16 +1,14 @@
 import { createServer } from 'node:net';
 import { dateOf, weekdaysBefore } from '../calendar.ts';
-import { performanceResponse } from '../handlers/performance-response.ts';
-import { reasoningResponse } from '../handlers/reasoning.ts';
-import { triggerResponse } from '../handlers/trigger.ts';
-import { ownToken } from '../http/access-tokens.ts';
+import { performanceResponse } from '../api/performance-response.ts';
+import { reasoningResponse } from '../api/reasoning.ts';
+import { triggerResponse } from '../api/trigger.ts';
+import { ownToken } from '../http/access.ts';
 import { readSettings } from '../settings.ts';
 import { cleanText } from '../text.ts';
 import { type Client, createClient } from './client.ts';
-import { followJob } from './follow-job.ts';
-import { type JobStatusResponse, describeEnd } from './job-view.ts';
-import { alignColumns } from './text-table.ts';
-import { signed } from './words.ts';
+import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
+import { alignColumns, signed } from './terminal.ts';
 
 const DEMO_WEEKDAYS = 10;
 

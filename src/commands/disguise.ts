@@ -2,16 +2,20 @@ import * as v from 'valibot';
 import { dateOf } from '../calendar.ts';
 import { signatureSchema } from '../configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration, universeOf } from '../configuration.ts';
-import { drawKey, shiftBack } from '../control/key.ts';
-import { type ControlMarket, type Written, writeControlMarket } from '../control/market.ts';
+import {
+  type ControlMarket,
+  drawKey,
+  shiftBack,
+  writeControlMarket,
+  type Written,
+} from '../control/market.ts';
 import { count, list } from '../sentences.ts';
-import { type Settings, readSettings } from '../settings.ts';
+import { readSettings, type Settings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
-import { WrongUsage, checkWholeNumber } from './arguments.ts';
-import { checkDates } from './connect.ts';
+import { checkWholeNumber, WrongUsage } from './arguments.ts';
+import { checkDates } from './client.ts';
 import { ownDatabase } from './own-database.ts';
-import { writeStoppably } from './stoppable.ts';
-import { counted } from './words.ts';
+import { counted, writeStoppably } from './terminal.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;

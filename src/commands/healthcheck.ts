@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { httpRequest } from '../http-client.ts';
 import { asObject, tryParse } from '../json.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
+import { isExecutable, readAsset } from '../executable.ts';
 
 /** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
@@ -26,4 +28,15 @@ export async function healthcheck(): Promise<number> {
       : String(report['status']);
   process.stdout.write(`${forTerminal(state)}\n`);
   return state === 'healthy' ? 0 : 1;
+}
+
+/**
+ * The licence texts of this program and everything in it: the comment at the top of the built file.
+ * The executable, which contains Node too, has them as an asset.
+ */
+export function licences(): string {
+  if (isExecutable) return readAsset('LICENCES');
+  const [, texts = ''] =
+    /^\/\*!\n(.*?)\n\*\/\n/s.exec(readFileSync(import.meta.filename, 'utf8')) ?? [];
+  return `${texts}\n`;
 }

@@ -1,17 +1,16 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { type Meaning, meanings } from '../database/adjusted-sources.ts';
+import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../domain.ts';
-import { contradictionsInWords, nightInWords } from '../prices/file-meaning.ts';
-import { type ImportSummary, type PriceSummary, importFile } from '../prices/import.ts';
+import { contradictionsInWords, nightInWords } from '../prices/files/bar.ts';
+import { importFile, type ImportSummary, type PriceSummary } from '../prices/import.ts';
 import { list } from '../sentences.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { WrongUsage } from './arguments.ts';
-import { createProgressLine } from './progress.ts';
-import { resetNote } from './reset-note.ts';
-import { counted, number } from './words.ts';
+import { counted, createProgressLine, number } from './terminal.ts';
+import { resetNote } from './own-database.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;

@@ -12,7 +12,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { assertUsableName } from '../database/storage/new-file.ts';
-import { ServiceError, messageOf } from '../domain.ts';
+import { messageOf, ServiceError } from '../domain.ts';
 import { asArray, asObject, asText } from '../json.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../settings.ts';
 import { forTerminal } from '../text.ts';

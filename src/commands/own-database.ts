@@ -15,3 +15,10 @@ export function ownDatabase({ databasePath, deploymentMode }: Settings): string 
     `There is no database ${databasePath} (DEPLOYMENT_MODE=${deploymentMode})`,
   );
 }
+
+/** A warning that the next start deletes the stored prices; empty where it keeps them. */
+export function resetNote({ preserveDevData, databasePath }: Settings): string {
+  return preserveDevData === false
+    ? `Note: ${databasePath} is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.\n`
+    : '';
+}

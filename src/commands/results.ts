@@ -1,13 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
-import { resultsResponse } from '../handlers/results.ts';
+import { resultsResponse } from '../api/results.ts';
 import { formatDollars, reported, unitsIn } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
-import { checkDates, connect } from './connect.ts';
-import { checkJob, checkModel } from './known-names.ts';
-import { isReaderLost } from './lost-reader.ts';
-import { alignColumns } from './text-table.ts';
-import { signed } from './words.ts';
+import { checkDates, checkJob, checkModel, connect } from './client.ts';
+import { alignColumns, isReaderLost, signed } from './terminal.ts';
 
 const HEADER = [
   'date',

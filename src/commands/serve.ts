@@ -1,18 +1,86 @@
+import { stat } from 'node:fs';
+import { basename } from 'node:path';
+import type { BuiltPages } from '../http/pages.ts';
+import { createStderrLog, type Log } from '../log.ts';
 import { timestamp } from '../calendar.ts';
 import { readConfiguration, warnOfUnset } from '../configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
-import { removeAbandonedPartials } from '../database/storage/partial.ts';
+import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { finishRestore } from '../database/storage/restoring.ts';
-import { readAccessTokens } from '../http/access-tokens.ts';
+import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../domain.ts';
-import { type Log, createStderrLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
-import { type Settings, readSettings } from '../settings.ts';
+import { readSettings, type Settings } from '../settings.ts';
 import { refusalOfForeign } from '../trusted-file.ts';
 import { VERSION } from '../version.ts';
 import { capacityWarnings } from '../worker/capacity.ts';
-import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving.ts';
+import { OlderSchema, withNewestSchema } from '../database/snapshot.ts';
+import { forTerminal } from '../text.ts';
+import { startView } from '../view.ts';
+
+/** What the commands that serve requests until a signal have in common. */
+
+/** The files of the pages, bundled from src/browser/ by the build. */
+declare const PAGES: BuiltPages;
+
+/** After a signal the process exits within this time, whatever still runs. */
+export const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** Work that can wait starts this long after start-up. */
+const SETTLING_MS = 500;
+/** Threads for blocking calls, which here means host name look-ups. Node's default is four. */
+const THREADS = 2;
+const FAILED = 1;
+
+/** The files of the pages, as the build put them into the program. */
+export function builtPages(): BuiltPages {
+  return PAGES;
+}
+
+/**
+ * Node starts all its threads when the first is needed, and aborts the process if the system allows
+ * no more. Before there are children this either succeeds or fails with nothing lost.
+ */
+export function makeThreads(): Promise<void> {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
+  return new Promise((resolve) => stat('.', () => resolve()));
+}
+
+/**
+ * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that
+ * holds 10. It also lets the old generation grow to four times what was alive at the last
+ * collection, and keeps those pages too: in a response of minutes 45 MB more than with two and a
+ * half times. Neither limit has a measurable cost.
+ */
+export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
+
+/** Sets `HEAP_FLAGS` once the start is over. */
+export function keepMemoryFlat(): void {
+  setTimeout(async () => {
+    const { setFlagsFromString } = await import('node:v8');
+    for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
+  }, SETTLING_MS).unref();
+}
+
+/** The first signal shuts down cleanly, the second exits at once. */
+export function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(FAILED);
+    stopping = true;
+    info('stopping', { signal });
+    setTimeout(() => process.exit(FAILED), SHUTDOWN_TIMEOUT_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (thrown: unknown) => {
+        error('unexpected failure while stopping', { error: String(thrown) });
+        process.exit(FAILED);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
 
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
@@ -122,4 +190,63 @@ function announceMode({ deploymentMode, preserveDevData, databasePath }: Setting
       : `${databasePath} starts empty each time (PRESERVE_DEV_DATA=true keeps it)`,
   );
   log.warning(line);
+}
+
+const MODES = {
+  DEV: 'made in DEV mode, with simulated models',
+  PROD: 'made in PROD mode',
+  UNKNOWN: 'made in an unknown mode',
+};
+
+/**
+ * The command `view FILE`: shows a file until SIGTERM or SIGINT; a migrated copy of one with the
+ * schema of an earlier program.
+ */
+export async function view(path: string): Promise<void> {
+  await makeThreads();
+  try {
+    await show(path);
+  } catch (error) {
+    if (!(error instanceof OlderSchema)) throw error;
+    await withNewestSchema(path, async (copy, older) => {
+      await show(path, {
+        copy,
+        isCopy: true,
+        note: `, schema version ${older?.version}, shown as a migrated copy`,
+      });
+      await new Promise(() => {}); // the copy is removed at the end of the process
+    });
+  }
+}
+
+async function show(
+  path: string,
+  { copy, isCopy, note } = { copy: path, isCopy: false, note: '' },
+): Promise<void> {
+  const settings = readSettings(process.env);
+  const log = createStderrLog(settings.logLevel);
+  const accessTokens = readAccessTokens(settings);
+  const [name, clock, pages] = [basename(path), () => new Date(), builtPages()] as const;
+  const { port, mode, stop } = await startView({
+    path: copy,
+    name,
+    isCopy,
+    settings,
+    log,
+    clock,
+    accessTokens,
+    pages,
+  });
+  stopOnSignal(stop, log);
+  log.info('listening', {
+    version: VERSION,
+    port,
+    mode,
+    view: path,
+    accessTokens: accessTokens.length,
+  });
+  process.stdout.write(
+    `${forTerminal(path)}, ${MODES[mode]}${note}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
+  );
+  keepMemoryFlat();
 }

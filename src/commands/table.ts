@@ -157,7 +157,7 @@ export const commands: Record<string, Command> = {
     options: { url },
     positionals: { name: 'JOB-ID', least: 0, most: 1 },
     example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
-    run: async ({ values, rest }) => (await import('./watch.ts')).watch(rest[0], values),
+    run: async ({ values, rest }) => (await import('./trigger.ts')).watch(rest[0], values),
   }),
   results: command({
     summary: 'Prints the results of a running service as a table.',
@@ -202,7 +202,7 @@ export const commands: Record<string, Command> = {
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
     example: 'restore before-upgrade.db',
-    run: async ({ rest: [file = ''] }) => (await import('./restore.ts')).restore(file),
+    run: async ({ rest: [file = ''] }) => (await import('./backup.ts')).restore(file),
   }),
   check: command({
     summary: 'Verifies a database and recomputes its books; changes nothing.',
@@ -231,7 +231,7 @@ export const commands: Record<string, Command> = {
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
     example: 'view paper.db',
-    run: async ({ rest: [file = ''] }) => (await import('./view.ts')).view(file),
+    run: async ({ rest: [file = ''] }) => (await import('./serve.ts')).view(file),
   }),
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',

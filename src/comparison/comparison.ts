@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
-import { probabilitiesOfBest } from './best.ts';
-import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
+import { type LeaderReport, probabilitiesOfBest, reportLeader } from './leader.ts';
+import {
+  type Calendar,
+  calendarOf,
+  type ComparisonInput,
+  type Day,
+  type DayNumbers,
+  findParticipants,
+  type LeftOut,
+  leftOutDays,
+  type Participants,
+  readRecords,
+  type Series,
+  type TrackRecord,
+} from './participants.ts';
 import type { Period } from './difference.ts';
-import { differenceCurve } from './difference-curve.ts';
-import type { ComparisonInput, Day } from './input.ts';
-import { type LeaderReport, reportLeader } from './leader.ts';
-import { type MeasuredPairs, measurePairs } from './measured-pairs.ts';
-import { type ModelReport, reportLeftOut, reportModel } from './models.ts';
-import { type ChosenPair, type PairReport, reportPairs } from './pairs.ts';
-import type { Series } from './series.ts';
-import { type Participants, findParticipants } from './participants.ts';
-import { type DayNumbers, type TrackRecord, readRecords } from './track-record.ts';
+import { differenceCurve, type ModelReport, reportLeftOut, reportModel } from './models.ts';
+import {
+  type ChosenPair,
+  type MeasuredPairs,
+  measurePairs,
+  type PairReport,
+  reportPairs,
+} from './pairs.ts';
 
 /** Models compared over the same days. */
 export interface Comparison<OfDay extends Day> {

@@ -1,12 +1,98 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
-import { at } from '../statistics/at.ts';
-import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
-import { holm } from './holm.ts';
-import type { MeasuredPair } from './measured-pairs.ts';
-import { daysNeeded, smallestDifference } from './planning.ts';
-import { sentenceOf } from './sentence.ts';
-import type { Uncertainty } from './uncertainty.ts';
+import { at, mean } from '../statistics/moments.ts';
+import { LEAST_DEVIATION, type Series } from './participants.ts';
+import {
+  daysNeeded,
+  holm,
+  type Interval,
+  intervalOf,
+  measureUncertainty,
+  overPeriod,
+  type Period,
+  sentenceOf,
+  smallestDifference,
+  twoSidedP,
+  type Uncertainty,
+} from './difference.ts';
+
+/**
+ * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
+ * 1 when the days of both rise and fall together, 0 when one tells nothing about the other
+ * (Pearson, Regression, Heredity, and Panmixia, Philosophical Transactions of the Royal Society A
+ * 187, 1896).
+ */
+export function correlationOf(one: Series, other: Series): Figure {
+  const [first, second] = [deviations(one), deviations(other)];
+  if (isConstant(first)) return constantReturns(one);
+  if (isConstant(second)) return constantReturns(other);
+  let [products, ofFirst, ofSecond] = [0, 0, 0];
+  for (let day = 0; day < first.length; day += 1) {
+    const [a, b] = [first[day] ?? NaN, second[day] ?? NaN];
+    products += a * b;
+    ofFirst += a * a;
+    ofSecond += b * b;
+  }
+  const correlation = products / Math.sqrt(ofFirst) / Math.sqrt(ofSecond);
+  return Math.max(-1, Math.min(1, correlation)); // rounding can exceed 1
+}
+
+function deviations({ logReturns }: Series): Float64Array {
+  const middle = mean(logReturns);
+  return logReturns.map((logReturn) => logReturn - middle);
+}
+
+function isConstant(ownDeviations: Float64Array): boolean {
+  return ownDeviations.every((deviation) => Math.abs(deviation) <= LEAST_DEVIATION);
+}
+
+function constantReturns({ record }: Series): Figure {
+  return { reason: `The daily returns of the mean run of ${record.model} do not vary` };
+}
+
+/** Measures of two models over the same days. */
+export interface MeasuredPair {
+  /** The mean of the daily log returns, the first model's minus the second's. */
+  mean: number;
+  /** The uncertainty of that mean; null when the difference is the same on every day. */
+  uncertainty: Uncertainty | null;
+  /** Of both models' daily log returns. */
+  correlation: Figure;
+}
+
+/** The measures of two compared models, in either order. */
+export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
+
+/** Measures every pair of these series, one step each. */
+export function measurePairs(series: readonly Series[]): MeasuredPairs {
+  const measured = new Map<string, Map<string, MeasuredPair>>();
+  for (const [index, one] of series.entries()) {
+    const row = new Map<string, MeasuredPair>();
+    measured.set(one.record.model, row);
+    for (const other of series.slice(index + 1)) {
+      row.set(other.record.model, measurePair(one, other));
+    }
+  }
+  return (model, against) => {
+    const pair = measured.get(model)?.get(against);
+    if (pair !== undefined) return pair;
+    const opposite = measured.get(against)?.get(model);
+    if (opposite === undefined)
+      throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
+    return { ...opposite, mean: 0 - opposite.mean };
+  };
+}
+
+function measurePair(one: Series, other: Series): MeasuredPair {
+  const differences = one.logReturns.map(
+    (logReturn, day) => logReturn - (other.logReturns[day] ?? NaN),
+  );
+  return {
+    mean: mean(differences),
+    uncertainty: measureUncertainty(differences, [one.spread, other.spread]),
+    correlation: correlationOf(one, other),
+  };
+}
 
 /** Two models to compare, and the measures of both, or why there are none. */
 export interface ChosenPair {

@@ -1,8 +1,231 @@
+import type { CalendarDate } from '../calendar.ts';
+import { mean, sampleVariance } from '../statistics/moments.ts';
+import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
 import { count } from '../sentences.ts';
-import { type Calendar, calendarOf, commonDays } from './common-days.ts';
-import { type ComparedModel, type Day, MIN_DAYS } from './input.ts';
-import { type Series, seriesOf } from './series.ts';
-import { type TrackRecord, readRecord } from './track-record.ts';
+
+/**
+ * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
+ */
+export type Day = CalendarDate | number;
+
+/** Fewer days do not show how much days differ. */
+export const MIN_DAYS = 20;
+
+/** One run of a configured model. */
+export interface Run<OfDay extends Day> {
+  run: string;
+  /**
+   * Daily returns as fractions, each day once and in any order: a Map, or any iterable of pairs.
+   * Read once.
+   */
+  returns: Iterable<readonly [OfDay, number]>;
+}
+
+/** A configured model with its runs, at least one. */
+export interface ComparedModel<OfDay extends Day> {
+  model: string;
+  runs: readonly Run<OfDay>[];
+  /** Whether all its runs would be identical, as with most baselines, so that one run is enough. */
+  isDeterministic: boolean;
+  /**
+   * Why it has no figures regardless of its returns: a stale chain, or requests that differ between
+   * its runs.
+   */
+  unusable: string | null;
+}
+
+export interface ComparisonInput<OfDay extends Day> {
+  /** With distinct names; `against` is one of them. */
+  models: readonly ComparedModel<OfDay>[];
+  /** The second model of every pair; null for all pairs. */
+  against: string | null;
+  /** The requested window; only the seed of the random numbers depends on it. */
+  window: { start: CalendarDate; end: CalendarDate };
+  /** Above 0 and below 1. */
+  confidence: number;
+  /** Whether each pair has the curve of its difference. */
+  curves: boolean;
+  /**
+   * How many models have active model-days in the window, compared or not: the number of trials.
+   */
+  trials: number;
+}
+
+/** All days on which any run has a return, numbered in the order in which they were first read. */
+export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
+
+/**
+ * A run's ln(1 + daily return) by day number; NaN where it has none; days beyond its end have none
+ * either.
+ */
+export interface RunRecord {
+  run: string;
+  logReturns: Float64Array;
+}
+
+/** The returns of a model. */
+export interface TrackRecord {
+  model: string;
+  runs: readonly RunRecord[];
+  /** By day number: how many of its runs have a return. */
+  presence: Uint16Array;
+  isDeterministic: boolean;
+  /** Why the model cannot be compared; null when it can. */
+  unusable: string | null;
+}
+
+/**
+ * Reads the returns of all models in the order of their names, so that the order in which they came
+ * does not matter.
+ */
+export function readRecords<OfDay extends Day>(
+  models: readonly ComparedModel<OfDay>[],
+  days: DayNumbers<OfDay>,
+): TrackRecord[] {
+  const records: TrackRecord[] = [];
+  for (const model of models.toSorted((one, other) => (one.model < other.model ? -1 : 1)))
+    records.push(readRecord(model, days));
+  return records;
+}
+
+/** Reads the returns of one model, and numbers the days that are new. */
+export function readRecord<OfDay extends Day>(
+  { model, runs, isDeterministic, unusable }: ComparedModel<OfDay>,
+  days: DayNumbers<OfDay>,
+): TrackRecord {
+  const read: RunRecord[] = [];
+  let reason = unusable;
+  for (const run of runs) {
+    const { record, ruin } = readRun(run, days);
+    read.push(record);
+    reason ??=
+      ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
+  }
+  const presence = new Uint16Array(days.size);
+  for (const { logReturns } of read) {
+    countPresent(logReturns, presence);
+  }
+  return { model, runs: read, presence, isDeterministic, unusable: reason };
+}
+
+/** One run's returns, and the day on which it lost everything; null when there is none. */
+function readRun<OfDay extends Day>({ run, returns }: Run<OfDay>, days: DayNumbers<OfDay>) {
+  const numbers: number[] = [];
+  const values: number[] = [];
+  let ruin: OfDay | null = null;
+  for (const [day, dailyReturn] of returns) {
+    const number = days.get(day) ?? days.size;
+    days.set(day, number);
+    numbers.push(number);
+    values.push(Math.log1p(dailyReturn));
+    if (!(dailyReturn > -1)) ruin ??= day;
+  }
+  const logReturns = new Float64Array(days.size).fill(NaN);
+  for (const [index, number] of numbers.entries()) logReturns[number] = values[index] ?? NaN;
+  return { record: { run, logReturns } satisfies RunRecord, ruin };
+}
+
+function countPresent(logReturns: Float64Array, presence: Uint16Array): void {
+  for (let number = 0; number < logReturns.length; number += 1)
+    if (!Number.isNaN(logReturns[number])) presence[number] = (presence[number] ?? 0) + 1;
+}
+
+/** Deviations of daily log returns up to this are rounding. */
+export const LEAST_DEVIATION = 1e-15;
+
+/** A model over the days compared. */
+export interface Series {
+  record: TrackRecord;
+  /** The mean of the runs' log returns, day by day. */
+  logReturns: Float64Array;
+  /** The mean daily log return of each run. */
+  runMeans: Float64Array;
+  spread: RunSpread;
+  /** The mean of the mean run's daily log returns. */
+  mean: number;
+  /** The uncertainty of that mean. */
+  uncertainty: Uncertainty;
+}
+
+/** Null when nothing varies. At least two days, by number; every run must have a return on each. */
+export function seriesOf(record: TrackRecord, days: readonly number[]): Series | null {
+  const sums = new Float64Array(days.length);
+  const runMeans = new Float64Array(record.runs.length);
+  for (const [run, own] of record.runs.entries()) {
+    runMeans[run] = addUp(own.logReturns, days, sums) / days.length;
+  }
+  const logReturns = sums.map((sum) => sum / record.runs.length);
+  const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
+  const uncertainty = measureUncertainty(logReturns, [spread]);
+  return (
+    uncertainty && { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty }
+  );
+}
+
+/** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */
+function addUp(logReturns: Float64Array, days: readonly number[], sums: Float64Array): number {
+  let total = 0;
+  for (const [index, day] of days.entries()) {
+    const logReturn = logReturns[day] ?? NaN;
+    sums[index] = (sums[index] ?? NaN) + logReturn;
+    total += logReturn;
+  }
+  return total;
+}
+
+/** All days in their order, each with its number. */
+export type Calendar<OfDay extends Day> = readonly (readonly [OfDay, number])[];
+
+export function calendarOf<OfDay extends Day>(days: DayNumbers<OfDay>): Calendar<OfDay> {
+  return [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/**
+ * A day that is left out because only some runs have a return on it; these are the runs without
+ * one.
+ */
+export interface LeftOut<OfDay extends Day> {
+  day: OfDay;
+  runs: string[];
+}
+
+/**
+ * The numbers of the days on which every run of these models has a return, in the order of the
+ * days.
+ */
+export function commonDays(records: readonly TrackRecord[], calendar: Calendar<Day>): number[] {
+  return calendar
+    .map(([, number]) => number)
+    .filter((number) => records.every((record) => isComplete(record, number)));
+}
+
+/**
+ * The days on which at least one run of these models has a return and at least one has none, in
+ * order.
+ */
+export function leftOutDays<OfDay extends Day>(
+  records: readonly TrackRecord[],
+  calendar: Calendar<OfDay>,
+): LeftOut<OfDay>[] {
+  const leftOut: LeftOut<OfDay>[] = [];
+  for (const [day, number] of calendar) {
+    const isMet = records.some(({ presence }) => (presence[number] ?? 0) > 0);
+    const runs = isMet ? records.flatMap((record) => missingRuns(record, number)) : [];
+    if (runs.length > 0) leftOut.push({ day, runs });
+  }
+  return leftOut;
+}
+
+function isComplete({ runs, presence }: TrackRecord, number: number): boolean {
+  return presence[number] === runs.length;
+}
+
+function missingRuns(record: TrackRecord, number: number): string[] {
+  if (isComplete(record, number)) return [];
+  return record.runs
+    .filter(({ logReturns }) => Number.isNaN(logReturns[number] ?? NaN))
+    .map(({ run }) => run);
+}
 
 /** Which models are compared, and over which days. */
 export interface Participants {

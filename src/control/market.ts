@@ -1,16 +1,210 @@
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { CalendarDate } from '../calendar.ts';
-import type { Reader } from '../database/database.ts';
-import { splitsBetween } from '../database/market.ts';
-import { wholeBars } from '../database/prices.ts';
-import { withSnapshot } from '../database/snapshot.ts';
+import { type Split, splitsBetween } from '../database/market.ts';
+import { type DatedBar, wholeBars } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
-import { DIVIDENDS_HEADER, type DisguisedDividend, disguisedDividends } from './dividends.ts';
-import type { Disguise, Key } from './key.ts';
+import { UNITS_PER_DOLLAR } from '../money.ts';
+import { MAX_PRICE, MAX_VOLUME } from '../prices/files/bar.ts';
+import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
+import { addDays, type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
+import { createUniforms } from '../statistics/random.ts';
+import { dividendCoverage, dividendsBetween } from '../database/dividends.ts';
+import type { Reader } from '../database/database.ts';
+import { paysNothing } from '../database/records/holdings.ts';
+import { gapsBetween } from '../prices/needs.ts';
+import { MAX_CASH } from '../prices/files/dividend-rows.ts';
+import { cashPerShare } from '../trading/dividends.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { createFolder } from './new-folder.ts';
-import { HEADER, disguisedRows } from './rows.ts';
+
+export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
+
+/**
+ * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar,
+ * multiplied by the factor, under the code, on the shifted date. An unknown value stays an empty
+ * cell. Throws a `ServiceError` (`no_prices`) for a bar that would no longer be one.
+ */
+export function disguisedRows(
+  bars: readonly DatedBar[],
+  { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
+): string[] {
+  return bars.map(({ date, open, high, low, close, volume }) => {
+    const scale = scaleOf(
+      splits.filter((split) => split.date > date),
+      factor,
+    );
+    const prices = [open, high, low, close].map(
+      (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
+    );
+    const traded = volume && Math.round(volume / scale);
+    if (
+      prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE) ||
+      (traded ?? 0) > MAX_VOLUME
+    )
+      throw new ServiceError(
+        'no_prices',
+        `Cannot disguise ${symbol}: its bar of ${date} would be out of range; try another seed`,
+      );
+    return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
+  });
+}
+
+/**
+ * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
+ * the splits that follow.
+ */
+export function scaleOf(later: readonly Split[], factor: number): number {
+  return later.reduce(
+    (value, { numerator, denominator }) => (value * denominator) / numerator,
+    factor,
+  );
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/**
+ * No ticker of an American exchange is this long, so a code never reminds a model of another
+ * company.
+ */
+const CODE_LENGTH = 6;
+/** Weeks are drawn from one year to twenty, unless they are given. */
+const [LEAST_DRAWN_WEEKS, MOST_DRAWN_WEEKS] = [52, 1_040];
+const DAYS_PER_WEEK = 7;
+
+/** How a symbol is disguised: its code, and what its prices are multiplied by, from 1/2 to 2. */
+export interface Disguise {
+  symbol: string;
+  code: string;
+  factor: number;
+}
+
+/** What turns a market into its control market, and back. */
+export interface Key {
+  /** By code, so that the order gives nothing away. */
+  disguises: Disguise[];
+  /** By how many weeks dates are shifted back; whole weeks keep the weekdays. */
+  weeks: number;
+}
+
+/**
+ * Draws the key of a control market: the same for the same seed and symbols, whatever is stored of
+ * them. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
+ * `EARLIEST_DATE`.
+ */
+export function drawKey(
+  seed: string,
+  symbols: readonly string[],
+  { weeks, from }: { weeks: number | null; from: CalendarDate },
+): Key {
+  const uniform = createUniforms(`disguise ${seed}`);
+  const drawnWeeks =
+    LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
+  const key = { disguises: drawDisguises(symbols, uniform), weeks: weeks ?? drawnWeeks };
+  if (shiftBack(from, key) < EARLIEST_DATE) {
+    const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
+    throw new ServiceError('invalid_dates', `Cannot disguise the prices: ${problem}`);
+  }
+  return key;
+}
+
+/** The date in the control market. */
+export function shiftBack(date: CalendarDate, { weeks }: { weeks: number }): CalendarDate {
+  return addDays(date, -DAYS_PER_WEEK * weeks);
+}
+
+function drawDisguises(symbols: readonly string[], uniform: () => number): Disguise[] {
+  const taken = new Set(symbols);
+  const disguises = [...taken].sort().map((symbol) => {
+    let code = drawCode(uniform);
+    while (taken.has(code)) code = drawCode(uniform);
+    taken.add(code);
+    return { symbol, code, factor: 2 ** (2 * uniform() - 1) };
+  });
+  return disguises.sort((one, other) => (one.code < other.code ? -1 : 1));
+}
+
+function drawCode(uniform: () => number): string {
+  return Array.from(
+    { length: CODE_LENGTH },
+    () => LETTERS[Math.floor(uniform() * LETTERS.length)],
+  ).join('');
+}
+
+/** Cash per share comes in 1/1,000,000 dollar. */
+const MILLIONTHS = 1_000_000;
+
+export const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
+
+interface Span {
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
+/** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
+export interface DisguisedDividend {
+  row: string;
+  cash: number;
+}
+
+/**
+ * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates,
+ * adjusted for splits and multiplied by the factor like its prices. Rows with an amount of 0 mark
+ * both ends of the span in which they are known; none do where there is a gap in it. Throws a
+ * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
+ */
+export function disguisedDividends(
+  reader: Reader,
+  { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
+  span: Span,
+): DisguisedDividend[] {
+  const rowOf = (date: CalendarDate, cash: number) => ({
+    row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
+    cash,
+  });
+  // What is held at the close of the first bar is paid from the next day on.
+  const dividends = dividendsBetween(reader, [symbol], { after: span.from, upTo: span.to }).map(
+    (dividend) => {
+      const { exDate } = dividend;
+      // On one day the dividend comes before the split.
+      const later = splits.filter(({ date }) => date >= exDate);
+      const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
+      if (cash > MAX_CASH)
+        throw new ServiceError(
+          'no_prices',
+          `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`,
+        );
+      return rowOf(exDate, cash);
+    },
+  );
+  const [start, end] = knownSpan(reader, symbol, span) ?? [];
+  const ends =
+    start === undefined || end === undefined
+      ? []
+      : [rowOf(start, 0), ...(end > start ? [rowOf(end, 0)] : [])];
+  return [...ends, ...dividends];
+}
+
+/**
+ * The part of a span in which a symbol's dividends are known; null where it is none, or several.
+ */
+function knownSpan(
+  reader: Reader,
+  symbol: string,
+  { from, to }: Span,
+): [start: CalendarDate, end: CalendarDate] | null {
+  if (paysNothing(reader, symbol)) return [from, to];
+  const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
+    startDate: startDate > from ? startDate : from,
+    endDate: endDate < to ? endDate : to,
+  }));
+  const [first] = spans;
+  if (first === undefined || gapsBetween(spans).length > 0) return null;
+  const end = spans.reduce(
+    (latest, { endDate }) => (endDate > latest ? endDate : latest),
+    first.endDate,
+  );
+  return [first.startDate, end];
+}
 
 /** Of the key. */
 const OWNER_ONLY = 0o600;

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
+import { mapInSteps, type Steps } from '../turns.ts';
 import type { Database, Reader } from './database.ts';
-import type { DateSpan } from './job-days.ts';
-import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
+import type { DateSpan } from './model-days.ts';
+import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 

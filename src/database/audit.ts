@@ -2,12 +2,11 @@ import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
 import type { Steps } from '../turns.ts';
 import { holdingsOf } from './active-days.ts';
-import { countActiveDays, modelsWithSessions } from './chosen.ts';
+import { countActiveDays, modelsWithSessions } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
+import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './dividends.ts';
 import {
-  type RowOf,
   amount,
   distinctValues,
   flag,
@@ -16,6 +15,7 @@ import {
   orNull,
   query,
   real,
+  type RowOf,
   text,
 } from './rows.ts';
 import type { PositionRow } from './sessions.ts';

@@ -2,17 +2,19 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError, messageOf } from '../domain.ts';
-import { isDiskFull, isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
-import { assertOneName, realPathOf } from './storage/file.ts';
-import { makeFolder } from './storage/folder.ts';
-import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
+import { messageOf, ServiceError } from '../domain.ts';
+import {
+  assertRoom,
+  isDiskFull,
+  isLockHeld,
+  lockIsHeld,
+  storageFaultOf,
+} from './storage/faults.ts';
+import { assertOneName, makeFolder, realPathOf } from './storage/files.ts';
+import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
 import { assertOwnLog } from './storage/restoring.ts';
-import { assertRoom } from './storage/room.ts';
-import { checkOwnership, isForeign, migrate } from './migrate.ts';
-import { createReadingPool, momentOf } from './moment.ts';
-import { type Database, type Reader, prepareOnce } from './reader.ts';
-import { newestVersion } from './schema.ts';
+import { checkOwnership, isForeign, migrate, newestVersion } from './schema/schema.ts';
+import { createReadingPool, type Database, momentOf, prepareOnce, type Reader } from './moment.ts';
 
 export { type Database, type Reader, prepareOnce };
 

@@ -1,10 +1,9 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
-import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
+import { sourcesWithDividendsInSql, SPLITS_SINCE } from './schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { type RowOf, integer, oneOf, query, text } from './rows.ts';
+import { integer, oneOf, query, type RowOf, text } from './rows.ts';
 import { type Coverage, dividendSpans } from './spans.ts';
-import { SPLITS_SINCE } from './splits-since.ts';
 
 /**
  * What a source means by its amounts: cash per share as it was paid then, or divided by all later

@@ -1,7 +1,7 @@
 import { count } from '../sentences.ts';
-import { adjustedSourcesInSql } from './adjusted-sources.ts';
+import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { queryApart } from './apart.ts';
-import { type RowOf, integer, orNull, query, text } from './rows.ts';
+import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** However much is damaged, the first findings are enough. */

@@ -3,8 +3,8 @@ import type { CalendarDate } from '../calendar.ts';
 import { type DeploymentMode, type JobStatus, jobStatuses } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { Database } from './database.ts';
-import { addModelDays } from './job-days.ts';
-import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
+import { addModelDays } from './model-days.ts';
+import { flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, family, entry, left_out AS leftOut FROM simulation_runs
@@ -215,4 +215,35 @@ export function warningsWith(database: Database, words: string): string[] {
     ([warnings]) => readWarnings(warnings) ?? [],
   );
   return stored.filter((warning) => warning.includes(words));
+}
+
+const REMEMBERED = query(
+  'SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?',
+  {
+    jobId: text,
+    requestHash: text,
+    /** The response, as JSON. */
+    answer: text,
+  },
+);
+
+/** A trigger that created a job: a hash of its request, and the response. */
+export type RememberedTrigger = RowOf<typeof REMEMBERED>;
+
+/** The first trigger with an `Idempotency-Key`. */
+export function triggerOfKey(database: Database, key: string): RememberedTrigger | undefined {
+  return REMEMBERED.get(database, key);
+}
+
+/** Stores a trigger within the transaction that inserts its job; throws when the key is taken. */
+export function rememberTrigger(
+  database: Database,
+  key: string,
+  { jobId, requestHash, answer }: RememberedTrigger,
+): void {
+  database
+    .statement(
+      'INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES (?, ?, ?, ?)',
+    )
+    .run(key, jobId, requestHash, answer);
 }

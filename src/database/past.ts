@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import { adjustedSourcesInSql } from './adjusted-sources.ts';
+import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import type { Reader } from './database.ts';
 import { integer, query, text } from './rows.ts';
 

@@ -4,9 +4,9 @@ import {
   adjustedSourcesInSql,
   closedSourcesInSql,
   sourcesWithDividendsInSql,
-} from './adjusted-sources.ts';
+} from './schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
+import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, priceSpans } from './spans.ts';
 
 /** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
-import { type Meaning, meaningOf } from './adjusted-sources.ts';
+import { type Meaning, meaningOf } from './schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import type { Split } from './market.ts';
-import { type RowOf, integer, orNull, query, real, text } from './rows.ts';
+import { integer, orNull, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, splitSpans } from './spans.ts';
 
 /** Raw prices that open this far below or above the previous close look like a split. */

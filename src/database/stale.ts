@@ -1,9 +1,9 @@
 import type { Listed } from '../domain.ts';
 import type { Steps } from '../turns.ts';
-import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
-import { committedSessions, jsonIds, lastChange } from './chosen.ts';
+import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
+import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { type RowOf, query, text } from './rows.ts';
+import { query, type RowOf, text } from './rows.ts';
 
 /**
  * Whether a session, `own`, was computed from a state that has changed since: its latest earlier

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { type RowOf, integer, query, real, text } from './rows.ts';
+import { integer, query, real, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day used; null where unknown. */

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
-import { type Database, type Reader, prepareOnce } from './database.ts';
-import type { Address, Moment } from './reader.ts';
-import { type Access, openReadOnly } from './read-only.ts';
-import { type Reading, type Readings, createReadingPool, momentOf } from './moment.ts';
-import { realPathOf } from './storage/file.ts';
+import { type Database, prepareOnce, type Reader } from './database.ts';
+import {
+  type Address,
+  createReadingPool,
+  type Moment,
+  momentOf,
+  type Reading,
+  type Readings,
+} from './moment.ts';
+import { type Access, openReadOnly } from './snapshot.ts';
+import { realPathOf } from './storage/files.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last

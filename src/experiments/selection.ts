@@ -1,5 +1,5 @@
-import { MIN_DAYS } from '../comparison/input.ts';
-import type { JobWindow } from '../database/chosen.ts';
+import { MIN_DAYS } from '../comparison/participants.ts';
+import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';

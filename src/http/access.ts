@@ -1,8 +1,115 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { type AccessToken, rightsOf } from './access-tokens.ts';
-import { HttpError } from './http-error.ts';
+import { messageOf, ServiceError } from '../domain.ts';
+import { sha256 } from '../digest.ts';
+import { isAccessToken, type Settings } from '../settings.ts';
+import { readTrustedText } from '../trusted-file.ts';
+import { HttpError } from './errors.ts';
+
+const MAX_TOKENS = 1_000;
+/** Far more than these tokens and their comments take. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const READ_ONLY = 'read-only';
+const AUTHORIZATION = /^bearer +(\S+)$/i;
+
+/** The rights of a token: everything, or only reading. */
+export type Rights = 'everything' | 'reading';
+
+/** A token as the service stores it: hashed, so that no dump, log or error can show it. */
+export interface AccessToken {
+  sha256: Buffer;
+  rights: Rights;
+}
+
+type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
+
+/**
+ * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then every client
+ * may do everything. Throws a `ServiceError` (`cannot_start`) that names file and line, and never a
+ * token.
+ */
+export function readAccessTokens(settings: TokenSettings): AccessToken[] {
+  return readTokens(settings).map(({ token, rights }) => ({ sha256: sha256(token), rights }));
+}
+
+/**
+ * A token with which a command of this program can use its own service; null when none is needed.
+ */
+export function ownToken(settings: TokenSettings): string | null {
+  const tokens = readTokens(settings);
+  const [own] = tokens.filter(({ rights }) => rights === 'everything');
+  if (own === undefined && tokens.length > 0)
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
+    );
+  return own?.token ?? null;
+}
+
+/**
+ * The rights that an `Authorization` header gives; null when it holds no known token. Compares the
+ * hashes of all tokens in constant time, so that the time of a response reveals nothing about them.
+ */
+export function rightsOf(
+  tokens: readonly AccessToken[],
+  authorization: string | undefined,
+): Rights | null {
+  const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
+  if (token === undefined) return null;
+  const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
+  const given = sha256(token);
+  let rights: Rights | null = null;
+  for (const known of tokens) if (timingSafeEqual(known.sha256, given)) rights = known.rights;
+  return rights;
+}
+
+function readTokens({
+  apiToken,
+  apiTokensFile,
+}: TokenSettings): { token: string; rights: Rights }[] {
+  const tokens = new Map<string, Rights>();
+  if (apiToken !== null) tokens.set(apiToken, 'everything');
+  if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
+  return [...tokens].map(([token, rights]) => ({ token, rights }));
+}
+
+/**
+ * A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are
+ * ignored.
+ */
+function addTokensOf(path: string, tokens: Map<string, Rights>): void {
+  const before = tokens.size;
+  for (const [index, line] of readLines(path).entries()) {
+    const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
+    if (token === undefined || token.startsWith('#')) continue;
+    const fault =
+      (rest.length > 0 || (word !== undefined && word !== READ_ONLY)
+        ? `expected a token, or a token and ${READ_ONLY}`
+        : null) ??
+      (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
+      (tokens.has(token) ? 'this token is a duplicate' : null) ??
+      (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
+    if (fault !== null) throw unusable(path, `line ${index + 1}: ${fault}`);
+    tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
+  }
+  if (tokens.size === before) throw unusable(path, 'it holds no token');
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readTrustedText(path, MAX_BYTES).split('\n');
+  } catch (error) {
+    throw unusable(path, messageOf(error));
+  }
+}
+
+function unusable(path: string, what: string): ServiceError {
+  return new ServiceError(
+    'cannot_start',
+    `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
+  );
+}
 
 /** The fields of a route that decide who may use it. */
 interface AccessedRoute {

@@ -1,4 +1,4 @@
-import { conventions } from '../comparison/conventions.ts';
+import { conventions } from '../comparison/response.ts';
 import { deployment } from './job-examples.ts';
 
 const SENTENCE =

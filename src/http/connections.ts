@@ -3,11 +3,10 @@ import type { Server } from 'node:http';
 import { Server as PlainServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type Context, deploymentFields } from '../handlers/handler.ts';
+import { type Context, deploymentFields } from '../api/handler.ts';
 import { printableJson } from '../text.ts';
-import { type Exchange, cutOff, reset } from './exchange.ts';
+import { cutOff, type Exchange, rawResponse, reset } from './response.ts';
 import type { HttpLimits } from './limits.ts';
-import { rawResponse } from './reply.ts';
 
 /** How long a client has to read the last response before its connection is destroyed. */
 const LINGER_MS = 1_000;

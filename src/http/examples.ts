@@ -1,7 +1,7 @@
 import { resultColumns } from '../database/records/results.ts';
 import { comparison } from './comparison-example.ts';
 import { conversation, feedExamples } from './feed-examples.ts';
-import { type Example, claudeEntry, deployment, jobExamples, jobId } from './job-examples.ts';
+import { claudeEntry, deployment, type Example, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
 /**

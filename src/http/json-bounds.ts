@@ -1,5 +1,5 @@
 import { MAX_RUNS } from '../repeats.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from './errors.ts';
 
 /** In the whole request: its own fields and those of nested objects. */
 const MAX_FIELDS = 100;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Context } from '../handlers/handler.ts';
+import type { Context } from '../api/handler.ts';
 
 /** An OpenAPI document; OpenAPI defines its parts. */
 export const openapiResponse = v.pipe(

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
 import type { ServedSettings } from '../settings.ts';
-import { codingHeaders } from './compress.ts';
-import { type Coding, chooseCoding } from './negotiate.ts';
+import { codingHeaders } from './response.ts';
+import { chooseCoding, type Coding } from './negotiate.ts';
 
 /** Loaded by the first page that is sent. */
 const zlib = () => process.getBuiltinModule('node:zlib');

@@ -1,4 +1,4 @@
-import type { Database, Moment } from '../database/reader.ts';
+import type { Database, Moment } from '../database/moment.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** How a response is sent: nothing when it has been handed to Node already. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Reader } from '../database/reader.ts';
+import type { Reader } from '../database/moment.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { momentAt } from '../database/view.ts';
-import { ServiceError, messageOf } from '../domain.ts';
+import { messageOf, ServiceError } from '../domain.ts';
 import { BUILD } from '../executable.ts';
-import type { ResponseBody } from '../handlers/handler.ts';
+import type { ResponseBody } from '../api/handler.ts';
 import { silentLog } from '../log.ts';
 import type { Delivery, Failure, Order, ThreadData } from './reports.ts';
 import { routes } from './routes.ts';

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { Address } from '../database/reader.ts';
+import type { Address } from '../database/moment.ts';
 import { type ErrorCode, ServiceError } from '../domain.ts';
 import { BUILD, ownProgram } from '../executable.ts';
-import type { Input, LateBody } from '../handlers/handler.ts';
+import type { Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../settings.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 
 /**

@@ -1,31 +1,43 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { contentVersion } from '../database/state.ts';
-import { type Context, type Input, type LateBody, deploymentFields } from '../handlers/handler.ts';
+import { type Context, deploymentFields, type Input, type LateBody } from '../api/handler.ts';
 import { logUnexpected } from '../log.ts';
 import { printableJson } from '../text.ts';
-import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './access.ts';
-import type { AccessToken } from './access-tokens.ts';
-import { drain, readJsonBody } from './body.ts';
+import {
+  type AccessRules,
+  type AccessToken,
+  checkOrigin,
+  checkToken,
+  createAccessRules,
+} from './access.ts';
+import {
+  checkMessage,
+  drain,
+  isReadable,
+  readJsonBody,
+  readTarget,
+  type Target,
+  validateBody,
+  validateHeaders,
+  validateQuery,
+} from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { type Exchange, cutOff } from './exchange.ts';
-import { HttpError, httpErrorOf, loggedError } from './http-error.ts';
+import { cutOff, type Exchange, sendJson } from './response.ts';
+import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
-import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
-import { type Readings, createReadings } from './readings.ts';
-import { sendJson } from './reply.ts';
+import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
+import { createReadings, type Readings } from './readings.ts';
 import type { Reports } from './reports.ts';
-import { type Match, type Router, createRouter } from './router.ts';
+import { createRouter, type Match, type Router } from './router.ts';
 import { type Route, routes } from './routes.ts';
 import {
+  createLongResponses,
   type LongResponses,
   type Reading,
-  createLongResponses,
   sendBody,
   sendLate,
 } from './stream.ts';
-import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
-import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;

@@ -1,12 +1,20 @@
 import type { ServerResponse } from 'node:http';
-import type { Moment } from '../database/reader.ts';
-import type { LateBody, ResponseBody, Table } from '../handlers/handler.ts';
-import { SLICE_MS, nextTurn } from '../turns.ts';
-import { type Outlet, codingFor, codingHeaders, openOutlet } from './compress.ts';
-import { cutOff } from './exchange.ts';
-import { HttpError } from './http-error.ts';
+import type { Moment } from '../database/moment.ts';
+import type { LateBody, ResponseBody, Table } from '../api/handler.ts';
+import { nextTurn, SLICE_MS } from '../turns.ts';
+import {
+  codingFor,
+  codingHeaders,
+  cutOff,
+  JSON_TYPE,
+  openOutlet,
+  type Outlet,
+  SAFETY_HEADERS,
+  sendJson,
+  sendText,
+} from './response.ts';
+import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
-import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
 
 /**
  * Pieces of a long response are joined up to about this many characters, which is the most that one

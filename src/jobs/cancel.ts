@@ -1,6 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { type DateSpan, cancelModelDays, writeBySpans } from '../database/job-days.ts';
+import { cancelModelDays, type DateSpan, writeBySpans } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
 import type { WorkerContext } from '../worker/context.ts';

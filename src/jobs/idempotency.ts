@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import { rememberTrigger, triggerOfKey } from '../database/idempotency.ts';
+import { rememberTrigger, triggerOfKey } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
 import { sha256 } from '../digest.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';

@@ -1,6 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import { insertJob, unfinishedJobId } from '../database/jobs.ts';
-import { noteRestart } from '../database/restarts.ts';
+import { noteRestart } from '../database/model-days.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { bySlices } from '../turns.ts';

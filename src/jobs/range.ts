@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, addDays, countDays, weekdays } from '../calendar.ts';
+import { addDays, type CalendarDate, countDays, weekdays } from '../calendar.ts';
 import type { Run } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { endedModelDays, isBeingCancelled, returnToPending } from '../database/job-days.ts';
+import { endedModelDays, isBeingCancelled, returnToPending } from '../database/model-days.ts';
 import { addWarnings } from '../database/jobs.ts';
 import { count } from '../sentences.ts';
 import { bySlices } from '../turns.ts';

@@ -1,23 +1,24 @@
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import { type BackupSummary, type Watched, stoppable, writeCopy } from '../database/backup.ts';
+import { type BackupSummary, stoppable, type Watched, writeCopy } from '../database/backup.ts';
 import { riskFreeRateOf } from '../database/figure-settings.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
-import { makePackage } from '../database/package-file.ts';
 import {
-  type PackagedJob,
+  copyRows,
+  type JobRows,
+  makePackage,
   newestJobs,
+  type PackagedJob,
   packagedJob,
   symbolsOfJob,
-} from '../database/package-job.ts';
-import { type JobRows, copyRows } from '../database/package-rows.ts';
+} from '../database/package.ts';
 import { ledgerDays } from '../database/records/performance.ts';
-import { initialCashOf } from '../database/records/trading-terms.ts';
+import { initialCashOf } from '../database/records/models.ts';
 import type { Snapshot } from '../database/snapshot.ts';
 import { ServiceError } from '../domain.ts';
 import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
 import { tradingOf } from '../performance/trading.ts';
 import { didYouMean } from '../sentences.ts';
-import { type Steps, bySlices } from '../turns.ts';
+import { bySlices } from '../turns.ts';
 
 /**
  * Writes one job of a database, with all that its results rest on, into a new file, which `check`
@@ -36,7 +37,7 @@ export async function packageJob(
 ): Promise<BackupSummary> {
   const onStep = stoppable(watched);
   const fill = async (snapshot: Snapshot, partial: string) => {
-    const rows = await bySlices(rowsOf(snapshot, endedJob(snapshot, jobId), riskFreeRate));
+    const rows = rowsOf(snapshot, endedJob(snapshot, jobId), riskFreeRate);
     await bySlices(makePackage(partial, snapshot, (file) => copyRows(file, rows, onStep)));
   };
   return writeCopy({ path, target, fill }, watched);
@@ -59,11 +60,11 @@ function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function* rowsOf(
+function rowsOf(
   snapshot: Snapshot,
   { jobId, endDate, agentConfig }: PackagedJob,
   riskFreeRate: number,
-): Steps<JobRows> {
+): JobRows {
   const openings: Opening[] = [];
   for (const start of outsideStarts(snapshot, jobId)) openings.push(openingOf(snapshot, start));
   const universe = universeOf(parseAgentConfiguration(agentConfig));

@@ -1,12 +1,12 @@
 import {
+  dailyRate,
   MAX_STILL_DAYS,
   MIN_DAYS_FOR_ANNUAL_RETURN,
   MIN_DAYS_FOR_RISK,
   MIN_SHARE_OF_WEEKDAYS,
   ROLLING_WINDOW,
   TRADING_DAYS_PER_YEAR,
-  dailyRate,
-} from './conventions.ts';
+} from './figure.ts';
 
 /**
  * The meaning of each figure in one sentence. The sources of the formulas are beside the formulas.

@@ -52,3 +52,42 @@ export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure
 export function mapFigure(figure: Figure, transform: (number: number) => number): Figure {
   return typeof figure === 'number' ? transform(figure) : figure;
 }
+
+/** The conventions of all figures. GET /performance reports every number here. */
+
+/** A period is one model-day; a year has this many. */
+export const TRADING_DAYS_PER_YEAR = 252;
+/**
+ * A return over less than a year is not annualised, because that would predict the rest of the year
+ * (CFA Institute, Global Investment Performance Standards: returns for periods of less than one
+ * year must not be annualised).
+ */
+export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
+/** About a month. Value at risk is the worst twentieth of the days: at least one day in twenty. */
+export const MIN_DAYS_FOR_RISK = 20;
+/** Days of a rolling figure: as few as a figure of risk needs, so that it shows changes early. */
+export const ROLLING_WINDOW = MIN_DAYS_FOR_RISK;
+/**
+ * With model-days on a smaller fraction of weekdays, a model-day is not one day of the market, and
+ * 252 of them are not a year.
+ */
+export const MIN_SHARE_OF_WEEKDAYS = 2 / 3;
+/**
+ * Without a bar a benchmark is worth its last close for this many calendar days, like a suspended
+ * share; two weeks exceed any exchange's holidays. After that it has no return, and a symbol leaves
+ * the universe, until its next bar.
+ */
+export const MAX_STILL_DAYS = 14;
+/** Relative differences up to this are floating-point rounding, not risk. */
+export const ROUNDING = 1e-12;
+
+/**
+ * The smallest return that is not rounding for a series without a ledger, such as a benchmark:
+ * 1/10000 dollar of 10,000 dollars. For a model it is 1/10000 dollar of its portfolio's value.
+ */
+export const LEAST_RETURN = 1e-8;
+
+/** The yearly risk-free rate per trading day, compounded: (1 + yearly)^(1/252) - 1. */
+export function dailyRate(yearlyRate: number): number {
+  return (1 + yearlyRate) ** (1 / TRADING_DAYS_PER_YEAR) - 1;
+}

@@ -1,14 +1,17 @@
 import { mean } from '../statistics/moments.ts';
-import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
-import type { Figure } from './figure.ts';
-import { type ReturnSeries, returnsOf, tooFew, totalReturn, whyNotAnnualised } from './returns.ts';
+import { type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
 import {
   annualisedDeviation,
   annualisedRatio,
   covariance,
   pairs,
+  type ReturnSeries,
+  returnsOf,
   sampleDeviation,
-} from './risk.ts';
+  tooFew,
+  totalReturn,
+  whyNotAnnualised,
+} from './returns.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
 export interface Comparison {

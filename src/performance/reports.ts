@@ -1,19 +1,16 @@
 import { parseAgentConfigurations } from '../configuration.ts';
-import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
-import { newestRun } from '../database/records/runs.ts';
+import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { type Money, toDollars } from '../money.ts';
-import { type Benchmark, chooseBenchmark } from './choose-benchmark.ts';
+import { type Benchmark, chooseBenchmark, reportBenchmark } from './choose-benchmark.ts';
 import {
+  compareModels,
   type Incomparability,
   type ModelPeriod,
-  compareModels,
   staleness,
 } from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
-import { readRecord } from './record.ts';
-import { reportBenchmark } from './report-benchmark.ts';
+import { createUnknownSearch, readRecord, type UnknownSearch } from './record.ts';
 import { reportModel } from './report.ts';
-import { type UnknownSearch, createUnknownSearch } from './unknown-dividends.ts';
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */

@@ -1,12 +1,49 @@
-import { type CalendarDate, addDays, countWeekdays } from '../calendar.ts';
+import assert from 'node:assert/strict';
+import { addDays, type CalendarDate, countWeekdays } from '../calendar.ts';
 import { count } from '../sentences.ts';
 import {
+  type Figure,
   LEAST_RETURN,
+  mapFigure,
   MIN_DAYS_FOR_ANNUAL_RETURN,
+  MIN_DAYS_FOR_RISK,
   MIN_SHARE_OF_WEEKDAYS,
+  ratio,
+  ROUNDING,
   TRADING_DAYS_PER_YEAR,
-} from './conventions.ts';
-import type { Figure } from './figure.ts';
+} from './figure.ts';
+import { mean } from '../statistics/moments.ts';
+
+/**
+ * The return of a month or a year: the daily returns of its days linked (Bacon 2008), and how many
+ * days these are.
+ */
+export interface PeriodReturn {
+  /** `2025-10`, or `2025`. */
+  period: string;
+  totalReturn: number;
+  days: number;
+}
+
+export function monthlyReturns(series: ReturnSeries): PeriodReturn[] {
+  return returnsBy(series, (date) => date.slice(0, 'YYYY-MM'.length));
+}
+
+export function yearlyReturns(series: ReturnSeries): PeriodReturn[] {
+  return returnsBy(series, (date) => date.slice(0, 'YYYY'.length));
+}
+
+/** In order, without periods in which no day has a return. */
+function returnsBy(
+  { days }: ReturnSeries,
+  periodOf: (date: CalendarDate) => string,
+): PeriodReturn[] {
+  return [...Map.groupBy(days, ({ date }) => periodOf(date))].map(([period, own]) => ({
+    period,
+    totalReturn: own.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1,
+    days: own.length,
+  }));
+}
 
 /**
  * The return of one day, as a fraction: profit over the closing value of the day that it started
@@ -126,4 +163,217 @@ export function longestRun({ days }: ReturnSeries, sign: 1 | -1): number {
     longest = Math.max(longest, length);
   }
   return longest;
+}
+
+/** The deepest fall from a high. */
+export interface Drawdown {
+  /** The loss from the high to the low, as a fraction of the high; 0 when the value never fell. */
+  depth: number;
+  /** Null when the high is the value at the start of the first day, or when there was no fall. */
+  peakDate: CalendarDate | null;
+  troughDate: CalendarDate | null;
+  /** The first day back at the high; null when it was never reached again. */
+  recoveryDate: CalendarDate | null;
+  /** Days from the one after the high through the recovery, or through the last day. */
+  length: number;
+}
+
+interface Fall {
+  depth: number;
+  peak: number;
+  trough: number;
+  recovery: number | null;
+}
+
+/**
+ * The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon
+ * 2008).
+ */
+export function maxDrawdown(series: ReturnSeries): Drawdown {
+  const [deepest] = deepestDrawdowns(series, 1);
+  return deepest ?? { depth: 0, peakDate: null, troughDate: null, recoveryDate: null, length: 0 };
+}
+
+/**
+ * The deepest drawdowns, each from a high until that is reached again, so that no two share a day;
+ * the deepest first, the earlier of equals first.
+ */
+export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown[] {
+  const dateOf = (index: number | null) => days[index ?? -1]?.date ?? null;
+  return deepestFalls(fallsOf(days), most).map(({ depth, peak, trough, recovery }) => ({
+    depth,
+    peakDate: dateOf(peak),
+    troughDate: dateOf(trough),
+    recoveryDate: dateOf(recovery),
+    length: (recovery ?? days.length - 1) - peak,
+  }));
+}
+
+/** Every fall from a high, in order; the last one may have no recovery. */
+function fallsOf(days: readonly DailyReturn[]): Fall[] {
+  const falls: Fall[] = [];
+  let fall: Fall | null = null;
+  let [growth, high, peak] = [1, 1, -1];
+  for (const [index, { dailyReturn }] of days.entries()) {
+    growth *= 1 + dailyReturn;
+    const depth = 1 - growth / high;
+    if (depth > ROUNDING) {
+      if (fall === null) falls.push((fall = { depth, peak, trough: index, recovery: null }));
+      else if (depth > fall.depth + ROUNDING) [fall.depth, fall.trough] = [depth, index];
+      continue;
+    }
+    if (fall !== null) fall.recovery = index;
+    fall = null;
+    high = Math.max(high, growth);
+    peak = index;
+  }
+  return falls;
+}
+
+/** A later fall counts as deeper only by more than rounding. */
+function deepestFalls(falls: readonly Fall[], most: number): Fall[] {
+  const left = [...falls];
+  const found: Fall[] = [];
+  while (found.length < most && left.length > 0) {
+    const deepest = left.reduce((one, other) => (other.depth > one.depth + ROUNDING ? other : one));
+    found.push(deepest);
+    left.splice(left.indexOf(deepest), 1);
+  }
+  return found;
+}
+
+/**
+ * The annualised return over the depth of the maximum drawdown (Young, Calmar Ratio, Futures,
+ * 1991), over the whole curve.
+ */
+export function calmarRatio(annualised: Figure, { depth }: Drawdown): Figure {
+  return ratio(annualised, depth, 'The value never fell');
+}
+
+const YEAR_ROOT = Math.sqrt(TRADING_DAYS_PER_YEAR);
+
+/** The items of two lists of the same length, in pairs. */
+export function pairs(
+  ones: readonly number[],
+  others: readonly number[],
+): [one: number, other: number][] {
+  return ones.map((one, index) => {
+    const other = others[index];
+    assert(other !== undefined);
+    return [one, other];
+  });
+}
+
+/** The sample covariance, over n - 1. Both lists have the same length, of at least 2. */
+export function covariance(ones: readonly number[], others: readonly number[]): number {
+  const [middle, otherMiddle] = [mean(ones), mean(others)];
+  const sum = pairs(ones, others).reduce(
+    (total, [one, other]) => total + (one - middle) * (other - otherMiddle),
+    0,
+  );
+  return sum / (ones.length - 1);
+}
+
+/**
+ * The sample standard deviation, over n - 1; exactly 0 up to `least`, where only rounding varies.
+ */
+export function sampleDeviation(numbers: readonly number[], least: number): number {
+  const deviation = Math.sqrt(covariance(numbers, numbers));
+  return deviation > least ? deviation : 0;
+}
+
+/** The mean over a deviation, both per day, scaled to a year by the square root of 252. */
+export function annualisedRatio(average: number, deviation: number, reason: string): Figure {
+  return mapFigure(ratio(average, deviation, reason), (daily) => daily * YEAR_ROOT);
+}
+
+export function annualisedDeviation(numbers: readonly number[], least: number): number {
+  return sampleDeviation(numbers, least) * YEAR_ROOT;
+}
+
+/** The sample deviation of the daily returns times the square root of 252 (Bacon 2008). */
+export function annualisedVolatility(series: ReturnSeries): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  return reason === null ? annualisedDeviation(returnsOf(series), series.leastReturn) : { reason };
+}
+
+/**
+ * The mean over the sample deviation of the returns in excess of the risk-free rate, times the
+ * square root of 252 (Sharpe, The Sharpe Ratio, Journal of Portfolio Management, 1994).
+ */
+export function sharpeRatio(series: ReturnSeries, riskFree: number): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  if (reason !== null) return { reason };
+  const excess = returnsOf(series).map((dailyReturn) => dailyReturn - riskFree);
+  return annualisedRatio(
+    mean(excess),
+    sampleDeviation(excess, series.leastReturn),
+    'The daily returns do not vary',
+  );
+}
+
+/**
+ * The mean excess over a target, here the risk-free rate, over the downside deviation, times the
+ * square root of 252 (Sortino & van der Meer, Downside Risk, Journal of Portfolio Management,
+ * 1991).
+ */
+export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  if (reason !== null) return { reason };
+  const returns = returnsOf(series);
+  return annualisedRatio(
+    mean(returns) - riskFree,
+    downsideDeviation(returns, { target: riskFree, least: series.leastReturn }),
+    'No day fell measurably below the risk-free rate',
+  );
+}
+
+/**
+ * The root of the mean of min(0, r - target)² over all days, those above the target counting as 0
+ * (Sortino & van der Meer 1991). It is not the deviation of the losing days only.
+ */
+function downsideDeviation(
+  returns: readonly number[],
+  { target, least }: { target: number; least: number },
+): number {
+  const deviation = Math.sqrt(
+    mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)),
+  );
+  return deviation > least ? deviation : 0;
+}
+
+/**
+ * The loss, as a fraction, that 95 of 100 days did not exceed: minus the return at rank ⌈n/20⌉ from
+ * below, without interpolation (historical simulation, Jorion, Value at Risk, 2007; quantile of
+ * type 1 in Hyndman & Fan 1996). Negative when even that day gained.
+ */
+export function valueAtRisk95(series: ReturnSeries): Figure {
+  const count = series.days.length;
+  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
+  const sorted = returnsOf(series).sort((one, other) => one - other);
+  const quantile = sorted[Math.ceil(count / 20) - 1];
+  assert(quantile !== undefined);
+  return 0 - quantile;
+}
+
+/**
+ * The mean loss of the worst twentieth of the days, as a fraction: the mean of the value at risk
+ * over all levels beyond 95 percent. A day at the edge that belongs to the twentieth only in part
+ * counts for that part (Acerbi & Tasche, On the Coherence of Expected Shortfall, Journal of Banking
+ * & Finance, 2002). Never below the value at risk.
+ */
+export function expectedShortfall95(series: ReturnSeries): Figure {
+  const count = series.days.length;
+  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
+  const sorted = returnsOf(series).sort((one, other) => one - other);
+  const twentieth = count / 20;
+  const worst = sorted.slice(0, Math.ceil(twentieth));
+  return (
+    0 -
+    worst.reduce(
+      (sum, dailyReturn, index) => sum + dailyReturn * Math.min(1, twentieth - index),
+      0,
+    ) /
+      twentieth
+  );
 }

@@ -2,20 +2,20 @@ import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../domain.ts';
-import { type HttpResponse, httpRequest } from '../http-client.ts';
+import { httpRequest, type HttpResponse } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
-import { whatIsUnknown } from './action-amounts.ts';
-import { asDividendDocument, rowsOfDividends } from './formats/dividends.ts';
-import { inWords } from './formats/bar.ts';
-import { readDocument, rowsOf } from './formats/json.ts';
-import type {
-  DividendHistory,
-  Problem,
-  ProviderResponse,
-  RefusedBar,
-  SymbolProvider,
+import {
+  type DividendHistory,
+  type Problem,
+  type ProviderResponse,
+  type RefusedBar,
+  type SymbolProvider,
+  whatIsUnknown,
 } from './provider.ts';
+import { asDividendDocument, rowsOfDividends } from './files/dividend-rows.ts';
+import { inWords } from './files/bar.ts';
+import { readDocument, rowsOf } from './files/json.ts';
 
 /**
  * Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid.

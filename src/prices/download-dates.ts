@@ -1,4 +1,4 @@
-import { type CalendarDate, addDays, dateOf, isWeekday, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, dateOf, isWeekday, timestamp } from '../calendar.ts';
 import {
   daysStoredEarly,
   hasLaterBars,
@@ -7,23 +7,22 @@ import {
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
 } from '../database/market-days.ts';
-import { type Bar, addCoverage, replaceBars } from '../database/prices.ts';
+import { addCoverage, type Bar, replaceBars } from '../database/prices.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import type { Steps } from '../turns.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
+  dateOrder,
   type DayNeed,
   type Horizon,
-  dateOrder,
   isBeyond,
   nextDate,
-  noteSupply,
   noteRefusal,
+  noteSupply,
   weekdayBefore,
-} from './date-order.ts';
-import type { DownloadContext } from './download.ts';
+} from './download-order.ts';
+import { addTo, type DownloadContext, type DownloadReport, emptyReport } from './download.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
-import { type DownloadReport, addTo, emptyReport } from './report.ts';
 
 /**
  * A date this long past has certainly been published: without bars, it was a day without trading.

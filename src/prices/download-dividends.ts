@@ -1,15 +1,18 @@
-import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, dateOf, timestamp } from '../calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/dividends.ts';
 import { spanWithout } from '../database/spans.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import { ServiceError } from '../domain.ts';
 import { isKnown } from './corporate-actions.ts';
-import { type DownloadContext, MAX_UNREADABLE_IN_A_ROW } from './download.ts';
-import { createPatience } from './patience.ts';
-import type { DividendHistory, SymbolProvider } from './provider.ts';
+import {
+  type DownloadContext,
+  type DownloadReport,
+  emptyReport,
+  MAX_UNREADABLE_IN_A_ROW,
+  type PriceContext,
+} from './download.ts';
+import { createPatience, type DividendHistory, type SymbolProvider } from './provider.ts';
 import { connectProviders } from './providers.ts';
-import { type DownloadReport, emptyReport } from './report.ts';
-import type { PriceContext } from './request.ts';
 import { downloadWarnings, waitWarnings } from './warnings.ts';
 
 /** The dividends of symbols one by one, from a provider that answers a symbol per request. */

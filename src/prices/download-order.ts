@@ -1,4 +1,79 @@
-import type { CalendarDate } from '../calendar.ts';
+import { addDays, type CalendarDate, isWeekday } from '../calendar.ts';
+
+/** A date of the job on which something is missing. */
+export interface DayNeed {
+  date: CalendarDate;
+  /**
+   * Whether the date cannot be simulated without it; else a close or a holding outside the universe
+   * is missing.
+   */
+  isRequired: boolean;
+}
+
+/**
+ * The order in which to request days so that, whenever the provider's limit stops it, as many dates
+ * of the job as possible are complete, and of these the earliest: a day that is filled in later
+ * makes those after it stale. Every date appears once.
+ */
+export function dateOrder(needs: readonly DayNeed[]): CalendarDate[] {
+  const rank = ({ isRequired }: DayNeed) => (isRequired ? 0 : 1);
+  const ordered = [...needs].sort(
+    (one, other) => rank(one) - rank(other) || (one.date < other.date ? -1 : 1),
+  );
+  return [...new Set(ordered.map(({ date }) => date))];
+}
+
+/**
+ * Which dates a provider refused, because the plan does not include them, and which it supplied:
+ * the plan is a span of dates.
+ */
+export interface Horizon {
+  refused: readonly CalendarDate[];
+  supplied: readonly CalendarDate[];
+}
+
+export function noteRefusal(horizon: Horizon, date: CalendarDate): void {
+  horizon.refused = [...horizon.refused, date].sort();
+}
+
+export function noteSupply(horizon: Horizon, date: CalendarDate): void {
+  horizon.supplied = [...horizon.supplied, date].sort();
+}
+
+/**
+ * Whether a date need not be requested: it was refused, or is as old as one that is too old, or as
+ * new as one that is too new. Before any date was supplied, it is open which of the two a refusal
+ * means; two refusals are taken to mean that dates are too old.
+ */
+export function isBeyond({ refused, supplied }: Horizon, date: CalendarDate): boolean {
+  const [first, last] = [supplied[0], supplied.at(-1)];
+  if (refused.includes(date)) return true;
+  if (first === undefined || last === undefined)
+    return refused.some((other) => date < other) && refused.length > 1;
+  return refused.some((other) => (other < first && date < other) || (other > last && date > other));
+}
+
+/**
+ * The next of the dates to request, which are in order. Once a date was too old, the middle one of
+ * those that may be too old as well: a plan that begins within the job costs a few refused
+ * requests, not one for each date.
+ */
+export function nextDate(
+  order: readonly CalendarDate[],
+  { refused, supplied }: Horizon,
+): CalendarDate | undefined {
+  const [first] = supplied;
+  if (!refused.some((date) => first === undefined || date < first)) return order[0];
+  const doubtful = order.filter((date) => first === undefined || date < first).sort();
+  return doubtful.length > 0 ? doubtful[Math.floor(doubtful.length / 2)] : order[0];
+}
+
+/** The weekday before a date. */
+export function weekdayBefore(date: CalendarDate): CalendarDate {
+  let day = addDays(date, -1);
+  while (!isWeekday(day)) day = addDays(day, -1);
+  return day;
+}
 
 /** A date and the symbols without which it cannot be simulated. */
 export interface DateNeed {

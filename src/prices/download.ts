@@ -1,27 +1,103 @@
 import assert from 'node:assert/strict';
 import {
+  addDays,
   type CalendarDate,
   type Clock,
-  addDays,
   dateOf,
   timestamp,
   weekdays,
   weekdaysBefore,
 } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
-import { datesOfOtherProviders } from '../database/market-days.ts';
-import { type Bar, addCoverage, countRevisions, replaceBars } from '../database/prices.ts';
-import { writeInSteps } from '../database/write-in-steps.ts';
-import type { Patience } from './patience.ts';
 import {
   COMPACT_BARS,
   type OutputSize,
+  type Patience,
+  type PatienceOptions,
   type PriceProvider,
+  type Problem,
   type ProviderResponse,
   type RefusedBar,
   type SymbolProvider,
 } from './provider.ts';
-import { type DownloadReport, emptyReport } from './report.ts';
+import type { Database } from '../database/database.ts';
+import { datesOfOtherProviders } from '../database/market-days.ts';
+import { addCoverage, type Bar, countRevisions, replaceBars } from '../database/prices.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
+import type { Log } from '../log.ts';
+import type { Settings } from '../settings.ts';
+
+/** What the downloads from one provider came to. */
+export interface DownloadReport {
+  /** What one download supplies. */
+  unit: 'symbol' | 'day';
+  /** The setting that holds the provider's key. */
+  keyVariable: string;
+  wanted: number;
+  /** Symbols, or dates: those that were wanted. */
+  downloaded: string[];
+  /** Why the downloads ended before the last one. */
+  stop: { problem: Problem; message: string } | null;
+  /** Symbols that the provider does not know. */
+  unknown: string[];
+  /**
+   * Symbols, dates or lists (of splits, of dividends) whose response could not be read, with the
+   * reason.
+   */
+  unreadable: Map<string, string>;
+  /** Whether the provider limits more than the last 100 bars to paying customers. */
+  isFullRefused: boolean;
+  /** Bars that differ from those stored, by symbol. */
+  revisions: Map<string, number>;
+  /** Implausible bars, which were not stored. */
+  refusedBars: RefusedBar[];
+  /** Bars of symbols that were not asked for. */
+  others: number;
+  /** Symbols whose synthetic prices were replaced. */
+  syntheticReplaced: string[];
+  /** Dates that the customer's plan does not include, and the provider's words for it. */
+  beyond: { dates: CalendarDate[]; message: string };
+  /** Dates of which bars may still be published. */
+  unpublished: CalendarDate[];
+  /** Lists that the customer's plan does not include, with the provider's words. */
+  withoutActions: Map<'splits' | 'dividends', string>;
+  /** Splits and dividends that cannot be used, with the reason. */
+  refusedActions: { symbol: string; reason: string }[];
+  /** How many others cannot be read, outside the dates asked for. */
+  skippedActions: number;
+  /**
+   * The trading days before a date: how many are wanted, and how many have prices. Null where
+   * nothing was asked for them.
+   */
+  history: { before: CalendarDate; wanted: number; found: number } | null;
+}
+
+export function emptyReport(unit: DownloadReport['unit'], keyVariable: string): DownloadReport {
+  return {
+    unit,
+    keyVariable,
+    wanted: 0,
+    downloaded: [],
+    stop: null,
+    unknown: [],
+    unreadable: new Map(),
+    isFullRefused: false,
+    revisions: new Map(),
+    refusedBars: [],
+    others: 0,
+    syntheticReplaced: [],
+    beyond: { dates: [], message: '' },
+    unpublished: [],
+    withoutActions: new Map(),
+    refusedActions: [],
+    skippedActions: 0,
+    history: null,
+  };
+}
+
+/** Adds to a count by symbol. */
+export function addTo(counts: Map<string, number>, symbols: readonly string[]): void {
+  for (const symbol of symbols) counts.set(symbol, 1 + (counts.get(symbol) ?? 0));
+}
 
 /**
  * After this many days a provider has certainly published a day; a bar still missing then will
@@ -215,4 +291,30 @@ async function coverPublished(
         addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
     }
   });
+}
+
+export interface PriceContext {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  settings: Settings;
+  /** Replaced in tests, which do not wait. */
+  wait?: PatienceOptions['wait'];
+}
+
+export interface PriceRequest {
+  /** In order; none in the future. */
+  dates: readonly CalendarDate[];
+  universe: readonly string[];
+  /** The models whose holdings are supplied with prices too, where possible. */
+  models: readonly string[];
+  signal: AbortSignal;
+  /** How many downloads the provider still allows, where that is known. */
+  downloadsLeft?: number | null;
+  /**
+   * Whether limits are waited out for the trading days before the first date too, though the dates
+   * are complete.
+   */
+  waitsForHistory?: boolean;
+  onProgress?: DownloadContext['onProgress'];
 }

@@ -1,13 +1,12 @@
-import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { spanWithout } from '../database/spans.ts';
 import { ServiceError } from '../domain.ts';
-import type { Defect } from './formats/bar.ts';
-import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
-import { type ImportOptions, countDefect } from './import-options.ts';
-import { createImportTurns } from './import-turns.ts';
+import type { Defect } from './files/bar.ts';
+import { type DividendFile, MAX_CASH } from './files/dividend-rows.ts';
+import { countDefect, createImportTurns, type ImportOptions } from './store-staged.ts';
 
 /**
  * A file's dividends are held in memory until its end, because they are added up: a few hundred

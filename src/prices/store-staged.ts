@@ -1,21 +1,121 @@
-import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
-import { meaningOf } from '../database/adjusted-sources.ts';
-import type { CommandDatabase, Database } from '../database/database.ts';
+import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '../database/database.ts';
+import { type EventLoop, eventLoop } from '../event-loop.ts';
+import { addDays, type CalendarDate, type Clock, timestamp } from '../calendar.ts';
+import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
+import type { Defect, Unknown } from './files/bar.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import {
-  type PriceSource,
   addCoverage,
   dropSyntheticPrices,
+  type PriceSource,
   storeBars,
 } from '../database/prices.ts';
 import { spanWithout } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
 import { atOnce } from '../turns.ts';
-import type { Unknown } from './formats/bar.ts';
-import { type ImportOptions, ROWS_PER_STEP } from './import-options.ts';
-import { createImportTurns } from './import-turns.ts';
+
+/** How an import shares the write lock with a server that runs beside it. */
+
+/**
+ * How long one transaction of an import takes on more work; a server's commit waits for its end.
+ */
+export const TRANSACTION_MS = 100;
+/**
+ * How long the lock is free between two transactions. SQLite's lock has no queue: a server that
+ * waits for it tries again after at most `MAX_PAUSE_MS`, so it has to find the lock free for longer
+ * than that.
+ */
+export const FREE_MS = MAX_PAUSE_MS + 10;
+
+/** As much of the event loop as an import needs. */
+export type Time = Pick<EventLoop, 'now' | 'sleep'>;
+
+/**
+ * The writes of one import. Work is an iterator that writes a little at each step, in a transaction
+ * that is open.
+ */
+export interface ImportTurns {
+  /** Takes on work after everything before it has been done. */
+  add(work: Iterator<unknown>): Promise<void>;
+  /**
+   * Runs a transaction, if there is work and the lock has been free for long enough: called often,
+   * it makes waiting rare.
+   */
+  advance(): void;
+  /** Waits until all work has been done. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Writes in transactions of at most `TRANSACTION_MS` (and one step), which leave the lock free for
+ * `FREE_MS` after each.
+ */
+export function createImportTurns(database: CommandDatabase, time: Time = eventLoop): ImportTurns {
+  let current: Iterator<unknown> | null = null;
+  let freeAt = -Infinity;
+  const freeMsLeft = () => freeAt + FREE_MS - time.now();
+  const runTransaction = (work: Iterator<unknown>) => {
+    // The time spent waiting for the lock does not count.
+    const isDone = database.transaction(() => runFor(work, time));
+    freeAt = time.now();
+    if (isDone) current = null;
+  };
+  const finish = async () => {
+    while (current !== null) {
+      const msLeft = freeMsLeft();
+      if (msLeft > 0) await time.sleep(msLeft);
+      else runTransaction(current);
+    }
+  };
+  return {
+    async add(work) {
+      await finish();
+      current = work;
+    },
+    advance() {
+      if (current !== null && freeMsLeft() <= 0) runTransaction(current);
+    },
+    finish,
+  };
+}
+
+/** Returns whether the work is done. */
+function runFor(work: Iterator<unknown>, time: Time): boolean {
+  const end = time.now() + TRANSACTION_MS;
+  do {
+    if (work.next().done === true) return true;
+  } while (time.now() < end);
+  return false;
+}
+
+/** What imports of prices and of dividends have in common. */
+
+/** Rows that are stored between two looks at the clock: a fraction of the time of a transaction. */
+export const ROWS_PER_STEP = 100;
+
+export interface ImportOptions {
+  clock: Clock;
+  /** What a person says that the prices are. */
+  as?: Meaning | undefined;
+  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
+  /** Called while the rows of a file of prices are stored, after all of them have been read. */
+  onStored?: (stored: number, rows: number) => void;
+  onRefused?: (line: number, defect: Defect) => void;
+  /** When it writes; by default, the machine's time. */
+  time?: Time;
+}
+
+/** Counts a refused row, or all rows of a symbol, by its reason and reports it. */
+export function countDefect(
+  refused: Map<string, number>,
+  { line, defect, rows = 1 }: { line: number; defect: Defect; rows?: number },
+  { onRefused }: ImportOptions,
+): void {
+  refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
+  onRefused?.(line, defect);
+}
 
 /**
  * Stores the rows of a file that have been staged, symbol by symbol, with the splits and dividends

@@ -1,32 +1,41 @@
-import { type CalendarDate, addDays } from '../calendar.ts';
+import { addDays, type CalendarDate } from '../calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
-import { type Steps, bySlices } from '../turns.ts';
-import { downloadSplits } from './corporate-actions.ts';
-import type { DatePrices } from './coverage.ts';
-import { type DownloadContext, type SymbolNeed, downloadPrices } from './download.ts';
-import { type WantedDays, countHistory, downloadDates } from './download-dates.ts';
-import { examine, symbolNeeds, wantedDays } from './needs.ts';
-import { createPatience } from './patience.ts';
-import type { DateProvider, SymbolProvider } from './provider.ts';
+import { bySlices, type Steps } from '../turns.ts';
 import {
-  NO_PRICE_PROVIDER,
+  askForSplits,
+  downloadSplits,
+  findContradictions,
+  findJumps,
+  SPLIT_HISTORY_DAYS,
+} from './corporate-actions.ts';
+import { type DatePrices, examine, symbolNeeds, wantedDays } from './needs.ts';
+import {
+  type DownloadContext,
+  downloadPrices,
+  type DownloadReport,
+  emptyReport,
+  type PriceContext,
+  type PriceRequest,
+  type SymbolNeed,
+} from './download.ts';
+import { countHistory, downloadDates, type WantedDays } from './download-dates.ts';
+import { createPatience, type DateProvider, type SymbolProvider } from './provider.ts';
+import {
   connectProviders,
   hasPriceProvider,
+  NO_PRICE_PROVIDER,
   usesSyntheticPrices,
 } from './providers.ts';
-import { type DownloadReport, emptyReport } from './report.ts';
-import type { PriceContext, PriceRequest } from './request.ts';
-import { SPLIT_HISTORY_DAYS, askForSplits, findContradictions, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
 import {
   contradictionWarnings,
   downloadWarnings,
   gapWarnings,
-  jumpWarnings,
   jumpsToWarnOf,
+  jumpWarnings,
   waitWarnings,
 } from './warnings.ts';
 

@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import {
+  addDays,
   type CalendarDate,
   type Clock,
-  EARLIEST_DATE,
-  addDays,
   countDays,
   dateOf,
+  EARLIEST_DATE,
   isWeekday,
   timestamp,
   weekdays,
 } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { type Bar, addCoverage, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
+import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
 import { closedThrough } from '../new-york.ts';
 import { hashOn, hashText } from '../text-hash.ts';
 import { bySlices } from '../turns.ts';
-import type { DatePrices } from './coverage.ts';
+import type { DatePrices } from './needs.ts';
 
 /**
  * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol,

@@ -3,10 +3,10 @@ import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
 import type { ContradictedSplit, Jump } from '../database/splits.ts';
 import { count, list } from '../sentences.ts';
-import type { DatePrices } from './coverage.ts';
-import { contradictionsInWords } from './file-meaning.ts';
+import type { DatePrices } from './needs.ts';
+import { contradictionsInWords } from './files/bar.ts';
 import type { Problem } from './provider.ts';
-import type { DownloadReport } from './report.ts';
+import type { DownloadReport } from './download.ts';
 
 /** The warnings of a job about prices. */
 

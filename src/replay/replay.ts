@@ -1,23 +1,23 @@
-import { type Finding, addTo, countActive } from '../audit/audit.ts';
+import { addTo, countActive, type Finding } from '../audit/audit.ts';
 import { createNotes } from '../audit/notes.ts';
 import { auditedDates, clockSetBacks } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { changedParts, partNames } from '../database/digests.ts';
-import { type Past, isLostAt, openPast } from '../database/past.ts';
-import { type ReplayedSession, committedSessionsOn } from '../database/replay.ts';
+import { isLostAt, openPast, type Past } from '../database/past.ts';
+import { committedSessionsOn, type ReplayedSession } from '../database/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
-import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
+import { bySlices, nextTurn, SLICE_MS } from '../turns.ts';
 import type { Difference } from './differences.ts';
 import {
   type FirstMessagesOf,
-  type ReplayContext,
   firstMessagesOfModels,
+  type ReplayContext,
   replayModelDay,
 } from './model-day.ts';
-import { type DayRecord, type Terms, createTermsReader, faultOf, readRecord } from './record.ts';
-import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
+import { createTermsReader, type DayRecord, faultOf, readRecord, type Terms } from './record.ts';
+import { asStamped, otherViewpoints, type Viewpoint } from './viewpoints.ts';
 
 /** What the replay of a database found. */
 export interface ReplayReport {

@@ -1,5 +1,5 @@
-import { continuedFraction } from './continued-fraction.ts';
-import { type SymmetricDistribution, symmetricQuantile } from './quantile.ts';
+import { continuedFraction } from './student-t.ts';
+import { type SymmetricDistribution, symmetricQuantile } from './moments.ts';
 
 /** The standard normal distribution. */
 

@@ -3,14 +3,15 @@ import type { Database, Reader } from '../database/database.ts';
 import { dividendsBetween } from '../database/dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import {
-  type LoggedMessage,
+  insertSession,
   interruptedSession,
+  type LoggedMessage,
   markRunning,
+  type ModelDay,
   setAside,
-} from '../database/interrupted-session.ts';
+} from '../database/sessions.ts';
 import { type Split, splitsBetween } from '../database/market.ts';
 import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
-import { type ModelDay, insertSession } from '../database/sessions.ts';
 import type { Money } from '../money.ts';
 import { cashPerShare } from './dividends.ts';
 import type { Market } from './market.ts';

@@ -4,8 +4,8 @@ import type { ToolCall } from '../protocol.ts';
 import type { Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
-import { type Action, type Portfolio, assertSound } from './portfolio.ts';
-import { type ToolResult, runTool } from './tools.ts';
+import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import { runTool, type ToolResult } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
 import type { TradingDay } from './trading-day.ts';
 

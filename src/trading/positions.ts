@@ -1,6 +1,6 @@
 import type { PositionRow } from '../database/sessions.ts';
 import { type Money, money } from '../money.ts';
-import { type Action, type Portfolio, markOf, quantityOf, valueOf } from './portfolio.ts';
+import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 
 /** The ledger of a model-day, and the value it is measured against. */
 export interface DayLedger {

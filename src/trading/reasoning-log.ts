@@ -1,12 +1,11 @@
 import * as v from 'valibot';
-import type { LoggedMessage } from '../database/interrupted-session.ts';
-import type { LogMessage } from '../database/sessions.ts';
+import type { LoggedMessage, LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../json.ts';
 import {
   type Answer,
   type Carried,
-  type ToolCall,
   carriedSchema,
+  type ToolCall,
   toolCallSchema,
 } from '../protocol.ts';
 

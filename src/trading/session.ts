@@ -1,15 +1,15 @@
 import { WORDING } from '../agent/wording.ts';
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
-import { setAside } from '../database/interrupted-session.ts';
 import {
-  type LogMessage,
-  type ModelDay,
   appendMessages,
   commitSession,
   failSession,
+  type LogMessage,
+  type ModelDay,
+  setAside,
 } from '../database/sessions.ts';
-import { type Usage, addUsage } from '../database/usage.ts';
+import { addUsage, type Usage } from '../database/usage.ts';
 import type { Money } from '../money.ts';
 import type {
   Answer,
@@ -22,19 +22,19 @@ import type {
   ToolResults,
 } from '../protocol.ts';
 import { cutText } from '../text.ts';
-import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
-import { type TokenPrices, costOf } from './cost.ts';
+import { type Beginning, beginSession, type SessionContext } from './beginning.ts';
+import { costOf, type TokenPrices } from './cost.ts';
 import { gatherEvidence } from './evidence.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './play.ts';
+import { beginPlay, callTool, MAX_TOOL_NAME_LENGTH, type Play } from './play.ts';
 import type { Action } from './portfolio.ts';
 import { positionsOf } from './positions.ts';
 import {
-  LogMismatch,
-  type RecordedStep,
   answerMessages,
   firstMessagesIn,
+  LogMismatch,
+  type RecordedStep,
   resultMessage,
   stepsIn,
 } from './reasoning-log.ts';

@@ -1,7 +1,7 @@
 import type { AgentConfiguration, Configuration } from '../configuration-schema.ts';
 import { parseAgentConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
-import { type StoredJob, loadJob } from '../database/jobs.ts';
+import { loadJob, type StoredJob } from '../database/jobs.ts';
 import type { Entry } from '../entry.ts';
 import type { Addition } from '../protocol.ts';
 import type { Crew } from './crew.ts';

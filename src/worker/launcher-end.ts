@@ -12,7 +12,7 @@ export interface Launcher {
 
 /**
  * How long a launcher may take to end. Together they stay below the time in which the service shuts
- * down (`commands/serving.ts`).
+ * down (`commands/serve.ts`).
  */
 export interface LauncherTimes {
   /**

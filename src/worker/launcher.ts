@@ -6,7 +6,7 @@ import { type Host, ownNode } from '../own-node.ts';
 import { type LauncherTimes, launcherTimes } from './launcher-end.ts';
 import { describeNotStarted } from './launcher-words.ts';
 import { loaderText, packProgram } from './loader.ts';
-import { type StartChild, childFlags, startConfined } from './process.ts';
+import { childFlags, type StartChild, startConfined } from './process.ts';
 import { isShortage } from './shortage.ts';
 
 /** What every launcher gets of this process's environment; MODEL_DAY_COMMAND_ENV names more. */

@@ -1,7 +1,7 @@
 import { addWarnings, storeLeftOut } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { tryParse } from '../json.ts';
-import { type RefusedAdditions, additions } from '../protocol.ts';
+import { additions, type RefusedAdditions } from '../protocol.ts';
 import { list } from '../sentences.ts';
 import type { ActiveJob, Job, LeftOut } from './active-job.ts';
 import type { WorkerContext } from './context.ts';

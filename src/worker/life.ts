@@ -1,4 +1,4 @@
-import { noteLife } from '../database/restarts.ts';
+import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../domain.ts';
 import { type EventLoop, eventLoop } from '../event-loop.ts';
 import type { WorkerContext } from './context.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { timestamp } from '../calendar.ts';
-import { type ModelDay, endModelDay } from '../database/sessions.ts';
+import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../digest.ts';
 import type { Entry } from '../entry.ts';
 import type { Start } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
 import type { ActiveJob } from './active-job.ts';
-import { type Attempted, OVER, attempt, reasonOf } from './attempt.ts';
+import { attempt, type Attempted, OVER, reasonOf } from './attempt.ts';
 import type { WorkerContext } from './context.ts';
 import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';

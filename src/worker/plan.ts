@@ -2,15 +2,15 @@ import type { CalendarDate } from '../calendar.ts';
 import { activeModelDays } from '../database/active-days.ts';
 import type { Database } from '../database/database.ts';
 import {
-  type SkippedOnDate,
-  type Skips,
   pendingModelDays,
   readBySpans,
-} from '../database/job-days.ts';
+  type SkippedOnDate,
+  type Skips,
+} from '../database/model-days.ts';
 import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { skipReasons } from '../domain.ts';
-import type { DatePrices } from '../prices/coverage.ts';
+import type { DatePrices } from '../prices/needs.ts';
 import { count, list } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import type { Job } from './active-job.ts';

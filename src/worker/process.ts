@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '../database/sessions.ts';
 import { type Host, ownNode } from '../own-node.ts';
-import { type Network, confine } from './confinement.ts';
+import { confine, type Network } from './confinement.ts';
 import type { Launcher } from './launcher-end.ts';
 
 /**

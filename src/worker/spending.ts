@@ -1,10 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { datesOfJob } from '../database/job-days.ts';
+import { datesOfJob } from '../database/model-days.ts';
 import type { StoredJob } from '../database/jobs.ts';
-import { type LongSum, addTo, longSum, totalOf } from '../database/long-sum.ts';
+import { addTo, type LongSum, longSum, totalOf } from '../database/long-sum.ts';
 import { costsOfRuns, costsOnDate } from '../database/usage.ts';
-import { type Steps, bySlices } from '../turns.ts';
+import { bySlices, type Steps } from '../turns.ts';
 
 /** What the families of a job have cost so far. */
 export interface Spending {

@@ -8,7 +8,7 @@ import {
   skipModelDays,
   skippedModelDays,
   writeBySpans,
-} from '../database/job-days.ts';
+} from '../database/model-days.ts';
 import {
   addWarnings,
   endJob as endStoredJob,
@@ -22,11 +22,11 @@ import { type JobStatus, type Listed, messageOf } from '../domain.ts';
 import type { Entry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
 import { makers } from '../makers.ts';
-import type { DatePrices } from '../prices/coverage.ts';
+import type { DatePrices } from '../prices/needs.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
-import { type Steps, bySlices, inShortTurn } from '../turns.ts';
+import { bySlices, inShortTurn, type Steps } from '../turns.ts';
 import { type ActiveJob, type Job, openJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 import { costWarnings } from './cost-limits.ts';
@@ -36,9 +36,9 @@ import { storedLeftOut } from './left-out.ts';
 import { type Life, watchLife } from './life.ts';
 import { runModelDay } from './model-day.ts';
 import {
+  datesToRun,
   NO_DATES,
   type Plan,
-  datesToRun,
   planJob,
   skipUnpricedDates,
   skipWarnings,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -8,16 +8,16 @@ import { createCorporateActions, createHistory } from '../../src/audit/history.t
 import { auditModelDay } from '../../src/audit/model-day.ts';
 import { queryApart } from '../../src/database/apart.ts';
 import { auditedDates, auditedSessions, lastRecord } from '../../src/database/audit.ts';
-import { type Reader, openDatabase } from '../../src/database/database.ts';
+import { openDatabase, type Reader } from '../../src/database/database.ts';
 import { evidenceOf } from '../../src/database/evidence.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { staleModelDays } from '../../src/database/stale.ts';
-import { audit as auditHandler } from '../../src/handlers/audit.ts';
-import type { Context, LateBody } from '../../src/handlers/handler.ts';
+import { audit as auditHandler } from '../../src/api/audit.ts';
+import type { Context, LateBody } from '../../src/api/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import { atOnce } from '../../src/turns.ts';
-import { type Order, auditOf, fourDays, linesOf } from '../support/books.ts';
+import { auditOf, fourDays, linesOf, type Order } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
-import { WrongUsage, asksForHelp, readArguments } from '../../src/commands/arguments.ts';
-import { loadEnvironmentFile } from '../../src/commands/environment-file.ts';
+import { test, type TestContext } from 'node:test';
+import { asksForHelp, readArguments, WrongUsage } from '../../src/commands/arguments.ts';
+import { loadEnvironmentFile } from '../../src/commands/command-line.ts';
 import { commandHelp, generalHelp } from '../../src/commands/help.ts';
-import { outliveReaders } from '../../src/commands/lost-reader.ts';
+import { outliveReaders } from '../../src/commands/terminal.ts';
 import { commands } from '../../src/commands/table.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import {
-  type JobStatusResponse,
   describeEnd,
   finishedDates,
+  type JobStatusResponse,
   jobView,
 } from '../../src/commands/job-view.ts';
-import { createLiveBlock, createProgressLine } from '../../src/commands/progress.ts';
-import { alignColumns } from '../../src/commands/text-table.ts';
+import { alignColumns, createLiveBlock, createProgressLine } from '../../src/commands/terminal.ts';
 import { weekdays } from '../../src/calendar.ts';
 import type { ModelDayStatus } from '../../src/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';

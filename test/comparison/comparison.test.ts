@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareModels } from '../../src/comparison/comparison.ts';
-import type { ComparedModel } from '../../src/comparison/input.ts';
-import { pairRow } from '../../src/comparison/table.ts';
+import type { ComparedModel } from '../../src/comparison/participants.ts';
+import { pairRow } from '../../src/comparison/response.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { type Options, compare, inputOf, model } from '../support/comparisons.ts';
+import { compare, inputOf, model, type Options } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */
 function returns(name: string, { days = 30, mean = 0 } = {}): number[] {

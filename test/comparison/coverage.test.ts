@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DETECTION } from '../../src/comparison/planning.ts';
+import { DETECTION } from '../../src/comparison/difference.ts';
 import { compare } from '../support/comparisons.ts';
 import {
-  type Scenario,
   equalModels,
   measureCoverage,
   noisyScenarios,
+  type Scenario,
   scenarios,
 } from '../support/coverage.ts';
 import { isLong, runs } from '../support/long.ts';

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { intervalOf, overPeriod, twoSidedP } from '../../src/comparison/difference.ts';
-import { holm } from '../../src/comparison/holm.ts';
-import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
 import {
+  daysNeeded,
+  holm,
+  intervalOf,
+  lagsFor,
+  measureUncertainty,
   MORE_RUNS,
   NO_DIFFERENCE,
-  daysNeeded,
+  overPeriod,
   smallestDifference,
-} from '../../src/comparison/planning.ts';
-import { lagsFor, measureUncertainty, varianceOfMean } from '../../src/comparison/uncertainty.ts';
+  twoSidedP,
+  varianceOfMean,
+} from '../../src/comparison/difference.ts';
+import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
 import { within } from '../support/near.ts';
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-12 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { holm } from '../../src/comparison/holm.ts';
-import type { ComparedModel } from '../../src/comparison/input.ts';
+import { holm } from '../../src/comparison/difference.ts';
+import type { ComparedModel } from '../../src/comparison/participants.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';

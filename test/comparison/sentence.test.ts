@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PairFacts, sentenceOf } from '../../src/comparison/sentence.ts';
+import { type PairFacts, sentenceOf } from '../../src/comparison/difference.ts';
 
 const example: PairFacts = {
   model: 'gpt-5',

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/best.ts';
-import { calendarOf } from '../../src/comparison/common-days.ts';
-import { measurePairs } from '../../src/comparison/measured-pairs.ts';
-import { findParticipants } from '../../src/comparison/participants.ts';
-import { readRecords } from '../../src/comparison/track-record.ts';
-import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
+import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/leader.ts';
+import { calendarOf, findParticipants, readRecords } from '../../src/comparison/participants.ts';
+import { measurePairs } from '../../src/comparison/pairs.ts';
+import { measureUncertainty } from '../../src/comparison/difference.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { createBaselineModel } from '../../src/agent/players/baseline-model.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/calendar.ts';
-import { drawKey, shiftBack } from '../../src/control/key.ts';
-import { writeControlMarket } from '../../src/control/market.ts';
+import { drawKey, shiftBack, writeControlMarket } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { dividendsBetween, storeDividends } from '../../src/database/dividends.ts';
 import { splitsBetween } from '../../src/database/market.ts';
@@ -15,7 +14,7 @@ import type { BaselineStrategy } from '../../src/domain.ts';
 import { fromDollars } from '../../src/money.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { cashPerShare } from '../../src/trading/dividends.ts';
-import { type Market, closingMark, openMarket } from '../../src/trading/market.ts';
+import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { morningOf } from '../../src/trading/morning.ts';
 import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
@@ -23,7 +22,7 @@ import { atOnce } from '../../src/turns.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
-import { type LedgerDay, callTool } from '../support/trading-day.ts';
+import { callTool, type LedgerDay } from '../support/trading-day.ts';
 
 /**
  * A market and its control market: rules do the same in both, a model that remembers the real

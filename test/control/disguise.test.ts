@@ -2,18 +2,22 @@ import assert from 'node:assert/strict';
 import {
   existsSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { addDays, isWeekday } from '../../src/calendar.ts';
-import { drawKey, shiftBack } from '../../src/control/key.ts';
-import { disguisedDividends } from '../../src/control/dividends.ts';
-import { writeControlMarket } from '../../src/control/market.ts';
-import { HEADER, disguisedRows } from '../../src/control/rows.ts';
+import {
+  disguisedDividends,
+  disguisedRows,
+  drawKey,
+  HEADER,
+  shiftBack,
+  writeControlMarket,
+} from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
 import type { PriceSource } from '../../src/database/prices.ts';

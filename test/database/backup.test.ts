@@ -5,19 +5,19 @@ import fs, {
   existsSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { removeAbandonedPartials } from '../../src/database/storage/partial.ts';
+import { removeAbandonedPartials } from '../../src/database/storage/new-file.ts';
 import { fourDays } from '../support/books.ts';
 import { folderOfProcess } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';

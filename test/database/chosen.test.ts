@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import {
-  SESSIONS_PER_STEP,
   committedSessions,
   lastChange,
+  SESSIONS_PER_STEP,
   sessionsNow,
   visibleSessions,
-} from '../../src/database/chosen.ts';
+} from '../../src/database/session-filters.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
-import { CLOSINGS_PER_STEP } from '../../src/database/records/closings.ts';
+import { CLOSINGS_PER_STEP } from '../../src/database/records/holdings.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/records/results.ts';
 import { MODEL_DAYS_PER_STEP, modelDaysOf } from '../../src/database/records/status.ts';
-import type { Context, Table } from '../../src/handlers/handler.ts';
-import { holdings } from '../../src/handlers/holdings.ts';
-import { performance } from '../../src/handlers/performance.ts';
+import type { Context, Table } from '../../src/api/handler.ts';
+import { holdings } from '../../src/api/holdings.ts';
+import { performance } from '../../src/api/performance.ts';
 import { readSettings } from '../../src/settings.ts';
 import { storedEntry } from '../support/jobs.ts';
 import { fillWithModelDays } from '../support/model-days.ts';

@@ -5,14 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import {
-  type DividendList,
   dividendCoverage,
+  type DividendList,
   storeDividends,
 } from '../../src/database/dividends.ts';
-import { APPLICATION_ID } from '../../src/database/migrate.ts';
+import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
 import { atOnce } from '../../src/turns.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
-import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
+import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const TABLES = [

@@ -6,7 +6,7 @@ import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { changedParts } from '../../src/database/digests.ts';
 import { endJob } from '../../src/database/jobs.ts';
-import { type PositionRow, commitSession, insertSession } from '../../src/database/sessions.ts';
+import { commitSession, insertSession, type PositionRow } from '../../src/database/sessions.ts';
 import { sha256 } from '../../src/digest.ts';
 import { SYMBOL_PATTERN } from '../../src/domain.ts';
 import { money } from '../../src/money.ts';

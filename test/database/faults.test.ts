@@ -11,7 +11,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { migrations, newestVersion } from '../../src/database/schema.ts';
+import { migrate, migrations, newestVersion } from '../../src/database/schema/schema.ts';
 import {
   actionTypes,
   jobStatuses,
@@ -18,7 +17,7 @@ import {
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { writeManifest } from '../support/manifest.ts';
-import { type Program, ask, followProgram } from '../support/program.ts';
+import { ask, followProgram, type Program } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -4,8 +4,8 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';

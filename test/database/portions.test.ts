@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type DecisionFilters, decisionKinds } from '../../src/database/records/decision-days.ts';
-import { placeOf } from '../../src/database/records/decision-place.ts';
+import {
+  type DecisionFilters,
+  decisionKinds,
+  placeOf,
+} from '../../src/database/records/decision-days.ts';
 import { type Decision, decisions } from '../../src/database/records/decisions.ts';
-import { RECORDS_PER_STEP, portionsOf } from '../../src/database/records/results.ts';
+import { portionsOf, RECORDS_PER_STEP } from '../../src/database/records/results.ts';
 import { runs } from '../support/long.ts';
 
 const FULL = 50;

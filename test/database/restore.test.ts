@@ -5,17 +5,16 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { backupDatabase } from '../../src/database/backup.ts';
+import { backupDatabase, restoreDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { restoreDatabase } from '../../src/database/restore.ts';
 import { finishRestore } from '../../src/database/storage/restoring.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
@@ -85,7 +84,7 @@ const program = (step: number) => `
     };
   }
   syncBuiltinESMExports();
-  const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/database/restore.ts', import.meta.url).href)});
+  const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)});
   await restoreDatabase('data/jobs.db', 'copy.db');`;
 
 test('killed before any of its steps, a restore leaves the old database with its log, or the new one and the old one aside', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cell } from '../../src/csv-line.ts';
-import { csvTable } from '../../src/handlers/csv.ts';
+import { csvTable } from '../../src/api/handler.ts';
 
 const write = (columns: string[], rows: Cell[][]) =>
   [...csvTable('x.csv', columns, rows).lines].join('');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addCoverage } from '../../src/database/prices.ts';
-import { rememberResponses, rememberTexts } from '../../src/handlers/remembered.ts';
+import { rememberResponses, rememberTexts } from '../../src/api/response-cache.ts';
 
 const LONG = 'x'.repeat(300 * 1024);
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, before, test } from 'node:test';
-import { type Rights, ownToken, readAccessTokens, rightsOf } from '../../src/http/access-tokens.ts';
-import { type TestService, startTestService, temporaryFolder } from '../support/service.ts';
+import { before, test, type TestContext } from 'node:test';
+import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/http/access.ts';
+import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
 const CLOSE = 'Connection: close\r\n';

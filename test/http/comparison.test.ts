@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
-import { comparisonResponse } from '../../src/handlers/comparison-response.ts';
+import { comparisonResponse } from '../../src/api/comparison.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /**

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import {
+  createServer,
   type IncomingMessage,
   type OutgoingHttpHeaders,
+  request,
   type Server,
   type ServerResponse,
-  createServer,
-  request,
 } from 'node:http';
-import { type AddressInfo, type Socket, connect } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import { lateText } from '../../src/handlers/handler.ts';
-import { type Gzip, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { createBrotliDecompress, createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
+import { lateText } from '../../src/api/handler.ts';
 import { httpRequest } from '../../src/http-client.ts';
-import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/compress.ts';
+import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/response.ts';
 import type { Coding } from '../../src/http/negotiate.ts';
 import {
-  STREAM_CHUNK_LENGTH,
   createLongResponses,
   sendBody,
   sendLate,
+  STREAM_CHUNK_LENGTH,
 } from '../../src/http/stream.ts';
 import { nextTurn } from '../../src/turns.ts';
 import { runs } from '../support/long.ts';

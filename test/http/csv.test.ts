@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { actionTypes } from '../../src/domain.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
 import { exampleOf } from '../../src/http/examples.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { storePrices } from '../support/prices.ts';
-import { type TestService, startTestService, twoModels } from '../support/service.ts';
+import { startTestService, type TestService, twoModels } from '../support/service.ts';
 
 const FORMULA = '=cmd("x"), or so';
 const PRICES = `

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
-import { type TestContext, before, test } from 'node:test';
-import { decisionsResponse } from '../../src/handlers/decisions.ts';
-import { searchResponse } from '../../src/handlers/search.ts';
+import { before, test, type TestContext } from 'node:test';
+import { decisionsResponse } from '../../src/api/decisions.ts';
+import { searchResponse } from '../../src/api/search.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /** `GET /decisions` and `GET /search`: what all models did, and why, page by page. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
-import { holdingsResponse } from '../../src/handlers/holdings.ts';
+import { before, test, type TestContext } from 'node:test';
+import { holdingsResponse } from '../../src/api/holdings.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { within } from '../support/near.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /** MSFT has no bar on the second day; AAPL splits two for one on the morning of the third. */

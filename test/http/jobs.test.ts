@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
-import { jobsResponse } from '../../src/handlers/jobs.ts';
+import { before, test, type TestContext } from 'node:test';
+import { jobsResponse } from '../../src/api/jobs.ts';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { validBody } from '../support/valid-body.ts';
 

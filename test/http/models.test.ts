@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
-import { type TestContext, before, test } from 'node:test';
-import { modelsResponse } from '../../src/handlers/models.ts';
-import { coverageResponse } from '../../src/handlers/price-coverage.ts';
+import { before, test, type TestContext } from 'node:test';
+import { modelsResponse } from '../../src/api/models.ts';
+import { coverageResponse } from '../../src/api/price-coverage.ts';
 import { namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
-  SYMBOLS_PER_STEP,
   coverageSpans,
   knownSymbols,
   storedDividends,
   symbolPrices,
+  SYMBOLS_PER_STEP,
 } from '../../src/database/records/price-coverage.ts';
-import { gapsBetween } from '../../src/prices/coverage.ts';
+import { gapsBetween } from '../../src/prices/needs.ts';
 import { atOnce } from '../../src/turns.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { readPrices } from '../support/prices.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 const configuration = {

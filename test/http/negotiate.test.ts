@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Format } from '../../src/handlers/handler.ts';
-import { type Coding, chooseCoding, chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
+import type { Format } from '../../src/api/handler.ts';
+import { chooseCoding, chooseFormat, type Coding, prefersHtml } from '../../src/http/negotiate.ts';
 
 const rows: [accept: string | undefined, format: Format][] = [
   [undefined, 'json'],

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import {
-  type ModelDay,
   appendMessages,
   commitSession,
   failSession,
   insertSession,
+  type ModelDay,
 } from '../../src/database/sessions.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';

@@ -7,8 +7,8 @@ import { signatureSchema } from '../../src/configuration-schema.ts';
 import { errorsOf } from '../../src/http/openapi.ts';
 import { exampleOf, examples } from '../../src/http/examples.ts';
 import { routes } from '../../src/http/routes.ts';
-import { validateBody, validateHeaders, validateQuery } from '../../src/http/validate.ts';
-import { type Json, description, document, fits } from '../support/json-schema.ts';
+import { validateBody, validateHeaders, validateQuery } from '../../src/http/request.ts';
+import { description, document, fits, type Json } from '../support/json-schema.ts';
 import { runs } from '../support/long.ts';
 import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import type * as v from 'valibot';
-import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import { performanceResponse } from '../../src/api/performance-response.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { within } from '../support/near.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /**

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { addUsage } from '../../src/database/usage.ts';
-import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import { performanceResponse } from '../../src/api/performance-response.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { type TestService, startTestService, twoModels } from '../support/service.ts';
+import { startTestService, type TestService, twoModels } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /**

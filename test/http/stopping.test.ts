@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import { reset } from '../../src/http/exchange.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { reset } from '../../src/http/response.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type Wire, openWire, readAnswers } from '../support/wire.ts';
+import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { type Server, type ServerResponse, createServer } from 'node:http';
-import { type AddressInfo, type Socket, connect } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type ResponseBody, lateText } from '../../src/handlers/handler.ts';
-import { HttpError } from '../../src/http/http-error.ts';
+import { lateText, type ResponseBody } from '../../src/api/handler.ts';
+import { HttpError } from '../../src/http/errors.ts';
 import {
-  type LongResponses,
-  STREAM_CHUNK_LENGTH,
   createLongResponses,
+  type LongResponses,
   sendBody,
   sendLate,
   sendPieces,
+  STREAM_CHUNK_LENGTH,
 } from '../../src/http/stream.ts';
-import { SLICE_MS, bySlices, inShortTurn, nextTurn } from '../../src/turns.ts';
+import { bySlices, inShortTurn, nextTurn, SLICE_MS } from '../../src/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

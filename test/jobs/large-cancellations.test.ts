@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { test } from 'node:test';
-import { isBeingCancelled } from '../../src/database/job-days.ts';
+import { isBeingCancelled } from '../../src/database/model-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
@@ -11,13 +11,13 @@ import type { WorkerContext } from '../../src/worker/context.ts';
 import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import {
-  type LargeJob,
-  NONE_RUN,
-  TOTAL,
   countOf,
   createIdleJob,
   createLargeJob,
   ended,
+  type LargeJob,
+  NONE_RUN,
+  TOTAL,
 } from '../support/large-job.ts';
 
 test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {

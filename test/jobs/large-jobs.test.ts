@@ -11,7 +11,7 @@ import {
   pendingModelDays,
   skipModelDays,
   skippedModelDays,
-} from '../../src/database/job-days.ts';
+} from '../../src/database/model-days.ts';
 import { statusOfJob } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
@@ -21,15 +21,15 @@ import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
 import {
-  MODELS,
-  NONE_RUN,
-  SPANS,
-  TOTAL,
   countOf,
   countsDuring,
   createIdleJob,
   createLargeJob,
   ended,
+  MODELS,
+  NONE_RUN,
+  SPANS,
+  TOTAL,
 } from '../support/large-job.ts';
 
 test('a large job gets its model-days after it is created and before it runs', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
@@ -17,7 +17,7 @@ import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
-import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
+import { clockFrom, temporaryFolder, TODAY } from '../support/service.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
 const PAGE_BYTES = 4_096;

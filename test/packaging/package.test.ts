@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { activeSpans, latestActiveDayBefore } from '../../src/database/active-days.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { digestTable, listedTables } from '../../src/database/manifest.ts';
-import { knownTables } from '../../src/database/package-rows.ts';
+import { knownTables } from '../../src/database/package.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/packaging/package.ts';

@@ -3,19 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import {
-  type PriceTime,
+  type BenchmarkBar,
   benchmarkCurve,
   benchmarkReturns,
   equalWeightLevels,
   levelAt,
+  type Levels,
+  type PriceTime,
+  symbolLevels,
 } from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
-import {
-  type BenchmarkBar,
-  type Levels,
-  symbolLevels,
-} from '../../src/performance/symbol-levels.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 

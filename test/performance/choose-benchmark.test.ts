@@ -12,8 +12,7 @@ import {
   levelAt,
   startOf,
 } from '../../src/performance/benchmark.ts';
-import { chooseBenchmark } from '../../src/performance/choose-benchmark.ts';
-import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
+import { chooseBenchmark, reportBenchmark } from '../../src/performance/choose-benchmark.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { money } from '../../src/money.ts';
-import { type ModelPeriod, compareModels, staleness } from '../../src/performance/comparability.ts';
+import { compareModels, type ModelPeriod, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const agentConfigs: Record<string, object> = {

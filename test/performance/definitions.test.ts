@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import { performanceResponse } from '../../src/api/performance-response.ts';
 import { definitions, reportConventions } from '../../src/performance/definitions.ts';
 
 test('every figure that can be null for a reason has a definition', () => {

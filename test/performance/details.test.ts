@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
-import { dailyRate } from '../../src/performance/conventions.ts';
-import { histogramOf } from '../../src/performance/histogram.ts';
-import { addClosing, boundaryCounts } from '../../src/performance/symbol-profits.ts';
+import { dailyRate } from '../../src/performance/figure.ts';
+import { histogramOf } from '../../src/performance/details.ts';
+import { addClosing, boundaryCounts } from '../../src/performance/symbols.ts';
 import type { Money } from '../../src/money.ts';
 import { runs } from '../support/long.ts';
 import { naiveDetails } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';
-import { type LivedDay, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
+import { anyDay, type LivedDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
 
 const anyLife = fc.record({

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CalendarDate, addDays, weekdays } from '../../src/calendar.ts';
-import { lastChange } from '../../src/database/chosen.ts';
+import { addDays, type CalendarDate, weekdays } from '../../src/calendar.ts';
+import { lastChange } from '../../src/database/session-filters.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
-import { prepareReports, modelReport } from '../../src/performance/reports.ts';
+import { modelReport, prepareReports } from '../../src/performance/reports.ts';
 import { atOnce } from '../../src/turns.ts';
-import { type Books, type Order, createBooks } from '../support/books.ts';
+import { type Books, createBooks, type Order } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 
 /** The figures of model-a beside a benchmark, as GET /performance has them. */

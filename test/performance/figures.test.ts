@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, weekdays } from '../../src/calendar.ts';
-import { dailyRate } from '../../src/performance/conventions.ts';
-import { deepestDrawdowns } from '../../src/performance/drawdown.ts';
-import { reportFigures } from '../../src/performance/figure.ts';
+import { dailyRate, reportFigures } from '../../src/performance/figure.ts';
+import { deepestDrawdowns, type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { reportReturns } from '../../src/performance/report-returns.ts';
-import { type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
 
 /** Daily returns on the weekdays from a Monday on. */
 function series(returns: readonly (number | null)[]): ReturnSeries {

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import { money } from '../../src/money.ts';
-import { dailyRate } from '../../src/performance/conventions.ts';
-import type { Levels } from '../../src/performance/symbol-levels.ts';
+import { dailyRate } from '../../src/performance/figure.ts';
+import type { Levels } from '../../src/performance/benchmark.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';
-import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
+import { anyDay, type Day, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { runs } from '../support/long.ts';
 import { NO_USAGE, reportOf as report } from '../support/report-of.ts';
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
-import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
-import { openPositions, tradingOf } from '../../src/performance/trading.ts';
+import { fromDollars, type Money, money, toDollars } from '../../src/money.ts';
+import {
+  holdingDaysOf,
+  openPositions,
+  profitOf,
+  tradingOf,
+} from '../../src/performance/trading.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**

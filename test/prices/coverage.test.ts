@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { addCoverage } from '../../src/database/prices.ts';
-import { type Availability, examineDates } from '../../src/prices/coverage.ts';
+import { type Availability, examineDates } from '../../src/prices/needs.ts';
 
 const universe = ['A', 'B'];
 

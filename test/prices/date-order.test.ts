@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import {
+  dateOrder,
   type DayNeed,
   type Horizon,
-  dateOrder,
   isBeyond,
   nextDate,
-  noteSupply,
   noteRefusal,
+  noteSupply,
   weekdayBefore,
-} from '../../src/prices/date-order.ts';
+} from '../../src/prices/download-order.ts';
 import { runs } from '../support/long.ts';
 
 const DATES = weekdays('2025-11-03', '2025-11-10');

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { readContent } from '../../src/prices/formats/content.ts';
-import { endsWithinFrame } from '../../src/prices/formats/zstd-frames.ts';
+import { endsWithinFrame, readContent } from '../../src/prices/files/content.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { runs } from '../support/long.ts';
 import { importPriceFile } from '../support/prices.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import type { Meaning } from '../../src/database/adjusted-sources.ts';
+import { test, type TestContext } from 'node:test';
+import type { Meaning } from '../../src/database/schema/price-conditions.ts';
 import { addDays } from '../../src/calendar.ts';
 import {
   type CommandDatabase,
@@ -11,8 +11,8 @@ import {
   openDatabase,
 } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { type PriceSummary, importFile } from '../../src/prices/import.ts';
-import { TRANSACTION_MS } from '../../src/prices/import-turns.ts';
+import { importFile, type PriceSummary } from '../../src/prices/import.ts';
+import { TRANSACTION_MS } from '../../src/prices/store-staged.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
-import { cashOf, combineSplits, ratioOf } from '../../src/prices/action-amounts.ts';
+import { cashOf, combineSplits, type Problem, ratioOf } from '../../src/prices/provider.ts';
 import { createMassive } from '../../src/prices/massive.ts';
-import type { Problem } from '../../src/prices/provider.ts';
 import {
   MASSIVE_KEY,
-  type MassiveServerOptions,
   massiveFaults,
+  type MassiveServerOptions,
   startMassiveServer,
 } from '../support/massive-server.ts';
 import type { Fault } from '../support/price-server.ts';

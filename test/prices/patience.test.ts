@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPatience } from '../../src/prices/patience.ts';
-import type { Problem, ProviderResponse } from '../../src/prices/provider.ts';
+import { createPatience, type Problem, type ProviderResponse } from '../../src/prices/provider.ts';
 
 /**
  * What the provider answers in turn (the last for ever), how long may be waited; what is waited,

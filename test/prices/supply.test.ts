@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { SQLInputValue } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/log.ts';
-import { findJumps } from '../../src/prices/splits.ts';
+import { findJumps } from '../../src/prices/corporate-actions.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
-import { type Settings, readSettings } from '../../src/settings.ts';
+import { readSettings, type Settings } from '../../src/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
+import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
 import { rowsOf, storePrices } from '../support/prices.ts';
 
 const KEY = 'SECRET0123456789';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit } from '../../src/audit/audit.ts';
-import { withNewestSchema } from '../../src/database/newest-schema.ts';
+import { withNewestSchema } from '../../src/database/snapshot.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { linesOf } from '../support/books.ts';
 import { temporaryFolder } from '../support/service.ts';

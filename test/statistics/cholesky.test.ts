@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cholesky } from '../../src/statistics/cholesky.ts';
+import { cholesky } from '../../src/statistics/moments.ts';
 
 const rows = (...matrix: number[][]) => matrix.map((row) => Float64Array.from(row));
 const plain = (matrix: readonly Float64Array[]) => matrix.map((row) => [...row]);

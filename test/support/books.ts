@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
+import { auditLedger, type AuditReport, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { DividendBasis } from '../../src/database/dividends.ts';
@@ -13,7 +13,7 @@ import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
-import { type Session, openSession } from '../../src/trading/session.ts';
+import { openSession, type Session } from '../../src/trading/session.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import { atOnce } from '../../src/turns.ts';
 

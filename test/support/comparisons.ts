@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Comparison, compareModels } from '../../src/comparison/comparison.ts';
-import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/input.ts';
+import { compareModels, type Comparison } from '../../src/comparison/comparison.ts';
+import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/participants.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 

@@ -1,6 +1,11 @@
-import { type Interval, intervalOf } from '../../src/comparison/difference.ts';
-import type { ComparedModel } from '../../src/comparison/input.ts';
-import { type Uncertainty, lagsFor, measureUncertainty } from '../../src/comparison/uncertainty.ts';
+import {
+  type Interval,
+  intervalOf,
+  lagsFor,
+  measureUncertainty,
+  type Uncertainty,
+} from '../../src/comparison/difference.ts';
+import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { studentTQuantile } from '../../src/statistics/student-t.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { explainFailure, runCommandLine } from '../../src/commands/command-line.ts';
-import { type Ended, RUNTIME_CONFIG, type RunOptions } from './program.ts';
+import { type Ended, type RunOptions, RUNTIME_CONFIG } from './program.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 let isRunning = false;

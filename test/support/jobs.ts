@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.ts';
-import { addModelDays } from '../../src/database/job-days.ts';
-import { type NewJob, type Run, insertJob } from '../../src/database/jobs.ts';
+import { addModelDays } from '../../src/database/model-days.ts';
+import { insertJob, type NewJob, type Run } from '../../src/database/jobs.ts';
 import { encodeEntry } from '../../src/entry.ts';
 import { toolNames } from '../../src/trading/tools.ts';
 

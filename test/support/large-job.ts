@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
-import { addMissingModelDays } from '../../src/database/job-days.ts';
+import { addMissingModelDays } from '../../src/database/model-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { silentLog } from '../../src/log.ts';
@@ -12,7 +12,7 @@ import type { WorkerContext } from '../../src/worker/context.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
 import { scriptedAgent } from './agents.ts';
 import { storePrices } from './prices.ts';
-import { TODAY, clockFrom, temporaryFolder } from './service.ts';
+import { clockFrom, temporaryFolder, TODAY } from './service.ts';
 import { until } from './until.ts';
 
 /** Two dates are a span of 1,400 model-days, so the job has three. */

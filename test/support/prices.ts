@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CommandDatabase } from '../../src/database/database.ts';
-import { type Bar, type PriceSource, addCoverage, storeBars } from '../../src/database/prices.ts';
-import { type PriceSummary, importFile } from '../../src/prices/import.ts';
+import { addCoverage, type Bar, type PriceSource, storeBars } from '../../src/database/prices.ts';
+import { importFile, type PriceSummary } from '../../src/prices/import.ts';
 
 /**
  * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not

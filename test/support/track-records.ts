@@ -1,20 +1,20 @@
-import { type Random, createRandom, pick } from '../../src/agent/players/random.ts';
+import { createRandom, pick, type Random } from '../../src/agent/players/random.ts';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
-import { finalStatus } from '../../src/database/job-days.ts';
+import { finalStatus } from '../../src/database/model-days.ts';
 import { endJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
-  type LogMessage,
-  type ModelDay,
-  type PositionRow,
   appendMessages,
   commitSession,
   failSession,
   insertSession,
+  type LogMessage,
+  type ModelDay,
+  type PositionRow,
 } from '../../src/database/sessions.ts';
-import { type Entry, encodeEntry } from '../../src/entry.ts';
+import { encodeEntry, type Entry } from '../../src/entry.ts';
 import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';

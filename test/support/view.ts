@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import type { TestContext } from 'node:test';
-import { readAccessTokens } from '../../src/http/access-tokens.ts';
+import { readAccessTokens } from '../../src/http/access.ts';
 import type { BuiltPages } from '../../src/http/pages.ts';
 import { silentLog } from '../../src/log.ts';
-import { type Settings, readSettings } from '../../src/settings.ts';
+import { readSettings, type Settings } from '../../src/settings.ts';
 import { startView } from '../../src/view.ts';
-import { type Answer, TODAY, clockFrom } from './service.ts';
+import { type Answer, clockFrom, TODAY } from './service.ts';
 
 export interface TestView {
   url: string;

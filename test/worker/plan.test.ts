@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
-import type { Availability } from '../../src/prices/coverage.ts';
+import type { Availability } from '../../src/prices/needs.ts';
 import {
-  type Plan,
   datesToRun,
+  type Plan,
   planModelDays,
   skipUnpricedDates,
   skipWarnings,

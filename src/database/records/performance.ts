@@ -3,14 +3,14 @@ import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import {
   type ChosenSession,
-  type SessionFilters,
-  SESSIONS_PER_STEP,
   committedSessions,
   jsonIds,
-} from '../chosen.ts';
+  type SessionFilters,
+  SESSIONS_PER_STEP,
+} from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../openings.ts';
-import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } from '../rows.ts';
+import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import {
   type ChosenSession,
-  type SessionFilters,
-  type SessionsThen,
   jsonIds,
   runningSessions,
+  type SessionFilters,
   sessionsNow,
+  type SessionsThen,
   visibleSessions,
-} from '../chosen.ts';
+} from '../session-filters.ts';
 import type { Database } from '../database.ts';
-import { type Query, integer, orNull, query, text } from '../rows.ts';
+import { integer, orNull, type Query, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
-import { jsonObject } from './json-object.ts';
+import { jsonObject } from './status.ts';
 import { holdingsJson, portionsOf } from './results.ts';
 
 /** Messages are read in batches of about this many bytes; a longer one is read by itself. */

@@ -1,7 +1,19 @@
-import { type SessionFilters, committedSessions, jsonIds, lastChange } from '../chosen.ts';
+import { committedSessions, jsonIds, lastChange, type SessionFilters } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
-import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
-import { jsonObject } from './json-object.ts';
+import {
+  amount,
+  type Column,
+  integer,
+  oneOf,
+  orNull,
+  type Query,
+  query,
+  real,
+  type RowOf,
+  text,
+} from '../rows.ts';
+import { jsonObject } from './status.ts';
+import { actionTypes } from '../../domain.ts';
 
 /**
  * Positions that one statement reads: bounds the memory of a long response, and how long other
@@ -169,5 +181,58 @@ function* stepByStep<Row>(
     yield [];
     for (const portion of portionsOf(database, sessions))
       yield records.all(database, ...portion.values);
+  }
+}
+
+/**
+ * The cash before a day's first action is the cash at the close it started from, or the initial
+ * cash.
+ */
+const ACTIONS = query(
+  `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     coalesce(
+       (SELECT cash_e4 FROM positions AS before
+         WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
+       (SELECT cash_e4 FROM positions AS past
+         WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
+       initial_cash_e4, 0) AS cashBefore ${PORTION}`,
+  {
+    model: text,
+    date: text,
+    side: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    cashBefore: amount,
+  },
+);
+
+type Action = RowOf<typeof ACTIONS>;
+
+/**
+ * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a
+ * split's amount is what it added.
+ */
+export type Change = Action & { symbol: string; amount: number } & (
+    | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
+    | { side: 'split' }
+  );
+
+function isChange(action: Action): action is Change {
+  return action.side !== 'no_trade';
+}
+
+/**
+ * The executed orders, splits and dividends of some committed sessions, by action. Null between
+ * steps.
+ */
+export function* changesOf(
+  database: Database,
+  sessions: readonly { sessionId: number }[],
+): Generator<Change | null> {
+  for (const portion of portionsOf(database, sessions)) {
+    yield* ACTIONS.all(database, ...portion.values).filter(isChange);
+    yield null;
   }
 }

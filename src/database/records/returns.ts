@@ -1,17 +1,17 @@
-import type { CalendarDate } from '../../calendar.ts';
+import { addDays, type CalendarDate } from '../../calendar.ts';
 import {
-  type JobWindow,
-  type Window,
   boundsOf,
   committedSessions,
   countActiveDays,
+  type JobWindow,
   jsonIds,
-} from '../chosen.ts';
+  type SessionFilters,
+  type Window,
+} from '../session-filters.ts';
 import type { Database } from '../database.ts';
 import { amount, integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
-import { namedModels } from './models.ts';
-import { newestRun } from './runs.ts';
+import { namedModels, newestRun } from './models.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -151,4 +151,47 @@ export function marketDates(
       dates.add(date);
   }
   return dates;
+}
+
+/** Jobs in which a model-day can have failed: a completed job has none. */
+const JOBS = query(
+  `SELECT job_id, max(start_date, ?2), min(end_date, ?3) FROM jobs
+   WHERE job_id = coalesce(?1, job_id) AND status <> 'completed' AND start_date <= ?3 AND end_date >= ?2`,
+  [text, text, text],
+);
+
+const FAILED = query(
+  `SELECT model, date FROM job_details
+   WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'failed' AND model = coalesce(?, model)`,
+  [text, text],
+);
+
+/** Calendar days that one statement reads: it visits every model-day of the job in them. */
+const DAYS_PER_STEP = 30;
+
+/**
+ * The dates on which a model-day that matches the filters failed in some job, by model; another job
+ * may have completed it.
+ */
+export function failedModelDays(
+  database: Database,
+  { jobId, model, ...window }: SessionFilters,
+): Map<string, Set<CalendarDate>> {
+  const failed = new Map<string, Set<CalendarDate>>();
+  for (const [job, first, last] of JOBS.all(database, jobId ?? null, ...boundsOf(window))) {
+    for (let start = first; start <= last; start = addDays(start, DAYS_PER_STEP)) {
+      const end = addDays(start, DAYS_PER_STEP - 1);
+      for (const [name, date] of FAILED.all(
+        database,
+        job,
+        start,
+        end < last ? end : last,
+        model ?? null,
+      )) {
+        const dates = failed.get(name) ?? new Set();
+        failed.set(name, dates.add(date));
+      }
+    }
+  }
+  return failed;
 }

@@ -1,9 +1,9 @@
 import { messageRoles } from '../../domain.ts';
-import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
-import { boundsOf } from '../chosen.ts';
+import { type Excerpt, excerptOf, type Phrase } from '../../search-text.ts';
+import { boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
-import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
 import type { DecisionFilters } from './decision-days.ts';
 
 /**

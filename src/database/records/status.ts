@@ -1,9 +1,52 @@
+import type { Database, Reader } from '../database.ts';
+import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
+import { finite, sumOf } from '../usage.ts';
 import type { JobStatus } from '../../domain.ts';
-import type { Database } from '../database.ts';
-import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
-import { finite } from '../usage.ts';
-import { sumsOf } from './job-sums.ts';
-import { jsonObject } from './json-object.ts';
+
+/** What the model-days of a job add up to. */
+
+/**
+ * SQL, of a row of jobs: how many model-days it has; a large job that was just created has not
+ * added all of them yet.
+ */
+export const MODEL_DAYS_OF_JOB = `json_array_length(dates)
+  * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
+
+/**
+ * In one pass. Skipped model-days count as done, except those skipped by a cancellation; the cost
+ * is of all, failed ones too.
+ */
+export function sumsOf(jobId: string): string {
+  return `
+  (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ${jobId}) AS total,
+      count(*) FILTER (WHERE ${IS_DONE}) AS completed,
+      count(*) FILTER (WHERE status = 'failed') AS failed,
+      ${sumOf('cost_usd')} AS cost_usd,
+      count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
+    FROM job_details WHERE job_id = ${jobId}) AS sums`;
+}
+
+const IS_DONE = `status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')`;
+const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
+
+const TOTAL = query(`SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?`, [integer]);
+
+/** How many model-days a job has; 0 for an unknown job. */
+export function countModelDays(reader: Reader, jobId: string): number {
+  return TOTAL.get(reader, jobId)?.[0] ?? 0;
+}
+
+/**
+ * SQL: a JSON object of columns as a SELECT names them (`date`, `price_e4 / 10000.0 AS price`), in
+ * their order.
+ */
+export function jsonObject(columns: readonly string[]): string {
+  const members = columns.map((column) => {
+    const [, value = '', name = value] = /^(.*?)(?: AS (\w+))?$/s.exec(column) ?? [];
+    return `'${name}', ${value}`;
+  });
+  return `json_object(${members.join(', ')})`;
+}
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
     'pending', sums.total - sums.completed - sums.failed) AS progress`;

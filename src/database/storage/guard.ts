@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { storageFault } from './faults.ts';
-import { realPathOf } from './file.ts';
+import { realPathOf } from './files.ts';
 
 /** The suffixes of SQLite's write-ahead log files, which lie beside the database. */
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;

@@ -1,10 +1,26 @@
+import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { ServiceError, messageOf } from '../../domain.ts';
-import { assertOneName, realPathOf } from './file.ts';
-import { makeFolder } from './folder.ts';
-import { tryLock } from './lock.ts';
+import { isLockHeld } from './faults.ts';
+import { messageOf, ServiceError } from '../../domain.ts';
+import { assertOneName, makeFolder, realPathOf } from './files.ts';
+
+/**
+ * Locks a file, which it creates, by an open write transaction on it, which the operating system
+ * ends with this process, however it ends. Closing it releases the lock. Null while another process
+ * holds it.
+ */
+export function tryLock(file: string): DatabaseSync | null {
+  const lock = new DatabaseSync(file, { timeout: 0 });
+  try {
+    lock.exec('BEGIN IMMEDIATE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (isLockHeld(error)) return null;
+    throw error;
+  }
+}
 
 /**
  * The database files of both modes, and the folder beside each; a database of any other name uses

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ServiceError } from '../../domain.ts';
-import { realPathOf } from './file.ts';
+import { realPathOf } from './files.ts';
 import { flushFolder } from './new-file.ts';
 
 /**

@@ -1,0 +1,250 @@
+import * as v from 'valibot';
+import {
+  columns,
+  conventions,
+  type Cutoff,
+  leaderOf,
+  leftOutOf,
+  modelOf,
+  modelRow,
+  pairOf,
+  pairRow,
+} from '../comparison/response.ts';
+import {
+  countSchema as count,
+  dateText,
+  daysFilter,
+  deploymentEntries,
+  figure,
+  flagInQuery,
+  jobFilter,
+  named,
+  namesFilter,
+  unavailable,
+} from './schemas.ts';
+import type { Cell } from '../csv-line.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
+import { type Experiment, runExperiment } from '../experiments/experiment.ts';
+import { MAX_MODELS } from '../experiments/selection.ts';
+import {
+  type Context,
+  csvTable,
+  deploymentFields,
+  formatQuery,
+  type Input,
+  type ResponseBody,
+} from './handler.ts';
+import { checkJob, dateRangeEntries, filtersOf } from './filters.ts';
+
+/**
+ * The response of GET /comparison. Returns and shares are fractions; a null has its reason in
+ * `unavailable`.
+ */
+
+/** Both ends as returns over the period. */
+const interval = v.nullable(named('Interval', { low: v.number(), high: v.number() }));
+const modelName = v.string();
+
+const uncertaintyEntries = {
+  standard_error_daily: figure,
+  degrees_of_freedom: figure,
+  variance_share_of_runs: figure,
+  /** Whether a single run keeps the interval too narrow. */
+  interval_is_lower_bound: v.boolean(),
+  unavailable,
+};
+
+export const comparisonResponse = named('ComparisonResponse', {
+  start_date: v.nullable(dateText),
+  end_date: v.nullable(dateText),
+  /** How many days are compared. */
+  days: count,
+  align: v.picklist(['date', 'number']),
+  confidence: v.number(),
+  /** Only later days are compared; null when all are. */
+  clean_after: v.nullable(dateText),
+  /** Entries with too few model-days. */
+  left_out_models: v.array(modelName),
+  /** Days on which the runs named here have no return; by date, or by number. */
+  left_out: v.array(
+    named('LeftOutDay', {
+      date: v.optional(dateText),
+      number: v.optional(count),
+      runs: v.array(v.string()),
+    }),
+  ),
+  models: v.array(
+    named('ComparedModel', {
+      model: modelName,
+      runs: v.array(v.string()),
+      run_returns: v.array(figure),
+      total_return: figure,
+      interval,
+      probability_best: figure,
+      knowledge_cutoff: v.nullable(dateText),
+      /** Of the days compared. */
+      days_before_cutoff: count,
+      ...uncertaintyEntries,
+    }),
+  ),
+  pairs: v.array(
+    named('ComparedPair', {
+      model: modelName,
+      against: modelName,
+      difference: figure,
+      interval,
+      mean_daily_difference: figure,
+      p_value: figure,
+      p_value_holm: figure,
+      shown: v.boolean(),
+      smallest_difference: figure,
+      days_needed: figure,
+      /** Of the daily log returns of both models. */
+      correlation: figure,
+      /** The difference after each day compared; only with `curves=true`. */
+      curve: v.optional(
+        v.array(
+          named('DifferencePoint', {
+            date: v.optional(dateText),
+            number: v.optional(count),
+            difference: figure,
+          }),
+        ),
+      ),
+      sentence: v.string(),
+      ...uncertaintyEntries,
+    }),
+  ),
+  leader: named('Leader', {
+    model: v.nullable(modelName),
+    sharpe_ratio_daily: figure,
+    probabilistic_sharpe_ratio: figure,
+    deflated_sharpe_ratio: figure,
+    expected_best_sharpe_ratio_daily: figure,
+    trials: count,
+    unavailable,
+  }),
+  conventions: named(
+    'ComparisonConventions',
+    Object.fromEntries(Object.keys(conventions).map((name) => [name, v.string()])),
+  ),
+  ...deploymentEntries,
+});
+
+const DEFAULT_CONFIDENCE = '0.95';
+const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
+const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
+
+export const comparisonQuery = v.object({
+  models: namesFilter(
+    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+      'If absent, every entry with enough model-days.',
+  ),
+  against: v.optional(
+    v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.')),
+  ),
+  job_id: jobFilter,
+  ...dateRangeEntries,
+  days: daysFilter('the models compared'),
+  align: v.optional(
+    v.pipe(
+      v.picklist(['date', 'number'], 'expected date or number'),
+      v.description(
+        'Whether days meet by date, or by their number in the market of each model, for control markets.',
+      ),
+    ),
+    'date',
+  ),
+  confidence: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d*\.?\d+$/, CONFIDENCE_MESSAGE),
+      v.transform(Number),
+      v.number(),
+      v.minValue(MIN_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.maxValue(MAX_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.description('Of the intervals, and of what counts as shown.'),
+    ),
+    DEFAULT_CONFIDENCE,
+  ),
+  curves: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description(
+        `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
+      ),
+    ),
+    'false',
+  ),
+  ...formatQuery,
+  table: v.optional(
+    v.pipe(
+      v.picklist(['models', 'pairs'], 'expected models or pairs'),
+      v.description('Which of the tables, as CSV.'),
+    ),
+    'models',
+  ),
+});
+
+type Query = v.InferOutput<typeof comparisonQuery>;
+
+/** Whether models differ, over the days that all their runs share. */
+export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
+  const { startDate, endDate, jobId } = filtersOf(query);
+  checkJob(context.database, { jobId });
+  const { against, days, align, confidence, table } = query;
+  const models = query.models?.split(',');
+  const wanted = {
+    models,
+    against,
+    window: { startDate, endDate, jobId },
+    days,
+    align,
+    confidence,
+  };
+  const experiment = runExperiment(context.database, {
+    ...wanted,
+    curves: query.curves && format !== 'csv',
+  });
+  if (format !== 'csv') return inJson(context, experiment, query);
+  return csvTable(`${table}.csv`, columns[table], rowsOf(experiment, table));
+}
+
+type Response = v.InferOutput<typeof comparisonResponse>;
+
+function inJson(
+  { settings }: Context,
+  experiment: Experiment,
+  { align, confidence }: Query,
+): string {
+  const { models, pairs, leader, leftOut, days } = experiment.comparison;
+  const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
+  const response: Response = {
+    start_date: startDate,
+    end_date: endDate,
+    days: days.length,
+    align,
+    confidence,
+    clean_after: cleanAfter,
+    left_out_models: leftOutModels,
+    left_out: leftOut.map(leftOutOf),
+    models: models.map((report) => modelOf(report, cutoffIn(experiment, report))),
+    pairs: pairs.map((report) => pairOf(report, days)),
+    leader: leaderOf(leader),
+    conventions,
+    ...deploymentFields(settings),
+  };
+  return JSON.stringify(response);
+}
+
+function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
+  return cutoffs.get(model) ?? { knowledgeCutoff: null, daysBefore: 0 };
+}
+
+/** One of both tables. */
+function* rowsOf(experiment: Experiment, table: Query['table']): Generator<Cell[]> {
+  const { models, pairs } = experiment.comparison;
+  if (table === 'models')
+    for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
+  else for (const report of pairs) yield pairRow(report);
+}

@@ -1,0 +1,115 @@
+import * as v from 'valibot';
+import { decisionKinds, placeOf } from '../database/records/decision-days.ts';
+import { decisions as decisionsOf, sides } from '../database/records/decisions.ts';
+import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../domain.ts';
+import { feedEntries, feedFilters } from './filters.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  listBody,
+  type ResponseBody,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  integer,
+  limitFilter,
+  named,
+  timestampText,
+} from './schemas.ts';
+
+const DEFAULT_DECISIONS = 50;
+const MAX_DECISIONS = 200;
+
+export const decisionsQuery = v.object({
+  ...feedEntries,
+  symbol: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(SYMBOL_TEXT, 'expected a ticker symbol'),
+      v.description('A ticker symbol, in either case: only orders for it.'),
+      v.transform((text) => normaliseSymbol(text) ?? text),
+    ),
+  ),
+  kind: v.optional(
+    v.pipe(
+      v.picklist(decisionKinds, `expected one of ${decisionKinds.join(', ')}`),
+      v.description(
+        'Executed orders, refused orders, failed model-days, or model-days without a trade.',
+      ),
+    ),
+  ),
+  limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
+  before: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('The id of a decision: those that come after it in the list.'),
+    ),
+  ),
+});
+
+export const decisionsResponse = named('DecisionsResponse', {
+  decisions: v.array(
+    named('Decision', {
+      id: v.string(),
+      kind: v.pipe(v.picklist(decisionKinds), v.title('DecisionKind')),
+      model: v.string(),
+      date: dateText,
+      job_id: v.string(),
+      /** Null for a model-day that failed before its session began. */
+      session_id: v.nullable(integer),
+      timestamp: timestampText,
+      symbol: v.nullable(v.string()),
+      side: v.nullable(v.picklist(sides)),
+      /** As ordered; a refused order may ask for anything. */
+      amount: v.nullable(v.number()),
+      price: v.nullable(v.number()),
+      /**
+       * The model's own words before it, cut where they are long; its thoughts where it said
+       * nothing.
+       */
+      reason: v.nullable(v.string()),
+      /** Why an order was refused, or a model-day failed. */
+      detail: v.nullable(v.string()),
+      /** Of the order's result, or of a model-day's last words. */
+      message_index: v.nullable(integer),
+    }),
+  ),
+  count: countSchema,
+  /** The `before` of the next page; null on the last page. */
+  next_before: v.nullable(v.string()),
+  ...deploymentEntries,
+});
+
+/** A page of what the models decided, newest first. */
+export function decisions(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof decisionsQuery>>,
+): ResponseBody {
+  const { symbol, kind, limit, before } = query;
+  const filters = { ...feedFilters(database, query), symbol, kind };
+  const place = before === undefined ? null : placeOf(database, before);
+  if (place === undefined)
+    throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
+  let last: string | null = null;
+  let hasMore = false;
+  const items = function* (): Generator<string> {
+    let count = 0;
+    for (const decision of decisionsOf(database, filters, place)) {
+      if (count === limit) {
+        hasMore = true;
+        return;
+      }
+      yield JSON.stringify(decision);
+      last = decision.id;
+      count += 1;
+    }
+  };
+  return listBody('decisions', items(), (count) => ({
+    count,
+    next_before: hasMore ? last : null,
+    ...deploymentFields(settings),
+  }));
+}

@@ -1,0 +1,167 @@
+import * as v from 'valibot';
+import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
+import type { Database } from '../database/database.ts';
+import { jobExists } from '../database/jobs.ts';
+import { ServiceError } from '../domain.ts';
+import {
+  dateText,
+  daysFilter,
+  flagInQuery,
+  jobFilter,
+  modelFilter,
+  namesFilter,
+} from './schemas.ts';
+import type { DecisionFilters } from '../database/records/decision-days.ts';
+import { namedModels, newestRun } from '../database/records/models.ts';
+import { MAX_MODELS, selectModels, unknownModel } from '../experiments/selection.ts';
+import { narrowChoice, type NarrowedChoice } from '../performance/choice.ts';
+
+/** A range of dates, both ends included; either end may be omitted. */
+export const dateRangeEntries = {
+  start_date: v.optional(v.pipe(dateText, v.description('The first date, inclusive.'))),
+  end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
+};
+
+/**
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
+ * both a date and a range, and for a range that ends before it starts.
+ */
+export function filtersOf(query: {
+  job_id?: string | undefined;
+  model?: string | undefined;
+  models?: string | undefined;
+  date?: string | undefined;
+  start_date?: string | undefined;
+  end_date?: string | undefined;
+}): SessionFilters {
+  const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
+  if (model !== undefined && query.models !== undefined)
+    throw new ServiceError(
+      'invalid_filter',
+      'models: cannot be combined with model; name all models in models',
+    );
+  if (startDate !== undefined && endDate !== undefined && startDate > endDate)
+    throw new ServiceError(
+      'invalid_dates',
+      `Invalid date range: start_date ${startDate} is after end_date ${endDate}`,
+    );
+  if (date === undefined) return { jobId, model, startDate, endDate };
+  if (startDate !== undefined || endDate !== undefined)
+    throw new ServiceError(
+      'invalid_filter',
+      'date: cannot be combined with start_date and end_date; give one date or a range',
+    );
+  return { jobId, model, startDate: date, endDate: date };
+}
+
+/** Throws a `ServiceError` (`job_not_found`) for the filter of a job that does not exist. */
+export function checkJob(database: Database, { jobId }: JobWindow): void {
+  if (jobId !== undefined && !jobExists(database, jobId))
+    throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+}
+
+/**
+ * The filters of model-days that the feed of decisions and the search have in common, in a query.
+ */
+export const feedEntries = {
+  job_id: jobFilter,
+  model: modelFilter,
+  models: namesFilter(
+    'Models, separated by commas: entries by signature, with all their runs, or single runs, with # percent-encoded. ' +
+      'Not together with model.',
+  ),
+  ...dateRangeEntries,
+};
+
+const feedQuery = v.object(feedEntries);
+
+/**
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
+ * name in `models` that no job has used, for a job that does not exist, and for dates out of order.
+ */
+export function feedFilters(
+  database: Database,
+  query: v.InferOutput<typeof feedQuery>,
+): Omit<DecisionFilters, 'symbol' | 'kind'> {
+  const { jobId, model, startDate, endDate } = filtersOf(query);
+  checkJob(database, { jobId });
+  const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
+  return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
+}
+
+/** The named runs, and all runs of the named entries. */
+function runsOf(database: Database, names: readonly string[]): string[] {
+  const runs = [...namedModels(database)].map((run) => ({
+    run,
+    family: newestRun(database, run)?.family ?? run,
+  }));
+  const unknown = names.find(
+    (name) => !runs.some(({ run, family }) => run === name || family === name),
+  );
+  if (unknown !== undefined) throw unknownModel('models', unknown);
+  return runs
+    .filter(({ run, family }) => names.includes(run) || names.includes(family))
+    .map(({ run }) => run);
+}
+
+/** The model-days that the figures cover, in the query of GET /performance. */
+export const choiceEntries = {
+  job_id: jobFilter,
+  model: modelFilter,
+  models: namesFilter(
+    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+      'percent-encoded. Not together with model.',
+  ),
+  ...dateRangeEntries,
+  days: daysFilter('the chosen models'),
+  common: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description(
+        'Whether only dates count on which every ranked model has a return from the same close.',
+      ),
+    ),
+    'false',
+  ),
+};
+
+const choiceQuery = v.object(choiceEntries);
+type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
+
+/**
+ * Throws a `ServiceError` for a job that does not exist, for dates out of order and for both
+ * `model` and `models`.
+ */
+export function checkChoice(database: Database, query: ChoiceQuery): void {
+  checkJob(database, filtersOf(query));
+}
+
+/** The choice, and all runs of the named models. */
+interface ReadChoice extends NarrowedChoice {
+  named: readonly string[] | undefined;
+}
+
+/**
+ * The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * unknown, repeated or too many.
+ */
+export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
+  const filters = filtersOf(query);
+  const named =
+    query.models === undefined
+      ? undefined
+      : runsOfSelected(database, query.models.split(','), filters);
+  const choice = { database, filters, at: lastChange(database), models: named };
+  const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
+  return { ...narrowChoice(choice, restrictions), named };
+}
+
+/** All runs of the named models, by name. */
+function runsOfSelected(
+  database: Database,
+  names: readonly string[],
+  filters: ReturnType<typeof filtersOf>,
+): string[] {
+  const { models } = selectModels(database, { models: names, against: undefined }, filters);
+  return [...new Set(models.flatMap(({ runs }) => runs))].sort();
+}

@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import type { Clock } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Log } from '../log.ts';
+import type { ServedSettings } from '../settings.ts';
+import { type Cell, csvLine } from '../csv-line.ts';
+
+/** What every handler works with. */
+export interface Context {
+  database: Database;
+  settings: ServedSettings;
+  clock: Clock;
+  log: Log;
+  /** Null in a view. */
+  jobs: Jobs | null;
+  /** The name of the file that a view shows; null in a service. */
+  viewedFile: string | null;
+  /** Whether that file cannot change while it is shown, so that pages need not ask again. */
+  isFixed: boolean;
+  /** The OpenAPI document, as JSON. */
+  interfaceDescription: () => Promise<string>;
+}
+
+/** A request whose query, body and headers fit their schemas. */
+export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
+  params: Record<string, string>;
+  query: Query;
+  body: Body;
+  /** The format that the client prefers where a route has both; otherwise JSON. */
+  format: Format;
+  headers: Headers;
+}
+
+export type Format = 'json' | 'csv';
+
+/** CSV for a file of this name, piece by piece. */
+export interface Table {
+  fileName: string;
+  lines: Iterable<string>;
+}
+
+/** A response that is made elsewhere. */
+export interface LateBody {
+  /** The first when the response is made, or its beginning if it is long. */
+  chunks: AsyncIterator<string | Uint8Array, void, void>;
+  /** Of a table, from the first chunk on; nothing is sent before. Before the first chunk of JSON: white space. */
+  fileName(): string | null;
+  isTable: boolean;
+  /** Whether there is nothing after the chunks that have been taken. */
+  isOver(): boolean;
+  /** Called when the response is over, or its client has left. */
+  stop(): void;
+}
+
+/** A JSON text that is made elsewhere. */
+export function lateText(text: Promise<string>, stop: () => void): LateBody {
+  let isOver = false;
+  text.catch(() => {}); // it may fail before it is awaited
+  async function* once(): AsyncGenerator<string, void, void> {
+    const whole = await text;
+    isOver = true;
+    yield whole;
+  }
+  return { chunks: once(), fileName: () => null, isTable: false, isOver: () => isOver, stop };
+}
+
+/**
+ * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces
+ * are made in slices of time, so each must take a fraction of a slice; an empty piece lets other
+ * work run.
+ */
+export type ResponseBody = string | Iterable<string> | Table | LateBody;
+
+/** The fields that most responses have. */
+export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
+  return {
+    deployment_mode: deploymentMode,
+    is_dev_mode: deploymentMode === 'DEV',
+    preserve_dev_data: preserveDevData,
+  };
+}
+
+/**
+ * JSON with one long list, item by item, after the members of the object `before`, and further
+ * members after it. A null instead of an item lets other work run.
+ */
+export function* listBody(
+  name: string,
+  items: Iterable<string | null>,
+  others: (count: number) => object,
+  before = '{}',
+): Generator<string> {
+  const count = yield* listMember(name, items, before === '{}' ? '{' : `${before.slice(0, -1)},`);
+  yield `,${JSON.stringify(others(count)).slice(1)}`;
+}
+
+/**
+ * A list as a member of a JSON object, item by item, after the text `before`; returns how many
+ * items it has.
+ */
+export function* listMember(
+  name: string,
+  items: Iterable<string | null>,
+  before = ',',
+): Generator<string, number> {
+  let count = 0;
+  yield `${before}"${name}":[`;
+  for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;
+  yield ']';
+  return count;
+}
+
+/** The JSON of an object, with further members added. */
+export function appendMembers(objectJson: string, members: Record<string, unknown>): string {
+  return `${objectJson.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
+}
+
+/**
+ * `format=csv` in the query has the effect of `Accept: text/csv`, for clients that cannot set
+ * headers.
+ */
+export const formatQuery = {
+  format: v.optional(
+    v.pipe(
+      v.picklist(['json', 'csv'], 'expected json or csv'),
+      v.description('The format of the response; if absent, the Accept header decides.'),
+    ),
+  ),
+};
+
+/**
+ * A response as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell
+ * per column. A null instead of a row lets other work run.
+ */
+export function csvTable(
+  fileName: string,
+  columns: readonly string[],
+  rows: Iterable<readonly Cell[] | null>,
+): Table {
+  return { fileName, lines: csvLines(columns, rows) };
+}
+
+function* csvLines(
+  columns: readonly string[],
+  rows: Iterable<readonly Cell[] | null>,
+): Generator<string> {
+  yield csvLine(columns);
+  for (const row of rows) yield row === null ? '' : csvLine(row);
+}

@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { timestamp } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { readWarnings } from '../database/jobs.ts';
+import {
+  type JobPlace,
+  listedJob,
+  nextJob,
+  placeAt,
+  placeOfJob,
+} from '../database/records/status.ts';
+import { ServiceError } from '../domain.ts';
+import {
+  appendMembers,
+  type Context,
+  deploymentFields,
+  type Input,
+  listBody,
+  type ResponseBody,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  jobCourseEntries,
+  jobStatus,
+  limitFilter,
+  named,
+  progressSchema,
+} from './schemas.ts';
+
+const DEFAULT_JOBS = 50;
+const MAX_JOBS = 200;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
+
+export const jobsQuery = v.object({
+  status: v.optional(jobStatus),
+  limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
+  before: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('A job_id or a timestamp: the jobs that were created before that one.'),
+    ),
+  ),
+});
+
+export const jobsResponse = named('JobsResponse', {
+  jobs: v.array(
+    named('Job', {
+      job_id: v.string(),
+      status: jobStatus,
+      progress: progressSchema,
+      start_date: dateText,
+      end_date: dateText,
+      ...jobCourseEntries,
+      warnings: v.nullable(v.array(v.string())),
+    }),
+  ),
+  count: countSchema,
+  /** The `before` of the next page; null on the last page. */
+  next_before: v.nullable(v.string()),
+  ...deploymentEntries,
+});
+
+/** A page of the jobs, newest first. */
+export function jobs(
+  { database, settings }: Context,
+  { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
+): ResponseBody {
+  let place = before === undefined ? null : placeOf(database, before);
+  let last: string | null = null;
+  let hasMore = true;
+  const items = function* (): Generator<string> {
+    for (let count = 0; ; count += 1) {
+      const next = nextJob(database, { status, before: place });
+      hasMore = next !== undefined;
+      if (next === undefined || count === limit) return;
+      const { json, warnings } = listedJob(database, next.jobId);
+      yield appendMembers(json, { warnings: readWarnings(warnings) });
+      [last, place] = [next.jobId, next];
+    }
+  };
+  return listBody('jobs', items(), (count) => ({
+    count,
+    next_before: hasMore ? last : null,
+    ...deploymentFields(settings),
+  }));
+}
+
+function placeOf(database: Database, before: string): JobPlace {
+  if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
+    return placeAt(database, timestamp(new Date(before)));
+  const place = placeOfJob(database, before);
+  if (place !== undefined) return place;
+  throw new ServiceError(
+    'invalid_filter',
+    'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
+  );
+}

@@ -1,0 +1,311 @@
+import * as v from 'valibot';
+import {
+  countSchema as count,
+  dateText,
+  deploymentEntries,
+  figure,
+  named,
+  unavailable,
+  usageEntries,
+} from './schemas.ts';
+import { incomparabilityKinds } from '../performance/comparability.ts';
+import { dividendStatuses } from '../performance/report.ts';
+
+/** The details of a model in the response of GET /performance. */
+
+export const drawdown = named('Drawdown', {
+  depth: v.number(),
+  peak_date: v.nullable(dateText),
+  trough_date: v.nullable(dateText),
+  recovery_date: v.nullable(dateText),
+  length: count,
+});
+
+export const modelDetails = named('ModelDetails', {
+  /** Months and years in which a day has a return, in order. */
+  months: v.array(named('MonthReturn', { month: v.string(), return: v.number(), days: count })),
+  years: v.array(named('YearReturn', { year: v.string(), return: v.number(), days: count })),
+  /** The five deepest, the deepest first. */
+  drawdowns: v.array(drawdown),
+  rolling: named('RollingFigures', {
+    /** In days with a return. */
+    window: count,
+    points: v.array(
+      named('RollingPoint', {
+        date: dateText,
+        sharpe_ratio: figure,
+        annualised_volatility: figure,
+        unavailable,
+      }),
+    ),
+    unavailable,
+  }),
+  /** Every symbol held or traded, by profit; those without a known profit last. */
+  symbols: v.array(
+    named('SymbolProfit', {
+      symbol: v.string(),
+      trades: count,
+      realised_profit: v.number(),
+      dividends: v.number(),
+      unrealised_profit: figure,
+      profit: figure,
+      unavailable,
+    }),
+  ),
+  /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
+  histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
+});
+
+/**
+ * The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its
+ * reason in `unavailable`.
+ */
+
+const dividendStatus = v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus'));
+
+const day = v.nullable(named('DayReturn', { date: dateText, daily_return: v.number() }));
+
+const returnEntries = {
+  total_return: figure,
+  annualised_return: figure,
+  annualised_volatility: figure,
+  sharpe_ratio: figure,
+  sortino_ratio: figure,
+  calmar_ratio: figure,
+  value_at_risk_95: figure,
+  expected_shortfall_95: figure,
+  skewness: figure,
+  /** In excess of a normal distribution's. */
+  kurtosis: figure,
+  winning_days_share: figure,
+  unavailable,
+  max_drawdown: drawdown,
+  /** In days with a return. */
+  longest_winning_run: count,
+  longest_losing_run: count,
+  best_day: day,
+  worst_day: day,
+};
+
+const relative = named('RelativeFigures', {
+  days: count,
+  benchmark_return: figure,
+  excess_return: figure,
+  alpha: figure,
+  beta: figure,
+  correlation: figure,
+  tracking_error: figure,
+  information_ratio: figure,
+  unavailable,
+});
+
+const trading = named('TradingFigures', {
+  trades: count,
+  bought: v.number(),
+  sold: v.number(),
+  commission: v.number(),
+  realised_profit: figure,
+  unrealised_profit: figure,
+  exposure: figure,
+  turnover: figure,
+  unavailable,
+});
+
+const roundTrips = named('RoundTrips', {
+  count,
+  profit: v.number(),
+  win_rate: figure,
+  profit_factor: figure,
+  /** Dollars; a loss above 0. */
+  average_win: figure,
+  average_loss: figure,
+  /** Dollars per round trip. */
+  expectancy: figure,
+  payoff_ratio: figure,
+  mean_holding_days: figure,
+  unavailable,
+  latest: v.array(
+    named('RoundTrip', {
+      symbol: v.string(),
+      quantity: v.number(),
+      buy_date: dateText,
+      sell_date: dateText,
+      cost: v.number(),
+      proceeds: v.number(),
+      profit: v.number(),
+      holding_days: count,
+    }),
+  ),
+});
+
+const openPositions = v.array(
+  named('OpenPosition', {
+    symbol: v.string(),
+    quantity: v.number(),
+    since: dateText,
+    cost_basis: v.number(),
+    value: figure,
+    unrealised_profit: figure,
+  }),
+);
+
+const usage = named('Usage', {
+  ...usageEntries,
+  model_days_without_cost: count,
+  cost_usd: figure,
+  profit_per_cost_usd: figure,
+  unavailable,
+});
+
+/** A respect in which a model is not comparable with the others, for machines and for people. */
+const incomparability = {
+  kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
+  reason: v.string(),
+};
+
+const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
+
+export const performanceResponse = named('PerformanceResponse', {
+  models: v.array(
+    named('ModelPerformance', {
+      model: v.string(),
+      /** The signature of the entry whose run it is. */
+      family: v.string(),
+      /** Model-days on or before it the model may remember; null when its entry names none. */
+      knowledge_cutoff: v.nullable(dateText),
+      days_before_cutoff: count,
+      start_date: dateText,
+      end_date: dateText,
+      model_days: count,
+      /** In the chosen period and jobs: those that have failed and were not completed. */
+      failed_model_days: count,
+      stale_model_days: count,
+      /** Of jobs with `dividends` off. */
+      model_days_without_dividends: count,
+      /**
+       * That held a symbol over a morning for which its dividends are neither stored nor covered.
+       */
+      model_days_with_unknown_dividends: count,
+      /** Empty for a model that is comparable with most of the others. */
+      incomparable: v.array(named('Incomparability', incomparability)),
+      /** With which its first completed day of all started; null when that is not stored. */
+      initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
+      /** Its value before the first of these days. */
+      start_value: v.number(),
+      end_value: v.number(),
+      profit: v.number(),
+      /** Received in cash, and part of the profit. */
+      dividends: v.number(),
+      ...returnEntries,
+      relative,
+      trading,
+      round_trips: roundTrips,
+      open_positions: openPositions,
+      usage,
+      curve: v.array(
+        named('CurvePoint', {
+          date: dateText,
+          value: v.number(),
+          daily_return: figure,
+          stale: v.boolean(),
+          /** Received that morning. */
+          dividends: v.number(),
+          dividend_status: dividendStatus,
+          /** What one dollar has become since the start of the first day. */
+          growth: v.number(),
+          drawdown: v.number(),
+        }),
+      ),
+      /** Null unless they are asked for. */
+      details: v.nullable(modelDetails),
+    }),
+  ),
+  count,
+  /**
+   * Only later days count; null unless only clean ones are asked for and a knowledge cutoff
+   * restricts them.
+   */
+  clean_after: v.nullable(dateText),
+  /** Models that would be here if all days counted, not only clean ones. */
+  without_clean_days: v.array(leftOutModel),
+  /** Models of which model-days have failed and none was completed. */
+  without_completed_days: v.array(leftOutModel),
+  /**
+   * The dates on which every ranked model has a return from the same close; null unless only these
+   * are asked for.
+   */
+  common: v.nullable(
+    named('CommonDays', {
+      start_date: v.nullable(dateText),
+      end_date: v.nullable(dateText),
+      days: count,
+      /** Models with too few days to be ranked. */
+      left_out: v.array(leftOutModel),
+      /**
+       * Dates that only some ranked models share: how many do not, and up to five of their names.
+       */
+      left_out_days: v.array(
+        named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) }),
+      ),
+    }),
+  ),
+  /** Shared by all models. */
+  incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
+  /** Entries of which several runs match, with the spread of their returns. */
+  families: v.array(
+    named('Family', {
+      family: v.string(),
+      runs: v.array(
+        named('FamilyRun', { model: v.string(), model_days: count, total_return: figure }),
+      ),
+      mean_total_return: figure,
+      total_return_deviation: figure,
+      lowest_total_return: figure,
+      highest_total_return: figure,
+      unavailable,
+    }),
+  ),
+  benchmark: named('Benchmark', {
+    name: v.string(),
+    symbols: count,
+    start_date: v.nullable(dateText),
+    days: count,
+    /** Dates on which no model-day pays dividends: there it is measured without its own. */
+    days_without_dividends: count,
+    /**
+     * Dates over whose mornings a dividend of its own, or of a symbol of the universe, is neither
+     * stored nor covered.
+     */
+    days_with_unknown_dividends: count,
+    /** Why it does not cover all days of the models; null when it does. */
+    incomplete: v.nullable(v.string()),
+    ...returnEntries,
+    curve: v.array(
+      named('BenchmarkPoint', {
+        date: dateText,
+        value: v.number(),
+        daily_return: v.number(),
+        dividend_status: dividendStatus,
+      }),
+    ),
+  }),
+  conventions: named('Conventions', {
+    period: v.string(),
+    fractions: v.string(),
+    trading_days_per_year: count,
+    deviation: v.string(),
+    risk_free_rate: v.number(),
+    risk_free_rate_daily: v.number(),
+    min_days_for_annual_return: count,
+    min_days_for_risk: count,
+    min_share_of_weekdays: v.number(),
+    rolling_window: count,
+    dividends: v.string(),
+    universe_benchmark: v.string(),
+    benchmark_gaps: v.string(),
+    survivorship: v.string(),
+    adjusted_prices: v.string(),
+    definitions: v.pipe(v.record(v.string(), v.string()), v.title('Definitions')),
+  }),
+  ...deploymentEntries,
+});

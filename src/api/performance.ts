@@ -1,0 +1,227 @@
+import * as v from 'valibot';
+import type { Cell } from '../csv-line.ts';
+import { modelsWithSessions } from '../database/session-filters.ts';
+import { type Change, changesOf } from '../database/records/results.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../domain.ts';
+import { reported, toDollars } from '../money.ts';
+import {
+  type Choice,
+  chosenBatches,
+  modelsWithoutCompletedDays,
+  type NarrowedChoice,
+} from '../performance/choice.ts';
+import { checkBenchmark, UNIVERSE } from '../performance/choose-benchmark.ts';
+import {
+  type IncomparableModel,
+  reportFamilies,
+  type RunOfFamily,
+} from '../performance/comparability.ts';
+import { dailyRate } from '../performance/figure.ts';
+import { reportConventions } from '../performance/definitions.ts';
+import { modelReport, prepareReports, type ReportRequest } from '../performance/reports.ts';
+import { commissionOf } from '../performance/trading.ts';
+import {
+  type Context,
+  csvTable,
+  deploymentFields,
+  formatQuery,
+  type Input,
+  listBody,
+  type ResponseBody,
+} from './handler.ts';
+import { checkChoice, choiceEntries, readChoice } from './filters.ts';
+import type { performanceResponse } from './performance-response.ts';
+import { flagInQuery } from './schemas.ts';
+
+const curveColumns = [
+  ...[
+    'model',
+    'date',
+    'value',
+    'daily_return',
+    'stale',
+    'benchmark_value',
+    'family',
+    'before_cutoff',
+  ],
+  ...['dividends', 'dividend_status', 'growth', 'drawdown'],
+];
+const tradeColumns = [
+  'model',
+  'date',
+  'side',
+  'symbol',
+  'amount',
+  'price',
+  'commission',
+  'cash',
+  'cash_change',
+];
+
+export const performanceQuery = v.object({
+  ...choiceEntries,
+  benchmark: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
+      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
+      v.transform((text) =>
+        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
+      ),
+    ),
+  ),
+  details: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description(
+        'Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.',
+      ),
+    ),
+    'false',
+  ),
+  ...formatQuery,
+  table: v.optional(
+    v.pipe(
+      v.picklist(['curve', 'trades', 'actions'], 'expected curve, trades or actions'),
+      v.description(
+        'Which of the tables, as CSV: the curve; the orders and dividends; or these with the splits.',
+      ),
+    ),
+    'curve',
+  ),
+});
+
+type Query = v.InferOutput<typeof performanceQuery>;
+type Response = v.InferOutput<typeof performanceResponse>;
+
+/** Whether the response is a report; the tables of actions are unbounded streams. */
+export function isReport(_context: Context, { query, format }: Input): boolean {
+  return format === 'json' || (query as Query).table === 'curve';
+}
+
+/**
+ * The figures of every model over its active model-days that match the filters, a model at a time.
+ */
+export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
+  checkChoice(context.database, query);
+  checkBenchmark(context.database, query.benchmark);
+  if (format !== 'csv') return inJson(context, query);
+  if (query.table !== 'curve')
+    return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
+  return csvTable('curve.csv', curveColumns, curveRows(context, query));
+}
+
+function requestOf(
+  choice: Choice,
+  { benchmark, details }: Query,
+  yearlyRiskFreeRate: number,
+): ReportRequest {
+  return {
+    ...choice,
+    wanted: benchmark,
+    riskFree: dailyRate(yearlyRiskFreeRate),
+    withDetails: details,
+  };
+}
+
+function* inJson(context: Context, query: Query): Generator<string> {
+  const { database, settings } = context;
+  const narrowed = readChoice(database, query);
+  const request = requestOf(narrowed.choice, query, settings.riskFreeRate);
+  const basis = prepareReports(request);
+  const all: IncomparableModel[] = [];
+  const runs: RunOfFamily[] = [];
+  const items = basis.periods.values().map((period) => {
+    const report = modelReport(request, basis, period);
+    all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
+    const { model, family, model_days, total_return } = report;
+    runs.push({ model, family, model_days, total_return });
+    return JSON.stringify(report);
+  });
+  yield* listBody('models', items, (count) => ({
+    count,
+    ...reportChoice(narrowed),
+    without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
+    incomparable: all,
+    families: reportFamilies(runs),
+    benchmark: basis.benchmarkReport,
+    conventions: reportConventions(settings.riskFreeRate),
+    ...deploymentFields(settings),
+  }));
+}
+
+function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) {
+  return {
+    clean_after: cleanAfter,
+    without_clean_days: withoutCleanDays,
+    common: common && {
+      start_date: common.start,
+      end_date: common.end,
+      days: common.days,
+      left_out: common.leftOut,
+      left_out_days: common.leftOutDays,
+    },
+  } satisfies Partial<Response>;
+}
+
+/** A row per model-day, with the value of one dollar in the benchmark. */
+function* curveRows(context: Context, query: Query): Generator<Cell[]> {
+  const { choice } = readChoice(context.database, query);
+  const request = requestOf(choice, { ...query, details: false }, context.settings.riskFreeRate);
+  const basis = prepareReports(request);
+  const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
+  for (const period of basis.periods) {
+    const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);
+    for (const {
+      date,
+      value,
+      daily_return: dailyReturn,
+      stale,
+      dividends,
+      dividend_status: status,
+      growth,
+      drawdown,
+    } of curve) {
+      const isBeforeCutoff = cutoff !== null && date <= cutoff;
+      const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
+      yield [model, date, ...own, dividends, status, growth, drawdown];
+    }
+  }
+}
+
+/**
+ * A row per executed order and per dividend, with `table=actions` also per split, by model, date
+ * and action.
+ */
+function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
+  const { choice } = readChoice(database, query);
+  const models =
+    choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
+  database.settle?.(); // from here on only committed model-days are read, which never change
+  for (const model of models) {
+    for (const sessions of chosenBatches({ ...choice, models: [model] })) {
+      for (const change of changesOf(database, sessions)) {
+        if (change === null || change.side !== 'split' || query.table === 'actions')
+          yield change && tradeRow(change);
+      }
+    }
+  }
+}
+
+function tradeRow({ model, date, symbol, amount, cashBefore, cash, ...action }: Change): Cell[] {
+  const change = reported(cash - cashBefore);
+  const { side, price } = action;
+  const isOrder = side === 'buy' || side === 'sell';
+  const commission = isOrder
+    ? commissionOf({ side, traded: reported(amount * action.price), change })
+    : reported(0);
+  return [
+    model,
+    date,
+    side,
+    symbol,
+    amount,
+    price === null ? null : toDollars(price),
+    ...[commission, cash, change].map(toDollars),
+  ];
+}

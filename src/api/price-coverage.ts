@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import type { Database } from '../database/database.ts';
+import {
+  countBars,
+  type CoverageSpan,
+  coverageSpans,
+  knownSymbols,
+  storedDividends,
+  symbolPrices,
+} from '../database/records/price-coverage.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../domain.ts';
+import { gapsBetween } from '../prices/needs.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  listBody,
+  type ResponseBody,
+} from './handler.ts';
+import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
+
+export const coverageQuery = v.object({
+  symbol: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(SYMBOL_TEXT, 'is not a ticker symbol'),
+      v.description('A ticker symbol, in either case.'),
+      v.transform(normaliseSymbol),
+    ),
+  ),
+  /**
+   * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
+   * that date.
+   */
+  date: v.optional(dateText),
+});
+
+const span = named('CoverageSpan', {
+  source: v.string(),
+  start_date: dateText,
+  end_date: dateText,
+  recorded_at: timestampText,
+});
+const gap = named('CoverageGap', {
+  start_date: dateText,
+  end_date: dateText,
+  weekdays: countSchema,
+});
+
+export const coverageResponse = named('CoverageResponse', {
+  symbols: v.array(
+    named('SymbolCoverage', {
+      symbol: v.string(),
+      /** The date of the last bar; null without one. */
+      source: v.nullable(v.string()),
+      first_bar: v.nullable(dateText),
+      last_bar: v.nullable(dateText),
+      /**
+       * Counted only for a single symbol, because that reads every bar; null where all symbols are
+       * listed.
+       */
+      bars: v.nullable(countSchema),
+      /** When a download or an import last recorded a span. */
+      last_download: v.nullable(timestampText),
+      spans: v.array(span),
+      gaps: v.array(gap),
+      dividends: named('DividendCoverage', {
+        /** How many are stored. */
+        count: countSchema,
+        last_ex_date: v.nullable(dateText),
+        /** A date outside them all, without a stored dividend, may have had one. */
+        spans: v.array(span),
+        gaps: v.array(gap),
+      }),
+    }),
+  ),
+  count: countSchema,
+  ...deploymentEntries,
+});
+
+type Query = v.InferOutput<typeof coverageQuery>;
+
+/**
+ * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
+ */
+export function priceCoverage(
+  { database, settings }: Context,
+  { query }: Input<Query>,
+): ResponseBody {
+  return listBody('symbols', items(database, query), (count) => ({
+    count,
+    ...deploymentFields(settings),
+  }));
+}
+
+function* items(database: Database, { symbol, date }: Query): Generator<string> {
+  const isOne = symbol !== undefined && symbol !== null;
+  for (const symbols of isOne ? [JSON.stringify([symbol])] : knownSymbols(database))
+    yield* describe(database, symbols, { date: date ?? null, isOne });
+}
+
+function describe(
+  database: Database,
+  symbols: string,
+  { date, isOne }: { date: string | null; isOne: boolean },
+): string[] {
+  const spansOf = coverageSpans(database, symbols);
+  const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
+  const dividendsOf = new Map(
+    storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
+  );
+  return symbolPrices(database, symbols, date).map(({ symbol, source, firstDate, lastDate }) => {
+    const spans = spansOf.get(symbol) ?? [];
+    return JSON.stringify({
+      symbol,
+      source,
+      first_bar: firstDate,
+      last_bar: lastDate,
+      bars: isOne ? countBars(database, symbol) : null,
+      last_download:
+        spans
+          .map(({ recordedAt }) => recordedAt)
+          .sort()
+          .at(-1) ?? null,
+      ...describeSpans(spans),
+      dividends: {
+        count: dividendsOf.get(symbol)?.count ?? 0,
+        last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
+        ...describeSpans(dividendSpansOf.get(symbol) ?? []),
+      },
+    });
+  });
+}
+
+/** What is covered, and what is not between it. */
+function describeSpans(spans: readonly CoverageSpan[]) {
+  return {
+    spans: spans.map(({ source, startDate, endDate, recordedAt }) => ({
+      source,
+      start_date: startDate,
+      end_date: endDate,
+      recorded_at: recordedAt,
+    })),
+    gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({
+      start_date: startDate,
+      end_date: endDate,
+      weekdays,
+    })),
+  };
+}

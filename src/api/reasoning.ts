@@ -1,0 +1,155 @@
+import * as v from 'valibot';
+import { isCalendarDate } from '../calendar.ts';
+import type { SessionFilters } from '../database/session-filters.ts';
+import type { Database } from '../database/database.ts';
+import { sessionPieces } from '../database/records/reasoning.ts';
+import { ServiceError } from '../domain.ts';
+import { servedSchema } from '../protocol.ts';
+import { dateRangeEntries, filtersOf } from './filters.ts';
+import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import {
+  actionEntries,
+  dateText,
+  deploymentEntries,
+  describedAsDate,
+  flagInQuery,
+  holdingSchema,
+  integer,
+  invalidDate,
+  jobFilter,
+  messageRole,
+  modelFilter,
+  named,
+  timestampText,
+  usageEntries,
+} from './schemas.ts';
+
+/** An invalid date is a 400 here, so the handler checks it. */
+const dateFilter = v.pipe(
+  v.string(),
+  describedAsDate,
+  v.description('One date; cannot be combined with start_date and end_date.'),
+);
+
+export const reasoningQuery = v.object({
+  job_id: jobFilter,
+  date: v.optional(dateFilter),
+  model: modelFilter,
+  ...dateRangeEntries,
+  include_full_conversation: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description(
+        'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
+      ),
+    ),
+    'false',
+  ),
+});
+
+export const reasoningResponse = named('ReasoningResponse', {
+  sessions: v.array(
+    named('TradingSession', {
+      session_id: integer,
+      job_id: v.string(),
+      date: dateText,
+      model: v.string(),
+      session_summary: v.nullable(v.string()),
+      /** The model's note at the end of the day; null without one. */
+      note: v.nullable(v.string()),
+      started_at: timestampText,
+      completed_at: v.nullable(timestampText),
+      total_messages: v.nullable(integer),
+      /** The model's completed model-days before and after this one; null where there is none. */
+      previous_date: v.nullable(dateText),
+      next_date: v.nullable(dateText),
+      /**
+       * What the session started from: the close of the model-day of that date, or the initial
+       * cash, without a date.
+       */
+      opening: v.nullable(
+        named('OpeningPortfolio', {
+          date: v.nullable(dateText),
+          cash: v.number(),
+          portfolio_value: v.number(),
+          holdings: v.array(holdingSchema),
+        }),
+      ),
+      /**
+       * What the model-day used in its job, over all attempts; and why the session failed, null
+       * unless it did.
+       */
+      usage: v.nullable(
+        named('SessionUsage', {
+          error: v.nullable(v.string()),
+          duration_seconds: v.nullable(v.number()),
+          ...usageEntries,
+          cost_usd: v.nullable(v.number()),
+        }),
+      ),
+      positions: v.array(
+        named('PositionSummary', {
+          ...actionEntries,
+          cash_after: v.number(),
+          portfolio_value: v.number(),
+        }),
+      ),
+      conversation: v.nullable(
+        v.array(
+          named('ReasoningMessage', {
+            message_index: integer,
+            role: messageRole,
+            content: v.string(),
+            summary: v.nullable(v.string()),
+            tool_name: v.nullable(v.string()),
+            tool_input: v.nullable(v.string()),
+            timestamp: timestampText,
+            /**
+             * What the provider said of itself with an answer; null for other messages, and where
+             * it said nothing.
+             */
+            served: v.nullable(servedSchema),
+          }),
+        ),
+      ),
+    }),
+  ),
+  count: integer,
+  ...deploymentEntries,
+});
+
+/** The trading sessions that match the filters, with their conversations on request. */
+export function reasoning(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof reasoningQuery>>,
+): ResponseBody {
+  if (query.date !== undefined && !isCalendarDate(query.date))
+    throw new ServiceError('invalid_dates', invalidDate(query.date));
+  return stream(database, filtersOf(query), {
+    conversation: query.include_full_conversation,
+    rest: deploymentFields(settings),
+  });
+}
+
+/** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
+function* stream(
+  database: Database,
+  filters: SessionFilters,
+  { conversation, rest }: { conversation: boolean; rest: object },
+): Generator<string> {
+  let count = 0;
+  let start = '{"sessions":[';
+  for (const piece of sessionPieces(database, filters, {
+    conversation,
+    onSession: () => (count += 1),
+  })) {
+    yield piece === null ? '' : start + piece;
+    if (piece !== null) start = '';
+  }
+  if (count === 0)
+    throw new ServiceError(
+      'no_sessions',
+      'No trading sessions found matching the provided filters',
+    );
+  yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
+}

@@ -1,0 +1,232 @@
+import type { Writable } from 'node:stream';
+import type { BackupSummary } from '../database/backup.ts';
+import { forTerminal } from '../text.ts';
+import { codeOf, type Listed } from '../domain.ts';
+import type { Finding } from '../audit/audit.ts';
+
+const BYTES_PER_KB = 1_000;
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** A count as people read it, thousands separated. */
+export function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** "1 date", "1,000 dates". */
+export function counted(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** "1.2 MB". */
+export function size(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= BYTES_PER_KB && unit < UNITS.length - 1; unit += 1) value /= BYTES_PER_KB;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/**
+ * A change as text with a plus sign for a gain, as on the pages; none where the text shows only
+ * zeros.
+ */
+export function signed(change: number | null, text: string): string {
+  return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+/** A copied database, and what is in it. */
+export function describeCopy(
+  path: string,
+  { bytes, jobs, modelDays, positions, bars }: BackupSummary,
+): string {
+  return (
+    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
+    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
+  );
+}
+
+/** Rows as lines of aligned columns: the first `textColumns` to the left, figures to the right. */
+export function alignColumns(rows: readonly (readonly string[])[], textColumns = 1): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column < textColumns
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+type Output = Writable & { isTTY?: boolean };
+
+/**
+ * Lets this process outlive the reader of what it prints, as in `check | head`: it ends by itself,
+ * quietly and with its own exit code, and a service keeps running when the program that reads its
+ * log has ended, or its terminal was closed. Without this, Node would end it with a stack trace.
+ */
+export function outliveReaders(
+  streams: readonly Output[] = [process.stdout, process.stderr],
+): void {
+  for (const stream of streams)
+    stream.on('error', (error) => {
+      const isTerminalLost = stream.isTTY === true && codeOf(error) === 'EIO'; // of a file, it is a fault of the disk
+      if (!isReaderLost(error) && !isTerminalLost) throw error;
+    });
+}
+
+/** Whether something could not be written because its reader has ended or closed the pipe. */
+export function isReaderLost(error: unknown): boolean {
+  return codeOf(error) === 'EPIPE';
+}
+
+const BAR_WIDTH = 30;
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+/** Where a block is drawn: a terminal, or any other stream, which shows nothing of it. */
+interface Screen {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+}
+
+/** Lines at the bottom of a terminal that are redrawn; nothing is drawn elsewhere. */
+export interface LiveBlock {
+  draw(lines: readonly string[]): void;
+  /** Keeps the last state on the screen and moves to the next line. */
+  end(): void;
+  /** Removes the lines, so that something else can be printed. */
+  clear(): void;
+}
+
+/**
+ * The size that fits a terminal without wrapping or scrolling; some report 0 when they do not know
+ * theirs.
+ */
+export function sizeOf({ columns, rows }: { columns?: number; rows?: number }): {
+  columns: number;
+  rows: number;
+} {
+  return {
+    columns: (columns || DEFAULT_COLUMNS) - 1,
+    rows: Math.max(1, (rows || DEFAULT_ROWS) - 1),
+  };
+}
+
+export function createLiveBlock(stream: Screen): LiveBlock {
+  let drawn: readonly string[] = [];
+  const write = (lines: readonly string[]) => {
+    const isSame =
+      lines.length === drawn.length && lines.every((line, index) => line === drawn[index]);
+    if (stream.isTTY && !isSame) {
+      const up = drawn.length > 1 ? `\u001b[${drawn.length - 1}A` : '';
+      // Wrapping is off meanwhile: characters may be wider than their count.
+      stream.write(`\r${up}\u001b[J\u001b[?7l${lines.join('\n')}\u001b[?7h`);
+    }
+    drawn = lines;
+  };
+  return {
+    draw(lines) {
+      const { columns, rows } = sizeOf(stream);
+      write(lines.slice(0, rows).map((line) => line.slice(0, columns)));
+    },
+    end() {
+      if (stream.isTTY && drawn.length > 0) stream.write('\n');
+      drawn = [];
+    },
+    clear() {
+      write([]);
+    },
+  };
+}
+
+/** A bar with percent and a text, redrawn on a terminal. */
+export interface ProgressLine extends Omit<LiveBlock, 'draw'> {
+  draw(done: number, total: number, text: string): void;
+}
+
+export function createProgressLine(stream: Screen): ProgressLine {
+  const block = createLiveBlock(stream);
+  return { ...block, draw: (done, total, text) => block.draw([progressBar(done, total, text)]) };
+}
+
+export function progressBar(done: number, total: number, text: string): string {
+  const share = total === 0 ? 0 : Math.min(1, done / total);
+  const filled = Math.round(share * BAR_WIDTH);
+  const percent = `${Math.floor(share * 100)}`.padStart(3);
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${percent} % ${forTerminal(text)}`;
+}
+
+/** At most this many items of a list are printed; the others are counted. */
+const MAX_PRINTED = 200;
+
+/** What was found in model-days, below a title. */
+export function findings(title: string, list: Listed<Finding>): string[] {
+  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+    const session =
+      sessionId === null
+        ? ''
+        : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
+    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
+  });
+}
+
+/** A title with the number, and a bounded number of items below it; nothing when there are none. */
+export function listed<Item>(
+  title: string,
+  { first, total }: Listed<Item>,
+  linesOf: (item: Item) => string[],
+): string[] {
+  if (total === 0) return [];
+  const printed = first.slice(0, MAX_PRINTED);
+  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const lines = [...printed.flatMap(linesOf), ...more].map((text) => `    ${forTerminal(text)}`);
+  return [`  ${title}: ${number(total)}`, ...lines];
+}
+
+/** The exit code of a command stopped by SIGINT, as shells number it. */
+const STOPPED = 130;
+
+/**
+ * What the work uses: the signal aborts when it must stop, and the share of it that is done is
+ * drawn.
+ */
+interface Watched {
+  signal: AbortSignal;
+  onProgress: (share: number) => void;
+}
+
+/**
+ * Does work that writes `target`, with a progress line, and prints its result. Returns the exit
+ * code: 0, or 130 when SIGINT or SIGTERM stopped the work. Throws what the work throws for other
+ * reasons.
+ */
+export async function writeStoppably(
+  target: string,
+  work: (watched: Watched) => Promise<string>,
+): Promise<number> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const line = createProgressLine(process.stderr);
+  try {
+    const result = await work({
+      signal: stopping.signal,
+      onProgress: (share) => line.draw(share, 1, target),
+    });
+    line.clear();
+    process.stdout.write(result);
+    return 0;
+  } catch (error) {
+    line.clear();
+    if (stopping.signal.aborted) return STOPPED;
+    throw error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}

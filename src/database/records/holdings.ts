@@ -1,0 +1,127 @@
+import type { CalendarDate } from '../../calendar.ts';
+import type { Money } from '../../money.ts';
+import type { Database, Reader } from '../database.ts';
+import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
+import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
+
+/** Sessions that one statement reads; each may hold a hundred symbols. */
+export const CLOSINGS_PER_STEP = 10;
+
+/** What was held of one symbol at a close. */
+export interface ClosingHolding {
+  symbol: string;
+  quantity: number;
+  /** The price with which the ledger valued a share; null when that is unknown. */
+  price: Money | null;
+}
+
+/** A committed session's portfolio at the close, as the ledger values it. */
+export interface Closing {
+  sessionId: number;
+  date: CalendarDate;
+  cash: Money;
+  value: Money;
+  /** By symbol. */
+  holdings: ClosingHolding[];
+}
+
+const CLOSINGS = query(
+  `SELECT own.session_id, own.date, last.cash_e4, last.portfolio_value_e4, held.symbol, held.quantity, used.close_e4
+   FROM json_each(?) AS chosen
+     CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
+     CROSS JOIN positions AS last ON last.position_id = (
+       SELECT position_id FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1)
+     LEFT JOIN holdings AS held ON held.session_id = own.session_id
+     LEFT JOIN session_prices AS used ON used.session_id = own.session_id AND used.symbol = held.symbol
+   ORDER BY chosen.key, held.symbol`,
+  [integer, text, amount, amount, orNull(text), orNull(integer), orNull(amount)],
+);
+
+/** The closings of some committed sessions, in their order; of at most `CLOSINGS_PER_STEP`. */
+export function closingsOf(database: Database, sessionIds: readonly number[]): Closing[] {
+  const closings: Closing[] = [];
+  for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(
+    database,
+    JSON.stringify(sessionIds),
+  )) {
+    let closing = closings.at(-1);
+    if (closing?.sessionId !== sessionId)
+      closings.push((closing = { sessionId, date, cash, value, holdings: [] }));
+    if (symbol !== null && quantity !== null) closing.holdings.push({ symbol, quantity, price });
+  }
+  return closings;
+}
+
+/** A symbol that committed sessions held in their mornings. */
+export interface HeldSymbol {
+  symbol: string;
+  /** The earliest date since whose close one of them held it. */
+  since: CalendarDate;
+  /** Of the latest session that held or traded it. */
+  lastDate: CalendarDate;
+}
+
+/** Two look-ups per symbol, however many sessions held it. */
+const NEXT_SYMBOL = query(
+  `SELECT symbol, coalesce(held_since, '') AS since,
+     (SELECT coalesce(max(date), '') FROM session_prices AS later WHERE later.symbol = first.symbol) AS lastDate
+   FROM session_prices AS first INDEXED BY session_prices_by_holding
+   WHERE symbol > ? AND held_since IS NOT NULL ORDER BY symbol, held_since LIMIT 1`,
+  { symbol: text, since: text, lastDate: text },
+);
+
+/** Every symbol that a committed session held in its morning, by name. */
+export function* heldSymbols(database: Database): Generator<HeldSymbol> {
+  for (
+    let held = NEXT_SYMBOL.get(database, '');
+    held !== undefined;
+    held = NEXT_SYMBOL.get(database, held.symbol)
+  )
+    yield held;
+}
+
+/**
+ * The plus sign keeps a session's rows together: a look-up for each of its symbols would take
+ * longer than reading them all.
+ */
+const HELD = query(
+  `SELECT session_id AS sessionId, symbol, coalesce(held_since, '') AS since, used.date FROM json_each(?1) AS chosen
+     CROSS JOIN session_prices AS used ON used.session_id = chosen.value
+   WHERE held_since IS NOT NULL AND +used.symbol IN (SELECT value FROM json_each(?2)) AND NOT EXISTS (
+     SELECT 1 FROM dividend_coverage AS span
+     WHERE span.symbol = used.symbol AND start_date <= date(held_since, '+1 day') AND end_date >= used.date)`,
+  [integer, text, text, text],
+);
+
+/**
+ * Which of these symbols some committed sessions held in their mornings while no single span
+ * covered its dividends: session, symbol, the date since whose close it was held, and the
+ * session's.
+ */
+export function heldUncovered(
+  database: Database,
+  sessionIds: readonly number[],
+  symbols: Iterable<string>,
+): RowOf<typeof HELD>[] {
+  return HELD.all(database, JSON.stringify(sessionIds), JSON.stringify([...symbols]));
+}
+
+const PAYS_NOTHING = query(
+  `SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${sourcesWithDividendsInSql}))`,
+  [flag],
+);
+
+/**
+ * Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made
+ * up.
+ */
+export function paysNothing(reader: Reader, symbol: string): boolean {
+  return PAYS_NOTHING.one(reader, symbol)[0] === 1;
+}
+
+const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?', [text]);
+
+/** The dates of all dividends of a symbol that are stored. */
+export function exDatesOf(database: Database, symbol: string): Set<CalendarDate> {
+  return new Set(EX_DATES.all(database, symbol).flat());
+}

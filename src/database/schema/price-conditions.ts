@@ -1,0 +1,74 @@
+/**
+ * SQL that finds the sessions in which something was held over a date, for the triggers that
+ * compare them.
+ */
+
+/**
+ * The sessions in which `symbol` was held over a date: they started from a day before it. Of ten
+ * years of sessions, those of one date are few: the search goes from morning to morning (one
+ * `held_since` after another) and reads of each only the sessions from `date` on. No morning from
+ * `before` on counts, and nothing is searched unless `condition` holds. `date` may name
+ * `morning.held_since`.
+ */
+export function heldOver(
+  symbol: string,
+  { date, before, condition }: { date: string; before: string; condition: string },
+): string {
+  const next = `SELECT min(held_since) FROM session_prices
+        WHERE symbol = ${symbol} AND held_since < ${before}`;
+  return `WITH RECURSIVE morning (held_since) AS (
+      ${next} AND ${condition}
+      UNION ALL SELECT (${next} AND held_since > morning.held_since)
+      FROM morning WHERE morning.held_since IS NOT NULL)
+    SELECT own.session_id FROM morning CROSS JOIN session_prices AS own
+      ON own.symbol = ${symbol} AND own.held_since = morning.held_since AND own.date >= ${date}`;
+}
+
+/**
+ * What the prices of a series are: as they traded, without the jumps of splits, or without those
+ * and with dividends in them.
+ */
+export const meanings = ['raw', 'split-adjusted', 'total-return'] as const;
+export type Meaning = (typeof meanings)[number];
+
+/**
+ * Series that are free of split jumps. A new one needs a migration, because the table's definition
+ * names them.
+ */
+const adjustedSources: readonly string[] = [
+  'yahoo',
+  'stooq',
+  'synthetic',
+  'disguise',
+  'file-split-adjusted',
+  'file-total-return',
+];
+export const adjustedSourcesInSql = inSql(adjustedSources);
+
+/** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
+const sourcesWithDividends = ['stooq', 'file-total-return', 'synthetic'];
+export const sourcesWithDividendsInSql = inSql(sourcesWithDividends);
+
+/**
+ * Series for which no provider is asked for splits and dividends: a control market's codes, and
+ * prices that contain both.
+ */
+const closedSources = ['disguise', 'stooq', 'file-total-return'];
+export const closedSourcesInSql = inSql(closedSources);
+
+export function meaningOf(source: string): Meaning {
+  if (!adjustedSources.includes(source)) return 'raw';
+  return sourcesWithDividends.includes(source) ? 'total-return' : 'split-adjusted';
+}
+
+function inSql(sources: readonly string[]): string {
+  return sources.map((source) => `'${source}'`).join(', ');
+}
+
+/**
+ * The splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1, 2025-01-02
+ * 2:1'; '' where there are none.
+ */
+export const SPLITS_SINCE = `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
+      SELECT date, numerator, denominator FROM stock_splits
+      WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= dividends.ex_date ORDER BY date)), '')`;

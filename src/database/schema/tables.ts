@@ -1,0 +1,267 @@
+import { dividendTables, priceTables } from './price-tables.ts';
+import { evidenceTables } from './evidence-tables.ts';
+
+/**
+ * The current schema, which a new database gets directly. Adding a migration (schema.ts) means
+ * changing this too. Columns whose names end in `_e4` are integers of 1/10000 dollar; prices in
+ * `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
+ * a trailing Z.
+ */
+export const tables = `
+CREATE TABLE jobs (
+  job_id TEXT PRIMARY KEY,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running', 'completed', 'partial', 'failed', 'cancelled')),
+  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
+  dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
+  replace_existing INTEGER NOT NULL CHECK (replace_existing IN (0, 1)),
+  agent_config TEXT NOT NULL CHECK (json_valid(agent_config)),
+  created_at TEXT NOT NULL,
+  started_at TEXT,
+  completed_at TEXT,
+  error TEXT,
+  warnings TEXT, -- no JSON constraint: the interface says what an unreadable value means
+  idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
+  progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
+  life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
+  universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
+  deployment_mode TEXT NOT NULL CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it
+  CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
+) STRICT;
+
+-- At most one unfinished job, whichever program inserts it.
+CREATE UNIQUE INDEX one_unfinished_job ON jobs ((1)) WHERE completed_at IS NULL;
+CREATE INDEX jobs_by_creation ON jobs (created_at);
+
+-- One row per job and model: the chain of its model-days. start_date is the model's own start in resume mode.
+CREATE TABLE simulation_runs (
+  run_id INTEGER PRIMARY KEY,
+  job_id TEXT NOT NULL REFERENCES jobs,
+  model TEXT NOT NULL,
+  model_index INTEGER NOT NULL,
+  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
+  created_at TEXT NOT NULL,
+  entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
+  family TEXT NOT NULL, -- the signature of its entry
+  left_out TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(left_out)), -- what its provider refused of what the service adds to requests
+  UNIQUE (job_id, model),
+  UNIQUE (job_id, model_index)
+) STRICT;
+CREATE INDEX runs_by_model ON simulation_runs (model, created_at);
+
+-- One row per model-day of a job.
+CREATE TABLE job_details (
+  job_id TEXT NOT NULL,
+  date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  model TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'completed', 'failed', 'skipped')),
+  error TEXT, -- why it failed or was skipped
+  started_at TEXT,
+  completed_at TEXT,
+  duration_seconds REAL GENERATED ALWAYS AS (round((julianday(completed_at) - julianday(started_at)) * 86400.0, 3)) STORED,
+  -- What it used, over all attempts of its job. Unknown tokens and costs are null.
+  steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0), -- model requests, not counting retries
+  requests INTEGER NOT NULL DEFAULT 0 CHECK (requests >= 0), -- with retries
+  prompt_tokens INTEGER CHECK (prompt_tokens >= 0),
+  completion_tokens INTEGER CHECK (completion_tokens >= 0),
+  cached_tokens INTEGER CHECK (cached_tokens >= 0),
+  reasoning_tokens INTEGER CHECK (reasoning_tokens >= 0),
+  cost_usd REAL CHECK (cost_usd >= 0),
+  PRIMARY KEY (job_id, date, model),
+  FOREIGN KEY (job_id, model) REFERENCES simulation_runs (job_id, model),
+  CHECK ((completed_at IS NULL) = (status IN ('pending', 'running'))),
+  CHECK ((error IS NOT NULL) = (status IN ('failed', 'skipped'))),
+  CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX failed_model_days ON job_details (date, model, job_id) WHERE status = 'failed';
+
+-- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash. A file
+-- with one job has openings: of each day of another job from which a chain continues, the date, the note and one position, the
+-- portfolio at the close. They have no conversation and count nowhere; initial_cash_e4 is that of the model's first day, if known.
+CREATE TABLE trading_sessions (
+  session_id INTEGER PRIMARY KEY,
+  job_id TEXT,
+  date TEXT NOT NULL,
+  model TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'active', 'superseded', 'failed', 'opening')),
+  started_from_session_id INTEGER REFERENCES trading_sessions,
+  initial_cash_e4 INTEGER CHECK (initial_cash_e4 >= 0),
+  session_summary TEXT,
+  error TEXT,
+  steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0),
+  total_messages INTEGER NOT NULL DEFAULT 0 CHECK (total_messages >= 0),
+  started_at TEXT NOT NULL,
+  completed_at TEXT,
+  active_from INTEGER, -- the number of the change that made it active
+  active_to INTEGER, -- and of the one that ended that
+  start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
+  note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
+  pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
+  wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
+  FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
+  CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL) OR status = 'opening'),
+  CHECK ((job_id IS NULL) = (status = 'opening')),
+  CHECK (started_from_session_id IS NULL OR status <> 'opening'),
+  CHECK ((completed_at IS NULL) = (status = 'running')),
+  CHECK ((error IS NOT NULL) = (status = 'failed')),
+  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded'))
+) STRICT;
+
+-- At most one generation of a model-day is active, and at most one is running.
+CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
+CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE status = 'running';
+CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
+CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);
+
+-- The cash after one action, and what cash and holdings are worth at the session date's close. daily_* are against the day it started from.
+CREATE TABLE positions (
+  position_id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  action_id INTEGER NOT NULL CHECK (action_id >= 1),
+  action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'no_trade')),
+  symbol TEXT,
+  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed); for a dividend, the shares it was paid on
+  price_e4 INTEGER CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type = 'dividend')), -- for a dividend, cash per share
+  cash_e4 INTEGER NOT NULL CHECK (cash_e4 >= 0),
+  portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
+  daily_profit_e4 INTEGER NOT NULL,
+  daily_return_pct REAL, -- null when the day it started from was worth nothing
+  created_at TEXT NOT NULL,
+  UNIQUE (session_id, action_id),
+  CHECK (CASE action_type
+    WHEN 'no_trade' THEN symbol IS NULL AND amount IS NULL AND price_e4 IS NULL
+    WHEN 'split' THEN symbol IS NOT NULL AND amount IS NOT NULL
+    ELSE symbol IS NOT NULL AND amount >= 1 AND price_e4 IS NOT NULL END)
+) STRICT;
+
+-- What a committed session, or an opening, holds at its close. After an earlier action it held this without what later ones added.
+CREATE TABLE holdings (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  quantity INTEGER NOT NULL CHECK (quantity > 0), -- a holding of zero is not a holding
+  PRIMARY KEY (session_id, symbol)
+) STRICT, WITHOUT ROWID;
+
+-- The whole conversation of a session, written as it happens.
+CREATE TABLE reasoning_logs (
+  log_id INTEGER PRIMARY KEY, -- by which the index of words names it
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  message_index INTEGER NOT NULL CHECK (message_index >= 0),
+  role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
+  content TEXT NOT NULL,
+  summary TEXT,
+  tool_name TEXT,
+  tool_input TEXT, -- the arguments as the model sent them
+  tool_calls TEXT CHECK (tool_calls IS NULL OR json_valid(tool_calls)), -- of an assistant's message: its tool calls
+  timestamp TEXT NOT NULL,
+  carried TEXT -- of an assistant's message: what its provider wants sent back with it, unchanged
+    CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
+  served TEXT -- of an assistant's message: what its provider said of itself
+    CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served))),
+  UNIQUE (session_id, message_index),
+  CHECK ((tool_name IS NOT NULL) = (role = 'tool')),
+  CHECK (tool_calls IS NULL OR role = 'assistant')
+) STRICT;
+
+-- The models that answered in a committed session, in their providers' names.
+CREATE TABLE served_models (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  model TEXT NOT NULL,
+  PRIMARY KEY (session_id, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tool_usage (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  tool_name TEXT NOT NULL,
+  calls INTEGER NOT NULL CHECK (calls >= 1),
+  refused INTEGER NOT NULL CHECK (refused BETWEEN 0 AND calls),
+  duration_ms REAL NOT NULL CHECK (duration_ms >= 0),
+  PRIMARY KEY (session_id, tool_name)
+) STRICT, WITHOUT ROWID;
+
+-- A model-day that has ended, in any status, has no session that is still running.
+CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details WHEN new.completed_at IS NOT NULL
+BEGIN
+  UPDATE trading_sessions SET status = 'failed', error = coalesce(new.error, 'Its model-day ended without it'),
+    completed_at = new.completed_at,
+    total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
+  WHERE job_id = new.job_id AND date = new.date AND model = new.model AND status = 'running';
+END;
+
+-- Triggers that created a job, by the client's Idempotency-Key; kept as long as their jobs.
+CREATE TABLE idempotency_keys (
+  key TEXT PRIMARY KEY CHECK (length(key) BETWEEN 1 AND 200),
+  job_id TEXT NOT NULL UNIQUE REFERENCES jobs,
+  request_hash TEXT NOT NULL,
+  answer TEXT NOT NULL CHECK (json_valid(answer))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_by_activation ON trading_sessions (active_from) WHERE active_from IS NOT NULL;
+CREATE INDEX sessions_by_deactivation ON trading_sessions (active_to) WHERE active_to IS NOT NULL;
+CREATE INDEX sessions_by_model ON trading_sessions (model, date);
+
+-- Changes of what is active are numbered: at change N the sessions count for which active_from <= N and active_to is
+-- null or greater than N. So a long response that is read page by page shows one state.
+CREATE VIEW last_change AS SELECT max(
+  coalesce((SELECT max(active_from) FROM trading_sessions WHERE active_from IS NOT NULL), 0),
+  coalesce((SELECT max(active_to) FROM trading_sessions WHERE active_to IS NOT NULL), 0)) AS number;
+
+CREATE TRIGGER session_inserted_active AFTER INSERT ON trading_sessions WHEN new.status = 'active'
+BEGIN
+  UPDATE trading_sessions SET active_from = (SELECT number FROM last_change) + 1, active_to = NULL
+  WHERE session_id = new.session_id;
+END;
+
+CREATE TRIGGER session_became_active AFTER UPDATE OF status ON trading_sessions
+WHEN new.status = 'active' AND old.status <> 'active'
+BEGIN
+  UPDATE trading_sessions SET active_from = (SELECT number FROM last_change) + 1, active_to = NULL
+  WHERE session_id = new.session_id;
+END;
+
+CREATE TRIGGER session_no_longer_active AFTER UPDATE OF status ON trading_sessions
+WHEN new.status <> 'active' AND old.status = 'active'
+BEGIN
+  UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
+END;
+
+-- The lots of an opening's holdings, oldest first.
+CREATE TABLE opening_lots (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  lot INTEGER NOT NULL CHECK (lot >= 1),
+  bought_on TEXT NOT NULL,
+  quantity INTEGER NOT NULL CHECK (quantity > 0),
+  cost_e4 INTEGER NOT NULL, -- with commission
+  PRIMARY KEY (session_id, symbol, lot)
+) STRICT, WITHOUT ROWID;
+
+-- What a file with one job held when it was made; empty in the database of a service.
+CREATE TABLE package_manifest (
+  table_name TEXT PRIMARY KEY,
+  rows INTEGER NOT NULL CHECK (rows >= 0),
+  sha256 TEXT NOT NULL CHECK (length(sha256) = 64)
+) STRICT, WITHOUT ROWID;
+
+-- The settings on which figures depend: those with which a service last served the database; of a package, its author's.
+CREATE TABLE figure_settings (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
+) STRICT;
+
+-- Of each part of a committed model-day (digests.ts): SHA-256, as base64url.
+CREATE TABLE session_digests (
+  session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,
+  session TEXT NOT NULL CHECK (length(session) = 43),
+  conversation TEXT NOT NULL CHECK (length(conversation) = 43),
+  positions TEXT NOT NULL CHECK (length(positions) = 43),
+  evidence TEXT NOT NULL CHECK (length(evidence) = 43),
+  tool_usage TEXT NOT NULL CHECK (length(tool_usage) = 43),
+  usage TEXT NOT NULL CHECK (length(usage) = 43),
+  terms TEXT NOT NULL CHECK (length(terms) = 43)
+) STRICT;
+${priceTables}${evidenceTables}${dividendTables}
+-- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
+CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
+`;

@@ -1,0 +1,200 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { type AcceptedCoding, chooseCoding, type Coding } from './negotiate.ts';
+
+/** One request and its response. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** The request's `Expect`: with `continue` the client waits for permission to send the body. */
+  expects: 'nothing' | 'continue' | 'something else';
+}
+
+/**
+ * Ends a response that cannot be finished. The connection is reset: without chunks, as over
+ * HTTP/1.0, an orderly end is how a client recognises the end of the body.
+ */
+export function cutOff(response: ServerResponse): void {
+  if (response.socket === null) response.destroy();
+  else reset(response.socket);
+}
+
+/**
+ * Resets a connection, or closes it if all has been written and its end is on the way: then libuv
+ * refuses a reset (EINVAL), and Node never closes the descriptor.
+ */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded && socket.writableLength === 0) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Smaller bodies are sent as they are, because they fit into one packet anyway. In bytes. */
+export const MIN_COMPRESSED_BYTES = 1_024;
+
+/**
+ * The most that one compressor holds beside its response, with the text that waits in it. There are
+ * never more of them than long responses (`maxLongResponses`). The windows and levels below were
+ * chosen by measuring (docs/benchmarks.md): a compressor that makes bodies much smaller holds
+ * megabytes for each client that reads slowly.
+ */
+export const MAX_COMPRESSOR_BYTES = 768 * 1024;
+
+/** Loaded by the first response that is compressed; it would take a tenth of a start. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+function zstd() {
+  const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window } = zlib().constants;
+  return { params: { [level]: 1, [window]: 18 } };
+}
+
+function brotli() {
+  const {
+    BROTLI_PARAM_QUALITY: quality,
+    BROTLI_PARAM_LGWIN: window,
+    BROTLI_PARAM_LGBLOCK: block,
+  } = zlib().constants;
+  return { params: { [quality]: 3, [window]: 17, [block]: 16 } };
+}
+
+const gzip = { level: 6, windowBits: 15, memLevel: 8 };
+
+const compressors = {
+  zstd: {
+    whole: (text: string | Uint8Array) => zlib().zstdCompressSync(text, zstd()),
+    stream: () => zlib().createZstdCompress(zstd()),
+  },
+  br: {
+    whole: (text: string | Uint8Array) => zlib().brotliCompressSync(text, brotli()),
+    stream: () => zlib().createBrotliCompress(brotli()),
+  },
+  gzip: {
+    whole: (text: string | Uint8Array) => zlib().gzipSync(text, gzip),
+    stream: () => zlib().createGzip(gzip),
+  },
+} satisfies Record<Coding, unknown>;
+
+/** The codings of a response, from the one that costs a server the least for what it saves. */
+const OFFERED = ['zstd', 'br', 'gzip'] as const;
+
+/** The coding that the client of a response prefers. */
+export function codingFor({ req: { headers } }: ServerResponse): AcceptedCoding {
+  return chooseCoding(headers['accept-encoding'], OFFERED);
+}
+
+export function codingHeaders(coding: Coding | null): string[] {
+  return coding === null ? [] : ['Content-Encoding', coding];
+}
+
+/**
+ * A whole body as its client wants it: compressed unless it is small. Takes about a millisecond per
+ * 100 KB.
+ */
+export function encodeWhole(
+  text: string | Uint8Array,
+  { coding, isPlainRefused }: AcceptedCoding,
+): { body: string | Uint8Array; coding: Coding | null } {
+  const isSmall =
+    text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
+  if (coding === null || (isSmall && !isPlainRefused)) return { body: text, coding: null };
+  return { body: compressors[coding].whole(text), coding };
+}
+
+/**
+ * What the pieces of a long response are written to: the response itself, or a compressor before
+ * it.
+ */
+export interface Outlet {
+  /** Its `drain` says when the client has read what was written, or nearly all. */
+  sink: Writable;
+  /** Sends what the compressor still holds. */
+  flush(): void;
+  /** Sends the last piece. Resolves when no compressor holds anything, or the client has left. */
+  end(text: string | Uint8Array): Promise<void>;
+}
+
+/**
+ * The head must have been written. A compressor ends with its response, also when the client
+ * leaves.
+ */
+export function openOutlet(response: ServerResponse, coding: Coding | null): Outlet {
+  if (coding === null) {
+    return { sink: response, flush() {}, end: async (text) => void response.end(text) };
+  }
+  const compressor = compressors[coding].stream();
+  const closed = new Promise<void>((resolve) => compressor.once('close', resolve));
+  if (response.closed) compressor.destroy();
+  else response.once('close', () => compressor.destroy());
+  compressor.once('error', () => cutOff(response));
+  compressor.pipe(response);
+  return {
+    sink: compressor,
+    flush: () => void (response.closed || compressor.flush()),
+    end(text) {
+      compressor.end(text);
+      return closed;
+    },
+  };
+}
+
+export const JSON_TYPE = ['Content-Type', 'application/json'];
+/**
+ * On every response of the API, whatever its status: data for its client, which no page may run,
+ * frame or cache, and whose bytes depend on the codings that the client accepts.
+ */
+export const SAFETY_HEADERS = [
+  'Cache-Control',
+  'no-store',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Content-Security-Policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'Vary',
+  'Accept-Encoding',
+];
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  headers: readonly string[] = [],
+): void {
+  sendText(response, status, { type: JSON_TYPE, text: json, headers });
+}
+
+/** Sends a whole response, compressed if the client accepts that and the text is not small. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  {
+    type,
+    text,
+    headers,
+  }: { type: readonly string[]; text: string | Uint8Array; headers: readonly string[] },
+): void {
+  const { body, coding } = encodeWhole(text, codingFor(response));
+  const sizes = ['Content-Length', String(Buffer.byteLength(body)), ...codingHeaders(coding)];
+  response.writeHead(status, [...type, ...sizes, ...SAFETY_HEADERS, ...headers]);
+  response.end(body);
+}
+
+/** The last response on a connection that Node no longer serves, as it goes over the wire. */
+export function rawResponse(status: number, json: string, now: Date): string {
+  const length = String(Buffer.byteLength(json));
+  const headers = [
+    ...JSON_TYPE,
+    ...SAFETY_HEADERS,
+    'Content-Length',
+    length,
+    'Date',
+    now.toUTCString(),
+  ];
+  const lines = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : [],
+  );
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${json}`;
+}

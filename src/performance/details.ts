@@ -1,0 +1,247 @@
+import type { CalendarDate } from '../calendar.ts';
+import { type Figure, reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
+import {
+  annualisedVolatility,
+  type DayOfCurve,
+  deepestDrawdowns,
+  monthlyReturns,
+  type ReturnSeries,
+  returnsOf,
+  seriesOf,
+  sharpeRatio,
+  tooFew,
+  yearlyReturns,
+} from './returns.ts';
+import { type Money, reported, toDollars } from '../money.ts';
+import { reportDrawdown } from './report-returns.ts';
+import type { ValueGains } from './symbols.ts';
+import {
+  type ModelTrading,
+  noSymbolTrading,
+  type OpenPosition,
+  type SymbolTrading,
+} from './trading.ts';
+
+/** Risk figures over the days of one window. */
+export interface RollingPoint {
+  /** The window's last day. */
+  date: CalendarDate;
+  sharpeRatio: Figure;
+  annualisedVolatility: Figure;
+}
+
+/**
+ * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
+ * whole period, for each day on which there are that many.
+ */
+export function rollingRisk(
+  curve: readonly DayOfCurve[],
+  { leastReturn, riskFree }: { leastReturn: number; riskFree: number },
+): RollingPoint[] {
+  const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
+  const points: RollingPoint[] = [];
+  for (const [index, { date }] of days.slice(ROLLING_WINDOW - 1).entries()) {
+    const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
+    points.push({
+      date,
+      sharpeRatio: sharpeRatio(series, riskFree),
+      annualisedVolatility: annualisedVolatility(series),
+    });
+  }
+  return points;
+}
+
+/** How many numbers lie in each bin. */
+export interface Histogram {
+  /**
+   * Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge i
+   * + 1. None without numbers.
+   */
+  edges: number[];
+  counts: number[];
+}
+
+/** More bins than that are not seen as a shape. */
+export const MAX_BINS = 40;
+/**
+ * Numbers and edges are compared as whole numbers of the last decimal, so that none falls on the
+ * wrong side of an edge.
+ */
+const UNITS = 1e10;
+
+/**
+ * A histogram with an edge at 0, so that no bin has gains and losses, and with a width of 1, 2 or 5
+ * times a power of ten: the largest that is at most the width of `ruleOf`, or the next ones if
+ * there were more than `MAX_BINS` bins. The numbers are those of the response, with ten decimals.
+ */
+export function histogramOf(numbers: readonly number[]): Histogram {
+  const units = numbers
+    .map((number) => Math.round(number * UNITS))
+    .sort((one, other) => one - other);
+  const [least, most] = [units[0], units.at(-1)];
+  if (least === undefined || most === undefined) return { edges: [], counts: [] };
+  const width = widthOf(units, { least, most });
+  const first = Math.floor(least / width);
+  const counts = Array.from({ length: Math.floor(most / width) - first + 1 }, () => 0);
+  for (const unit of units) {
+    const bin = Math.floor(unit / width) - first;
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return {
+    edges: Array.from({ length: counts.length + 1 }, (_, index) =>
+      rounded(((first + index) * width) / UNITS),
+    ),
+    counts,
+  };
+}
+
+/** In units; `units` are in order. */
+function widthOf(
+  units: readonly number[],
+  { least, most }: { least: number; most: number },
+): number {
+  const rule = ruleOf(units, most - least);
+  for (let place = 0; ; place += 1) {
+    const width = roundWidth(place);
+    const bins = Math.floor(most / width) - Math.floor(least / width) + 1;
+    if (roundWidth(place + 1) > rule && bins <= MAX_BINS) return width;
+  }
+}
+
+/**
+ * The lesser of 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator,
+ * Probability Theory and Related Fields, 1981) and of the range over log₂ n + 1 (Sturges, The
+ * Choice of a Class Interval, JASA, 1926), as `bins='auto'` of NumPy: the first asks for too few
+ * bins of a few numbers, the second of many. Without an IQR, the second.
+ */
+function ruleOf(units: readonly number[], range: number): number {
+  const sturges = range / (Math.log2(units.length) + 1);
+  const spread = quartile(units, 3) - quartile(units, 1);
+  return spread === 0 ? sturges : Math.min((2 * spread) / Math.cbrt(units.length), sturges);
+}
+
+/** One basis point: of numbers that do not vary, there is one bin of it. */
+const SMALLEST_WIDTH = 0.0001 * UNITS;
+const DIGITS = [1, 2, 5] as const;
+
+/** 1, 2, 5, 10, 20, … times the smallest. */
+function roundWidth(place: number): number {
+  return (
+    SMALLEST_WIDTH * (DIGITS[place % DIGITS.length] ?? 1) * 10 ** Math.floor(place / DIGITS.length)
+  );
+}
+
+/** Without interpolation: type 1 in Hyndman & Fan 1996. */
+function quartile(sorted: readonly number[], number: 1 | 3): number {
+  return sorted[Math.ceil((sorted.length * number) / 4) - 1] ?? NaN;
+}
+
+/** How many drawdowns the response lists. */
+const MAX_LISTED_DRAWDOWNS = 5;
+
+/** What the details of a model are made of. */
+export interface DetailsInput {
+  curve: readonly DayOfCurve[];
+  series: ReturnSeries;
+  /** Per day. */
+  riskFree: number;
+  trading: ModelTrading;
+  positions: readonly OpenPosition[];
+  gains: ValueGains;
+}
+
+/** The details of one model, named as in the response. */
+export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
+  const rolling = reportRolling(curve, series, riskFree);
+  return {
+    months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({
+      month: period,
+      return: rounded(totalReturn),
+      days,
+    })),
+    years: yearlyReturns(series).map(({ period, totalReturn, days }) => ({
+      year: period,
+      return: rounded(totalReturn),
+      days,
+    })),
+    drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
+    rolling,
+    symbols: reportSymbols(rest),
+    histogram: histogramOf(returnsOf(series)),
+  };
+}
+
+function reportRolling(
+  curve: readonly DayOfCurve[],
+  { days, leastReturn }: ReturnSeries,
+  riskFree: number,
+) {
+  const points = rollingRisk(curve, { leastReturn, riskFree });
+  return {
+    window: ROLLING_WINDOW,
+    points: points.map(({ date, sharpeRatio, annualisedVolatility }) => ({
+      date,
+      ...reportFigures({ sharpe_ratio: sharpeRatio, annualised_volatility: annualisedVolatility }),
+    })),
+    unavailable: points.length > 0 ? {} : { points: tooFew(days.length, ROLLING_WINDOW) },
+  };
+}
+
+/**
+ * Every symbol that the chosen days held or traded, the most profitable first; those without a
+ * known profit last.
+ */
+function reportSymbols({
+  trading,
+  positions,
+  gains,
+}: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
+  const open = new Map(positions.map((position) => [position.symbol, position]));
+  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
+  return [...symbols]
+    .map((symbol) => {
+      const [own = noSymbolTrading(), gain = reported(0)] = [
+        trading.symbols.get(symbol),
+        gains.get(symbol),
+      ];
+      return reportSymbol(symbol, { own, position: open.get(symbol), gain });
+    })
+    .sort((one, other) => order(one.profit, other.profit) || (one.symbol < other.symbol ? -1 : 1));
+}
+
+function order(one: number | null, other: number | null): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return other - one;
+}
+
+function reportSymbol(
+  symbol: string,
+  {
+    own,
+    position,
+    gain,
+  }: { own: SymbolTrading; position: OpenPosition | undefined; gain: Money | null },
+) {
+  const { trades, realised, dividends, cash } = own;
+  return {
+    symbol,
+    trades,
+    realised_profit: toDollars(realised),
+    dividends: toDollars(dividends),
+    ...reportFigures({
+      unrealised_profit: unrealisedOf(position),
+      profit:
+        gain === null
+          ? { reason: `The price of ${symbol} at a close of these days is unknown` }
+          : toDollars(reported(cash + gain)),
+    }),
+  };
+}
+
+function unrealisedOf(position: OpenPosition | undefined): Figure {
+  if (position === undefined) return 0;
+  const { symbol, value, cost } = position;
+  return value === null
+    ? { reason: `No price of ${symbol} is stored` }
+    : toDollars(reported(value - cost));
+}

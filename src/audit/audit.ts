@@ -1,10 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
 import {
-  activeModelDaysByModel,
   auditedDates,
   type AuditedSession,
   auditedSessions,
   clockSetBacks,
+  countActive,
   lastRecord,
   supersededStarts,
 } from '../database/audit.ts';
@@ -17,7 +17,7 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../domain.ts';
-import { bySlices, type Steps } from '../turns.ts';
+import { bySlices } from '../turns.ts';
 import { type AuditedDay, auditModelDay, type ClosingState } from './model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */
@@ -82,7 +82,7 @@ export async function audit(
 ): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
     signal?.throwIfAborted();
-    const { models } = await bySlices(countActive(snapshot));
+    const { models } = countActive(snapshot);
     const report = { ...emptyReport(), models };
     const [{ damage, misfits }] = await together(signal, (ended) => [
       examineDatabase(snapshot, ended, { isReadOnly }),
@@ -155,7 +155,7 @@ export async function auditLedger(
   report: AuditReport,
   { onProgress = () => {}, signal }: AuditOptions = {},
 ): Promise<void> {
-  const { modelDays: total } = await bySlices(countActive(reader));
+  const { modelDays: total } = countActive(reader);
   const onPause = () => {
     onProgress(report.modelDays, total);
     signal?.throwIfAborted();
@@ -169,34 +169,21 @@ export async function auditLedger(
  * Memory holds only the last day of each model, the bars of one date, and the splits and dividends
  * of what is held.
  */
-function* auditModelDays(reader: Reader, report: AuditReport): Steps<void> {
+function* auditModelDays(reader: Reader, report: AuditReport): Generator<void> {
   const closings = createClosings(reader);
-  const shared = { ...createCorporateActions(reader), setBacks: yield* clockSetBacks(reader) };
+  const shared = { ...createCorporateActions(reader), setBacks: clockSetBacks(reader) };
   let needed: ReadonlySet<number> | undefined;
   for (const date of auditedDates(reader)) {
     const history = createHistory(reader, date, shared);
     for (const session of auditedSessions(reader, date)) {
-      yield null;
-      if (session.status === 'superseded') needed ??= yield* supersededStarts(reader);
+      yield;
+      if (session.status === 'superseded') needed ??= supersededStarts(reader);
       if (session.status === 'superseded' && !needed?.has(session.sessionId)) continue;
-      const day = yield* auditModelDay(history, session, closings.before);
+      const day = auditModelDay(history, session, closings.before);
       closings.remember(session, day);
       record(report, session, day);
     }
   }
-}
-
-/** The models that have active model-days, and the number of these. */
-export function* countActive(
-  reader: Reader,
-): Generator<void, { models: number; modelDays: number }> {
-  const counts = { models: 0, modelDays: 0 };
-  for (const count of activeModelDaysByModel(reader)) {
-    counts.models += count > 0 ? 1 : 0;
-    counts.modelDays += count;
-    yield;
-  }
-  return counts;
 }
 
 interface Closings {

@@ -1,7 +1,6 @@
 import type { AuditedSession, BarVersion, TimeSpan } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, priceUnitsIn, reported } from '../money.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
 import { checkDividends, dividendsWithin } from './dividends.ts';
 import {
   type History,
@@ -23,8 +22,6 @@ import { LOST, type Note } from './notes.ts';
  * may still be read.
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
-/** Symbols whose prices, splits or dividends are compared without a pause. */
-const SYMBOLS_PER_STEP = 10;
 
 /** A price that a session used, and which price of a bar it is. */
 interface Used {
@@ -37,44 +34,34 @@ interface Used {
  * Compares a session's evidence with the prices, splits and dividends as they were when it read
  * them. `held` are the symbols that it held in the morning.
  */
-export function* checkEvidence(
+export function checkEvidence(
   day: History,
   { openedAt, startedAt, completedAt, pastDate, paysDividends }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
-): Steps<void> {
+): void {
   const since = (start: string): TimeSpan =>
     spanOf(day, { from: justBefore(start), to: completedAt });
   const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
-  for (const [index, { symbol, open, close }] of evidence.prices.entries()) {
+  for (const { symbol, open, close } of evidence.prices) {
     for (const [name, mark, span] of [
       ['open', open, atOpening],
       ['close', close, atCommit],
     ] as const) {
       if (mark === null || fits(day, { symbol, name, mark }, span)) continue;
       noteMisfit(day, { symbol, name, mark }, { span, note });
-      yield null;
     }
-    if ((index + 1) % SYMBOLS_PER_STEP === 0) yield null;
   }
   if (pastDate === null) return;
   // Splits and dividends are read at the start, or later by a process that resumed the session.
   const read = { after: pastDate, span: since(startedAt) };
-  const splits = yield* mapInSteps(
-    held,
-    (symbol) => splitsWithin(day, symbol, read),
-    SYMBOLS_PER_STEP,
-  );
+  const splits = held.map((symbol) => splitsWithin(day, symbol, read));
   checkSplits(
     evidence.splits,
     inPlaces(splits, ({ date }) => date),
     note,
   );
   const paying = paysDividends ? held : [];
-  const dividends = yield* mapInSteps(
-    paying,
-    (symbol) => dividendsWithin(day, symbol, read),
-    SYMBOLS_PER_STEP,
-  );
+  const dividends = paying.map((symbol) => dividendsWithin(day, symbol, read));
   checkDividends(
     evidence.dividends,
     inPlaces(dividends, ({ exDate }) => exDate),

@@ -1,9 +1,8 @@
-import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
 import { percent } from '../trading/positions.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
 import type { Note } from './notes.ts';
 
 /**
@@ -21,13 +20,13 @@ export interface Figures {
  * against the value that the day started from. Returns what each record should be worth; null where
  * a price is missing.
  */
-export function* checkFigures(
+export function checkFigures(
   { records, portfolios, startValues }: Figures,
   { evidence, note }: { evidence: Evidence; note: Note },
-): Steps<(Money | null)[]> {
+): (Money | null)[] {
   const marks = marksIn(evidence);
   const isComplete = evidence.prices.every(({ close }) => close !== null);
-  const check = ([index, record]: [number, LedgerRecord]) => {
+  const check = (record: LedgerRecord, index: number) => {
     const [likeliest = null, ...others] =
       portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
     const worths = [likeliest, ...others].filter((worth) => worth !== null);
@@ -36,7 +35,7 @@ export function* checkFigures(
     checkRecord(record, { worths, startValues, note: noteHere });
     return likeliest;
   };
-  return yield* mapInSteps(records.entries(), check, RECORDS_PER_STEP);
+  return records.map(check);
 }
 
 function checkRecord(

@@ -12,7 +12,6 @@ import { asObject, tryParse } from '../json.ts';
 import { formatDollars, fromDollars, type Money } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
-import type { Steps } from '../turns.ts';
 import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';
 import { checkFigures } from './figures.ts';
@@ -37,20 +36,20 @@ export interface AuditedDay extends Notes {
  * prices at the time. `startsOf` gives the closing state of the day it started from: as stored and,
  * where that is wrong, also as it should be.
  */
-export function* auditModelDay(
+export function auditModelDay(
   history: History,
   session: AuditedSession,
   startsOf: (session: AuditedSession) => ClosingState[],
-): Steps<AuditedDay> {
+): AuditedDay {
   const { note, notes } = createNotes();
   let records: LedgerRecord[] = [];
   let corrected: ClosingState | null = null;
   try {
-    records = yield* ledgerRecords(history.reader, session.sessionId);
+    records = ledgerRecords(history.reader, session.sessionId);
     checkOrders(session, records, note);
     checkNote(history.reader, session, note);
     checkTerms(session, note);
-    corrected = yield* recompute(history, session, {
+    corrected = recompute(history, session, {
       records,
       starts: startOf(session, { startsOf, note }),
       note,
@@ -69,7 +68,7 @@ function closingOf(last: LedgerRecord | undefined): ClosingState | null {
     : null;
 }
 
-function* recompute(
+function recompute(
   history: History,
   session: AuditedSession,
   {
@@ -77,7 +76,7 @@ function* recompute(
     starts,
     note,
   }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
-): Steps<ClosingState | null> {
+): ClosingState | null {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
   const costs = tradingCostsOf({
@@ -85,12 +84,12 @@ function* recompute(
     commission_bps: session.commissionBps,
     slippage_bps: session.slippageBps,
   });
-  const portfolios = yield* replay(records, starts, { date: session.date, evidence, costs, note });
+  const portfolios = replay(records, starts, { date: session.date, evidence, costs, note });
   const startValues = starts.map(({ portfolioValue }) => portfolioValue);
   const portfolioValue =
-    (yield* checkFigures({ records, portfolios, startValues }, { evidence, note })).at(-1) ?? null;
+    checkFigures({ records, portfolios, startValues }, { evidence, note }).at(-1) ?? null;
   const held = [...new Set(starts.flatMap(({ holdings }) => [...holdings.keys()]))];
-  yield* checkEvidence(history, session, { evidence, held, note });
+  checkEvidence(history, session, { evidence, held, note });
   const [right] = portfolios.at(-1) ?? [];
   const last = records.at(-1);
   if (right === undefined || portfolioValue === null) return null;

@@ -1,9 +1,8 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
-import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import { dividendOn, payDividend } from '../trading/dividends.ts';
 import { type MorningEvent, inEarlierShares, inOrder } from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
 import { nameOfDividend } from './dividends.ts';
 import { nameOf } from './evidence.ts';
 import type { Note } from './notes.ts';
@@ -28,11 +27,11 @@ export function isOfMorning({ actionType }: LedgerRecord): boolean {
  * compares them with its first records. Returns for each of these the portfolios it may have left,
  * as `replay` does for all records.
  */
-export function* replayMorning(
+export function replayMorning(
   records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
   { splits, dividends, markOf, note }: MorningEvidence & { note: Note },
-): Steps<(readonly Portfolio[])[]> {
+): (readonly Portfolio[])[] {
   const events: readonly Event[] = inOrder(splits, dividends);
   let before = starts;
   let next = 0;
@@ -53,7 +52,7 @@ export function* replayMorning(
     before = afterRecord(record, { before, act }, noteHere);
     return before;
   };
-  const after = yield* mapInSteps(records, apply, RECORDS_PER_STEP);
+  const after = records.map(apply);
   skipTo(events.length);
   return after;
 }

@@ -1,9 +1,8 @@
-import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
 import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
 import { isOfMorning, replayMorning } from './morning.ts';
 import type { Note } from './notes.ts';
 import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './effect.ts';
@@ -22,11 +21,11 @@ interface Conditions {
  * is noted once and replay continues with both: the portfolio as it should be, then the record's
  * own. So one wrong figure is reported in one sentence.
  */
-export function* replay(
+export function replay(
   records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
   { date, evidence, costs, note }: Conditions,
-): Steps<(readonly Portfolio[])[]> {
+): (readonly Portfolio[])[] {
   const opens = new Map(evidence.prices.map(({ symbol, open }) => [symbol, open]));
   const openOf = (symbol: string, asFill: boolean): RightPrice => {
     const open = opens.get(symbol);
@@ -37,7 +36,7 @@ export function* replay(
   const count = firstTrade === -1 ? records.length : firstTrade;
   const { splits, dividends } = evidence;
   const markOf = (symbol: string) => openOf(symbol, false);
-  const afterMorning = yield* replayMorning(records.slice(0, count), starts, {
+  const afterMorning = replayMorning(records.slice(0, count), starts, {
     splits,
     dividends,
     markOf,
@@ -50,7 +49,7 @@ export function* replay(
     before = afterRecord(record, { before, act }, noteHere);
     return before;
   };
-  const afterTrades = yield* mapInSteps(records.slice(count), trade, RECORDS_PER_STEP);
+  const afterTrades = records.slice(count).map(trade);
   checkOrder(records, note);
   return [...afterMorning, ...afterTrades];
 }

@@ -1,6 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
-import type { Steps } from '../turns.ts';
 import { holdingsOf } from './active-days.ts';
 import { countActiveDays, modelsWithSessions } from './session-filters.ts';
 import type { Reader } from './database.ts';
@@ -25,9 +24,13 @@ import type { PositionRow } from './sessions.ts';
  * reads current prices or settings.
  */
 
-/** The number of active model-days of each model, one at a time. */
-export function* activeModelDaysByModel(reader: Reader): Generator<number> {
-  for (const model of modelsWithSessions(reader)) yield countActiveDays(reader, model);
+/** The models that have active model-days, and the number of these. */
+export function countActive(reader: Reader): { models: number; modelDays: number } {
+  const days = [...modelsWithSessions(reader)].map((model) => countActiveDays(reader, model));
+  return {
+    models: days.filter((count) => count > 0).length,
+    modelDays: days.reduce((sum, count) => sum + count, 0),
+  };
 }
 
 const NEXT_DATE = query(
@@ -40,39 +43,30 @@ export function auditedDates(reader: Reader): Generator<CalendarDate> {
   return distinctValues(reader, NEXT_DATE);
 }
 
-/** How many sessions one statement looks at. */
-const STARTS_PER_STEP = 500;
-
 const STARTS = query(
   `SELECT own.session_id AS id, own.status, past.session_id AS pastId, past.status AS pastStatus
    FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   WHERE own.session_id < ? ORDER BY own.session_id DESC LIMIT ${STARTS_PER_STEP}`,
+   ORDER BY own.session_id DESC`,
   { id: integer, status: text, pastId: orNull(integer), pastStatus: orNull(text) },
 );
 
 /**
  * The superseded sessions that active ones depend on: those they started from, and those these
- * started from in turn. Reads from the newest session to the oldest, in steps, because a session
- * always starts from an older one.
+ * started from in turn. Reads from the newest session to the oldest, because a session always starts
+ * from an older one.
  */
-export function* supersededStarts(reader: Reader): Steps<Set<number>> {
+export function supersededStarts(reader: Reader): Set<number> {
   const needed = new Set<number>();
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const rows = STARTS.all(reader, before);
-    for (const { id, status, pastId, pastStatus } of rows)
-      if (pastId !== null && pastStatus === 'superseded' && (status === 'active' || needed.has(id)))
-        needed.add(pastId);
-    const last = rows.at(-1);
-    if (last === undefined) return needed;
-    before = last.id;
-    yield null;
-  }
+  for (const { id, status, pastId, pastStatus } of STARTS.iterate(reader))
+    if (pastId !== null && pastStatus === 'superseded' && (status === 'active' || needed.has(id)))
+      needed.add(pastId);
+  return needed;
 }
 
 const BEGINNINGS = query(
   `SELECT own.session_id AS id, own.started_at AS startedAt, coalesce(past.completed_at, '') AS pastCompletedAt
    FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   WHERE own.session_id > ? ORDER BY own.session_id LIMIT ${STARTS_PER_STEP}`,
+   ORDER BY own.session_id`,
   { id: integer, startedAt: text, pastCompletedAt: text },
 );
 
@@ -94,22 +88,17 @@ export interface TimeSpan {
  * one that it started from. What was written between the change of the clock and the next session
  * is counted too: a span begins at the last stamp before that session.
  */
-export function* clockSetBacks(reader: Reader): Steps<TimeSpan[]> {
+export function clockSetBacks(reader: Reader): TimeSpan[] {
   const spans: TimeSpan[] = [];
-  let [reached, after] = ['', 0];
-  for (;;) {
-    const rows = BEGINNINGS.all(reader, after);
-    for (const { id, startedAt, pastCompletedAt } of rows) {
-      after = id;
-      if (pastCompletedAt > reached) reached = pastCompletedAt;
-      const last = spans.at(-1);
-      if (startedAt >= reached) reached = startedAt;
-      else if (last === undefined || startedAt < last.from || reached > last.to)
-        spans.push({ from: LAST_STAMP.one(reader, id, startedAt)[0], to: reached });
-    }
-    if (rows.length < STARTS_PER_STEP) return spans;
-    yield null;
+  let reached = '';
+  for (const { id, startedAt, pastCompletedAt } of BEGINNINGS.iterate(reader)) {
+    if (pastCompletedAt > reached) reached = pastCompletedAt;
+    const last = spans.at(-1);
+    if (startedAt >= reached) reached = startedAt;
+    else if (last === undefined || startedAt < last.from || reached > last.to)
+      spans.push({ from: LAST_STAMP.one(reader, id, startedAt)[0], to: reached });
   }
+  return spans;
 }
 
 /**
@@ -184,9 +173,6 @@ export function auditedSessions(
   return SESSIONS.iterate(reader, date);
 }
 
-/** Records that one statement reads, and that are checked without a pause. */
-export const RECORDS_PER_STEP = 25;
-
 const records = (rows: string) =>
   query(
     `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
@@ -204,7 +190,7 @@ const records = (rows: string) =>
       dailyReturnPct: orNull(real),
     },
   );
-const RECORDS = records(`AND action_id > ? ORDER BY action_id LIMIT ${RECORDS_PER_STEP}`);
+const RECORDS = records('ORDER BY action_id');
 const LAST_RECORD = records('ORDER BY action_id DESC LIMIT 1');
 
 /** A position as it is stored: with what was held only if it is the last one of its session. */
@@ -213,14 +199,11 @@ export type LedgerRecord = Omit<PositionRow, 'holdings'> & {
 };
 
 /** The ledger of one session, in order of its actions. */
-export function* ledgerRecords(reader: Reader, sessionId: number): Steps<LedgerRecord[]> {
-  const found: LedgerRecord[] = [];
-  for (;;) {
-    const rows = RECORDS.all(reader, sessionId, found.at(-1)?.actionId ?? 0);
-    found.push(...rows.map((row) => ({ ...row, holdings: null })));
-    if (rows.length < RECORDS_PER_STEP) break;
-    yield null;
-  }
+export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
+  const found: LedgerRecord[] = RECORDS.all(reader, sessionId).map((row) => ({
+    ...row,
+    holdings: null,
+  }));
   const last = found.at(-1);
   if (last !== undefined) last.holdings = heldAtClose(reader, sessionId);
   return found;

@@ -12,7 +12,6 @@ import {
   conversationOf,
   toolUsageOf,
 } from '../database/replay.ts';
-import { atOnce } from '../turns.ts';
 import { type Entry, decodeEntry } from '../entry.ts';
 
 /** The terms of a model-day, as its job and its run have them. */
@@ -73,7 +72,7 @@ export function readRecord(
     terms: termsOf(session),
     past,
     conversation: conversationOf(reader, sessionId),
-    positions: atOnce(ledgerRecords(reader, sessionId)),
+    positions: ledgerRecords(reader, sessionId),
     evidence: evidenceOf(reader, sessionId),
     toolUsage: toolUsageOf(reader, sessionId),
   };

@@ -1,6 +1,6 @@
-import { addTo, countActive, type Finding } from '../audit/audit.ts';
+import { addTo, type Finding } from '../audit/audit.ts';
 import { createNotes } from '../audit/notes.ts';
-import { auditedDates, clockSetBacks } from '../database/audit.ts';
+import { auditedDates, clockSetBacks, countActive } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { changedParts, partNames } from '../database/digests.ts';
 import { isLostAt, openPast, type Past } from '../database/past.ts';
@@ -8,7 +8,7 @@ import { committedSessionsOn, type ReplayedSession } from '../database/replay.ts
 import { withSnapshot } from '../database/snapshot.ts';
 import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
-import { bySlices, nextTurn, SLICE_MS } from '../turns.ts';
+import { nextTurn, SLICE_MS } from '../turns.ts';
 import type { Difference } from './differences.ts';
 import {
   type FirstMessagesOf,
@@ -72,8 +72,8 @@ export async function replayLedger(
   report: ReplayReport,
   { onProgress = () => {}, signal, firstMessagesOf = firstMessagesOfModels }: ReplayOptions = {},
 ): Promise<void> {
-  const { modelDays: total } = await bySlices(countActive(reader));
-  const setBacks = await bySlices(clockSetBacks(reader));
+  const { modelDays: total } = countActive(reader);
+  const setBacks = clockSetBacks(reader);
   const past = openPast(reader);
   try {
     const replayed = {

@@ -51,6 +51,11 @@ test('GET /audit reports whether the books add up, what does not, and stale days
   assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
 });
 
+/** What is made elsewhere, as a whole. */
+async function textOf({ chunks }: LateBody): Promise<string> {
+  return String((await chunks.next()).value);
+}
+
 test('simultaneous clients share one audit, and other requests are served meanwhile', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   await runJobHere(service, script, DAYS);
@@ -75,13 +80,13 @@ test('simultaneous clients share one audit, and other requests are served meanwh
   const [leaves, stays] = askTwice();
   leaves.stop();
   assert.equal(
-    JSON.parse(await stays.text).status,
+    JSON.parse(await textOf(stays)).status,
     'sound',
     'it continues for the client that stays',
   );
   const both = askTwice();
   both.forEach((client) => client.stop());
-  await assert.rejects(both[1].text, { name: 'AbortError' }, 'it ends when all have left');
+  await assert.rejects(textOf(both[1]), { name: 'AbortError' }, 'it ends when all have left');
 });
 
 test('an audit of an unreadable database is an error that says so', async (t) => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit, auditLedger, emptyReport, isSound } from '../../src/audit/audit.ts';
 import { queryApart } from '../../src/database/apart.ts';
-import { openDatabase, } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { staleModelDays } from '../../src/database/stale.ts';
 import { audit as auditHandler } from '../../src/api/audit.ts';
@@ -13,7 +13,7 @@ import type { Context, LateBody } from '../../src/api/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import { atOnce } from '../../src/turns.ts';
-import { auditOf, fourDays, linesOf, } from '../support/books.ts';
+import { auditOf, fourDays, linesOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 

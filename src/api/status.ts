@@ -96,9 +96,20 @@ export function status({ database, settings }: Context, { params }: Input): Resp
 /** The sums of a job take some milliseconds for so many model-days. */
 const LARGE_JOB = 20_000;
 
-/** Whether the job has so many model-days that its status is a report. */
+/** The jobs of which that is known, and how many are remembered. */
+const knownJobs = new Map<string, boolean>();
+const MOST_KNOWN = 100;
+
+/** Whether the job has so many model-days that its status is a report. Their number never changes. */
 export function isOfLargeJob({ database }: Context, { params }: Input): boolean {
-  return countModelDays(database, params['job_id'] ?? '') > LARGE_JOB;
+  const { job_id: jobId = '' } = params;
+  const key = `${database.path} ${jobId}`;
+  const known = knownJobs.get(key);
+  if (known !== undefined) return known;
+  const modelDays = countModelDays(database, jobId);
+  if (knownJobs.size === MOST_KNOWN) knownJobs.clear();
+  if (modelDays > 0) knownJobs.set(key, modelDays > LARGE_JOB);
+  return modelDays > LARGE_JOB;
 }
 
 /** Clients poll the same few jobs. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { after, before, beforeEach, describe, mock, test } from 'node:test';
+import {
+  addEntry,
+  keep,
+  replaceAddress,
+  startEntry,
+  writeKept,
+} from '../../src/browser/parts/kept.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */
@@ -24,17 +29,6 @@ const browser = {
   },
 };
 const location = { href: 'http://localhost/models/a?days=all', pathname: '/models/a' };
-
-// Not imported, because the compiler checks the browser's code on its own.
-const { keep, addEntry, replaceAddress, startEntry, writeKept } = createRequire(import.meta.url)(
-  resolve(import.meta.dirname, '../../src/browser/parts/kept.ts'),
-) as {
-  keep(key: string): { read(): unknown; write(value: unknown): void };
-  addEntry(url: string): void;
-  replaceAddress(url: string): void;
-  writeKept(): void;
-  startEntry(): void;
-};
 
 /** In steps, so that what a timer sets falls due too. */
 function pass(ms: number): void {

@@ -1,20 +1,17 @@
 import type { PagePath } from '../page-paths.ts';
+import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
 import { showReference } from './api/reference.ts';
 import { showCompare } from './compare/compare.ts';
 import { showDecisions } from './decisions/decisions.ts';
+import { h, on } from './element.ts';
 import { showJob } from './job/job.ts';
 import { showJobs } from './job/jobs.ts';
+import { preparePaper, themeSwitch } from './look.ts';
 import { showModelDay } from './model-day/model-day.ts';
 import { showModel } from './model/model.ts';
 import { showOverview } from './overview/overview.ts';
-import { link } from './parts/blocks.ts';
-import { h, on } from './parts/element.ts';
-import { type Page, markTabAsDev } from './parts/page.ts';
-import { preparePaper } from './parts/paper.ts';
-import { themeSwitch } from './parts/theme.ts';
-import { viewedFile } from './parts/viewed.ts';
-import { startRouter } from './router.ts';
-import { SERVER_LOST, SERVER_RESPONDS } from './service/requests.ts';
+import { type Page, markTabAsDev, startRouter } from './router.ts';
+import { link, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
 const navigation = [

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { saveFile } from '../../src/browser/parts/download.ts';
-import { csvOf, fileName } from '../../src/browser/parts/sheet.ts';
+import { csvOf, fileName, saveFile } from '../../src/browser/save.ts';
 import { withGlobals } from '../support/globals.ts';
 
 describe('saving a file', () => {

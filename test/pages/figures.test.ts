@@ -14,7 +14,7 @@ import {
   profit,
   share,
   tone,
-} from '../../src/browser/parts/format.ts';
+} from '../../src/browser/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { restOfSummary } from '../../src/browser/model-day/summary.ts';
 import {
@@ -23,7 +23,7 @@ import {
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
+import type { Detail, ResultsRecord } from '../../src/browser/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],

@@ -7,9 +7,9 @@ import {
   hasFilters,
   queryOf,
   queryWith,
-} from '../../src/browser/filters/filters.ts';
-import { lookOf, looksOf } from '../../src/browser/parts/look.ts';
-import { byName } from '../../src/browser/parts/names.ts';
+} from '../../src/browser/filters.ts';
+import { lookOf, looksOf } from '../../src/browser/look.ts';
+import { byName } from '../../src/browser/format.ts';
 
 const addresses: [search: string, filters: Partial<Filters>, query: string][] = [
   ['', {}, ''],

@@ -7,7 +7,7 @@ import {
   jobsRequest,
 } from '../../src/browser/job/job-choice.ts';
 import { failuresInWords, jobCost, totalInWords } from '../../src/browser/job/job-words.ts';
-import { byReason, shortList } from '../../src/browser/parts/names.ts';
+import { byReason, shortList } from '../../src/browser/format.ts';
 import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
 import { openedAt } from '../../src/browser/job/opened-at.ts';
 import { termsInWords } from '../../src/browser/job/terms.ts';

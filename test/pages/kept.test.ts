@@ -6,7 +6,7 @@ import {
   replaceAddress,
   startEntry,
   writeKept,
-} from '../../src/browser/parts/kept.ts';
+} from '../../src/browser/history.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, describe, test } from 'node:test';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
-import { recompute } from '../../src/browser/job/recompute.ts';
-import { poll, pollSoon } from '../../src/browser/service/poll.ts';
-import type { Detail, Status } from '../../src/browser/service/responses.ts';
+import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
+import type { Detail, Status } from '../../src/browser/responses.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
-import { lookOf } from '../../src/browser/parts/look.ts';
+import { lookOf } from '../../src/browser/look.ts';
 import { daysBesideBenchmark } from '../../src/browser/plot/values.ts';
 import { benchmarkWords } from '../../src/browser/plot/lines.ts';
-import type { ModelReport } from '../../src/browser/service/responses.ts';
+import type { ModelReport } from '../../src/browser/responses.ts';
 
 const nothing = {
   common: null,

@@ -1,7 +1,7 @@
-import { definitions, lateFold, link } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { type Page, heading } from '../parts/page.ts';
-import { getDescription } from '../service/requests.ts';
+import { getDescription } from '../api.ts';
+import { h, replace } from '../element.ts';
+import { type Page, heading } from '../router.ts';
+import { definitions, lateFold, link } from '../ui.ts';
 import {
   type Description,
   type Endpoint,

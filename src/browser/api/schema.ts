@@ -1,5 +1,5 @@
-import { h } from '../parts/element.ts';
-import { table } from '../parts/table.ts';
+import { h } from '../element.ts';
+import { table } from '../table.ts';
 import { type Schema, type Schemas, nameIn, resolve } from './description.ts';
 
 const MAX_DEPTH = 6;

@@ -1,7 +1,7 @@
-import { field, onSubmit } from '../parts/blocks.ts';
-import { type Attributes, h, replace } from '../parts/element.ts';
-import { count, prettyJson } from '../parts/format.ts';
-import { send } from '../service/requests.ts';
+import { send } from '../api.ts';
+import { type Attributes, h, replace } from '../element.ts';
+import { count, prettyJson } from '../format.ts';
+import { field, onSubmit } from '../ui.ts';
 import {
   type Endpoint,
   type Parameter,

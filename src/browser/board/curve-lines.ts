@@ -1,5 +1,5 @@
-import { looksOf } from '../parts/look.ts';
-import { byName } from '../parts/names.ts';
+import { byName } from '../format.ts';
+import { looksOf } from '../look.ts';
 import { type BenchmarkCurve, type Line, benchmarkLines } from '../plot/lines.ts';
 import {
   type Day,
@@ -8,7 +8,7 @@ import {
   titleOfCurves,
   valuesFromStart,
 } from '../plot/values.ts';
-import type { ModelReport } from '../service/responses.ts';
+import type { ModelReport } from '../responses.ts';
 
 /** What the curves use of a model's report. */
 export interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {

@@ -1,15 +1,15 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { button, toggle } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { counted, money } from '../parts/format.ts';
-import { goTo } from '../parts/page.ts';
+import { h } from '../element.ts';
+import { counted, money } from '../format.ts';
 import { legend } from '../plot/legend.ts';
 import { type Line, benchmarkWords } from '../plot/lines.ts';
 import { cutoffNote } from '../plot/mark-lines.ts';
 import { cutoffMarks } from '../plot/marks.ts';
 import { type Plot, createPlot } from '../plot/plot.ts';
 import { ZOOM_STEP } from '../plot/reading.ts';
-import type { Performance } from '../service/responses.ts';
+import type { Performance } from '../responses.ts';
+import { goTo } from '../router.ts';
+import { button, toggle } from '../ui.ts';
 import { curvesFromStart } from './curve-lines.ts';
 
 const HEIGHT = 340;

@@ -1,5 +1,5 @@
-import { counted } from '../parts/format.ts';
-import type { ModelReport } from '../service/responses.ts';
+import { counted } from '../format.ts';
+import type { ModelReport } from '../responses.ts';
 
 /**
  * Why a model should not simply be compared with the others: in a few words for its row, and in a

@@ -1,6 +1,5 @@
-import { counted, longDate } from '../parts/format.ts';
-import { byName } from '../parts/names.ts';
-import type { Performance } from '../service/responses.ts';
+import { byName, counted, longDate } from '../format.ts';
+import type { Performance } from '../responses.ts';
 
 /** What a ranking covers and what it leaves out. */
 interface Ranking {

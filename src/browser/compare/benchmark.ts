@@ -1,5 +1,5 @@
 import { benchmarkName } from '../plot/lines.ts';
-import type { Comparison } from '../service/responses.ts';
+import type { Comparison } from '../responses.ts';
 import { measured } from './pairs.ts';
 
 /** The benchmark over the days compared, or why it cannot be placed beside the models. */

@@ -5,7 +5,7 @@ import {
   filtersIn,
   performanceFilterNames,
   queryOf,
-} from '../filters/filters.ts';
+} from '../filters.ts';
 
 /**
  * What a reader compares: the filters that all pages share, and the page's own options; empty means

@@ -1,4 +1,4 @@
-import type { ComparedModel } from '../service/responses.ts';
+import type { ComparedModel } from '../responses.ts';
 
 /** What stands side by side: two to four models, a column per run as far as there is room. */
 

@@ -1,7 +1,7 @@
-import { looksOf } from '../parts/look.ts';
+import { looksOf } from '../look.ts';
 import type { Line } from '../plot/lines.ts';
 import { datesFromStart, valuesFromStart } from '../plot/values.ts';
-import type { ComparedPair } from '../service/responses.ts';
+import type { ComparedPair } from '../responses.ts';
 
 interface DifferenceLines {
   /** The first one is where the curves start, before the first day. */

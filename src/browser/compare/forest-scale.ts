@@ -1,6 +1,6 @@
 import { highest, lowest } from '../parts/extremes.ts';
 import { axisSplits, paddedRange } from '../plot/scale.ts';
-import type { ComparedModel } from '../service/responses.ts';
+import type { ComparedModel } from '../responses.ts';
 
 /** Where values are in a forest plot, in percent of its width. */
 export interface Scale {

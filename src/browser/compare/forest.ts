@@ -1,13 +1,11 @@
 import { modelPath } from '../../page-paths.ts';
-import { queryForModel } from '../filters/carry.ts';
-import { link } from '../parts/blocks.ts';
-import { dash } from '../parts/dash.ts';
-import { csvButton, pngButton } from '../parts/download.ts';
-import { type Child, h, svg } from '../parts/element.ts';
-import { chance, change, count, counted, tone } from '../parts/format.ts';
-import type { Sheet } from '../parts/sheet.ts';
+import { type Child, h, svg } from '../element.ts';
+import { queryForModel } from '../filters.ts';
+import { chance, change, count, counted, tone } from '../format.ts';
 import { withoutEmptyCents } from '../plot/scale.ts';
-import type { ComparedModel } from '../service/responses.ts';
+import type { ComparedModel } from '../responses.ts';
+import { type Sheet, csvButton, pngButton } from '../save.ts';
+import { dash, link } from '../ui.ts';
 import { type Scale, forestScale } from './forest-scale.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */

@@ -1,9 +1,9 @@
 import { modelPath } from '../../page-paths.ts';
-import { queryForModel } from '../filters/carry.ts';
-import { definitions, link, section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { chance, counted, dailyRatio } from '../parts/format.ts';
-import type { Leader } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { queryForModel } from '../filters.ts';
+import { chance, counted, dailyRatio } from '../format.ts';
+import type { Leader } from '../responses.ts';
+import { definitions, link, section } from '../ui.ts';
 
 const MEANING =
   'The leader has the highest Sharpe ratio, computed from the mean of its runs. Among many models, one looks good by chance. ' +

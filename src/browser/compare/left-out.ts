@@ -1,8 +1,8 @@
-import { reasonList, section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count } from '../parts/format.ts';
-import { table, textColumn } from '../parts/table.ts';
-import type { Comparison } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { count } from '../format.ts';
+import type { Comparison } from '../responses.ts';
+import { table, textColumn } from '../table.ts';
+import { reasonList, section } from '../ui.ts';
 import { costOf, leftOutModels } from './missing.ts';
 
 /** How many days are listed until the reader asks for all. */

@@ -1,10 +1,8 @@
-import { toggle } from '../parts/blocks.ts';
-import { enableArrows } from '../parts/arrows.ts';
-import { csvButton } from '../parts/download.ts';
-import { h, on, replace } from '../parts/element.ts';
-import { change, pValue, tone } from '../parts/format.ts';
-import type { Sheet } from '../parts/sheet.ts';
-import type { ComparedPair } from '../service/responses.ts';
+import { h, on, replace } from '../element.ts';
+import { change, pValue, tone } from '../format.ts';
+import type { ComparedPair } from '../responses.ts';
+import { type Sheet, csvButton } from '../save.ts';
+import { enableArrows, toggle } from '../ui.ts';
 import { type Lookup, lookupIn } from './pairs.ts';
 
 /** A table of all pairs behind a button; a chosen cell shows the sentence of its pair. */

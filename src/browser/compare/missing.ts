@@ -1,5 +1,5 @@
-import { count, counted } from '../parts/format.ts';
-import type { Comparison } from '../service/responses.ts';
+import { count, counted } from '../format.ts';
+import type { Comparison } from '../responses.ts';
 
 const TOO_FEW =
   'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway';

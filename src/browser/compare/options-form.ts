@@ -1,7 +1,6 @@
-import { field } from '../parts/blocks.ts';
-import { type Entries, fillOptions } from '../parts/choices.ts';
-import { h, on } from '../parts/element.ts';
-import { goTo } from '../parts/page.ts';
+import { h, on } from '../element.ts';
+import { goTo } from '../router.ts';
+import { type Entries, field, fillOptions } from '../ui.ts';
 import { type Choice, type Options, addressOf, choiceIn } from './choice.ts';
 
 interface OptionsForm {

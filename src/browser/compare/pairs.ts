@@ -1,4 +1,4 @@
-import type { ComparedModel, ComparedPair } from '../service/responses.ts';
+import type { ComparedModel, ComparedPair } from '../responses.ts';
 
 /** One model seen from another: the pair, and by how much more the first grew than the second. */
 export interface View {

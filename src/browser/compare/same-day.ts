@@ -1,13 +1,12 @@
 import { modelDayPath } from '../../page-paths.ts';
+import { getDecisions } from '../api.ts';
 import { decisionItem } from '../decisions/items.ts';
-import { button, link, messageOf, section } from '../parts/blocks.ts';
-import { h, on, replace } from '../parts/element.ts';
-import { change, longDate, money, tone } from '../parts/format.ts';
-import { replaceAddress } from '../parts/kept.ts';
-import { type Look, looksOf } from '../parts/look.ts';
-import { swatch } from '../parts/swatch.ts';
-import { getDecisions } from '../service/requests.ts';
-import type { Decisions, ModelReport, Performance } from '../service/responses.ts';
+import { h, on, replace } from '../element.ts';
+import { change, longDate, money, tone } from '../format.ts';
+import { replaceAddress } from '../history.ts';
+import { type Look, looksOf, swatch } from '../look.ts';
+import type { Decisions, ModelReport, Performance } from '../responses.ts';
+import { button, link, messageOf, section } from '../ui.ts';
 import { addressOf, choiceIn } from './choice.ts';
 import { datesOf, placeOf } from './columns.ts';
 

@@ -1,5 +1,5 @@
-import { change, cost, count, money, profit, ratio, share } from '../parts/format.ts';
-import type { ModelReport } from '../service/responses.ts';
+import { change, cost, count, money, profit, ratio, share } from '../format.ts';
+import type { ModelReport } from '../responses.ts';
 
 /** A figure of every model. */
 export interface FigureRow {

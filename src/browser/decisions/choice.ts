@@ -1,5 +1,5 @@
-import { type Filters, filtersIn, queryOf } from '../filters/filters.ts';
-import type { Decision } from '../service/responses.ts';
+import { type Filters, filtersIn, queryOf } from '../filters.ts';
+import type { Decision } from '../responses.ts';
 
 /**
  * What a reader looks at: the filters of all pages, and which decisions, or which words in

@@ -1,12 +1,12 @@
-import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
-import { hasFilters } from '../filters/filters.ts';
-import { button, wayToAJob } from '../parts/blocks.ts';
-import { type Child, h, newId, replace } from '../parts/element.ts';
-import { counted, longDate } from '../parts/format.ts';
-import { type Page, goTo, heading } from '../parts/page.ts';
-import { poll } from '../service/poll.ts';
-import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
-import type { Decision } from '../service/responses.ts';
+import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
+import { type Child, h, newId, replace } from '../element.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { hasFilters } from '../filters.ts';
+import { counted, longDate } from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Decision } from '../responses.ts';
+import { type Page, goTo, heading } from '../router.ts';
+import { button, wayToAJob } from '../ui.ts';
 import {
   type FeedChoice,
   decisionsRequest,

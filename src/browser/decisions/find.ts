@@ -1,8 +1,7 @@
-import { lastUsed } from '../filters/last-used.ts';
-import { button, field } from '../parts/blocks.ts';
-import { fillOptions } from '../parts/choices.ts';
-import { h, on } from '../parts/element.ts';
-import { goTo } from '../parts/page.ts';
+import { h, on } from '../element.ts';
+import { lastUsed } from '../filter-bar.ts';
+import { goTo } from '../router.ts';
+import { button, field, fillOptions } from '../ui.ts';
 import { type FeedChoice, feedPath, kindWords } from './choice.ts';
 
 const used = lastUsed();

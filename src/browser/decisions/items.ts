@@ -1,11 +1,10 @@
 import { modelDayPath } from '../../page-paths.ts';
+import { type Child, h } from '../element.ts';
+import { count, longDate, price } from '../format.ts';
+import { lookOf, swatch } from '../look.ts';
 import { speakerOf } from '../model-day/speakers.ts';
-import { type Child, h } from '../parts/element.ts';
-import { count, longDate, price } from '../parts/format.ts';
-import { lookOf } from '../parts/look.ts';
-import { swatch } from '../parts/swatch.ts';
-import { localTime } from '../parts/time.ts';
-import type { Decision, FoundMessage } from '../service/responses.ts';
+import type { Decision, FoundMessage } from '../responses.ts';
+import { localTime } from '../ui.ts';
 import { piecesOf } from './marked.ts';
 
 /**

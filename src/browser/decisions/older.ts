@@ -1,6 +1,6 @@
-import { button, messageOf } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { keep } from '../parts/kept.ts';
+import { h, replace } from '../element.ts';
+import { keep } from '../history.ts';
+import { button, messageOf } from '../ui.ts';
 
 /** A part of a list, and where the next one begins; null at the end. */
 export interface Part<Item> {

@@ -1,10 +1,9 @@
 import { modelPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { cost, count, ratio } from '../parts/format.ts';
-import { byName } from '../parts/names.ts';
-import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
-import type { ModelReport, Performance, Status } from '../service/responses.ts';
+import { h, replace } from '../element.ts';
+import { byName, cost, count, ratio } from '../format.ts';
+import type { ModelReport, Performance, Status } from '../responses.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { link, section } from '../ui.ts';
 import { totalInWords } from './job-words.ts';
 
 /** A table of costs that follows a job. */

@@ -1,5 +1,5 @@
-import { jobStatuses } from '../service/job-status.ts';
-import type { Status } from '../service/responses.ts';
+import { jobStatuses } from '../format.ts';
+import type { Status } from '../responses.ts';
 
 /**
  * Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or

@@ -1,11 +1,9 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { enableArrows } from '../parts/arrows.ts';
-import { button } from '../parts/blocks.ts';
-import { csvButton } from '../parts/download.ts';
-import { h, replace, setAttributes } from '../parts/element.ts';
-import { longDate, monthOf } from '../parts/format.ts';
-import type { Sheet } from '../parts/sheet.ts';
-import type { Detail, Status } from '../service/responses.ts';
+import { h, replace, setAttributes } from '../element.ts';
+import { longDate, monthOf } from '../format.ts';
+import type { Detail, Status } from '../responses.ts';
+import { type Sheet, csvButton } from '../save.ts';
+import { button, enableArrows } from '../ui.ts';
 import { openedAt } from './opened-at.ts';
 
 /**

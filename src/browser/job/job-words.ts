@@ -1,5 +1,5 @@
-import { MISSING, cost, counted } from '../parts/format.ts';
-import type { JobEntry, Status } from '../service/responses.ts';
+import { MISSING, cost, counted } from '../format.ts';
+import type { JobEntry, Status } from '../responses.ts';
 
 /** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
 export function jobCost({

@@ -1,15 +1,20 @@
 import { jobPath } from '../../page-paths.ts';
-import { link, section, wayToAJob } from '../parts/blocks.ts';
-import { h, renew, replace } from '../parts/element.ts';
-import { cost, count, duration, shortId } from '../parts/format.ts';
-import { shortList } from '../parts/names.ts';
-import { type Page, heading } from '../parts/page.ts';
-import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
-import { localTime } from '../parts/time.ts';
-import { jobStatusWords, jobStatuses } from '../service/job-status.ts';
-import { poll } from '../service/poll.ts';
-import { getJobPage } from '../service/requests.ts';
-import type { Jobs } from '../service/responses.ts';
+import { getJobPage } from '../api.ts';
+import { h, renew, replace } from '../element.ts';
+import {
+  cost,
+  count,
+  duration,
+  jobStatusWords,
+  jobStatuses,
+  shortId,
+  shortList,
+} from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Jobs } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { link, localTime, section, wayToAJob } from '../ui.ts';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from './job-choice.ts';
 import { jobCost } from './job-words.ts';
 

@@ -1,9 +1,8 @@
-import { section } from '../parts/blocks.ts';
-import { h, renew } from '../parts/element.ts';
-import { count } from '../parts/format.ts';
-import { shortList } from '../parts/names.ts';
-import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
-import type { Status } from '../service/responses.ts';
+import { h, renew } from '../element.ts';
+import { count, shortList } from '../format.ts';
+import type { Status } from '../responses.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { section } from '../ui.ts';
 import { type LeftOut, datesInWords, leftOutOf } from './left-out.ts';
 
 /**

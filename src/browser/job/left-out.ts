@@ -1,4 +1,4 @@
-import type { Detail, Status } from '../service/responses.ts';
+import type { Detail, Status } from '../responses.ts';
 
 /** Model-days without results, for the same reason. */
 export interface LeftOut {

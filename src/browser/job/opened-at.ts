@@ -1,4 +1,4 @@
-import type { Status } from '../service/responses.ts';
+import type { Status } from '../responses.ts';
 
 /**
  * Where the grid of a job opens: at the first model-day that has not ended, otherwise at the last

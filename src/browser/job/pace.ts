@@ -1,5 +1,5 @@
 import { highest } from '../parts/extremes.ts';
-import type { Detail, Status } from '../service/responses.ts';
+import type { Detail, Status } from '../responses.ts';
 
 /** Before this time, the pace of a job is not meaningful. */
 const LEAST_SECONDS = 3;

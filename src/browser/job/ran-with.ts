@@ -1,8 +1,8 @@
+import { h } from '../element.ts';
+import { count, counted } from '../format.ts';
 import { entryView } from '../model/entry.ts';
-import { definitions, foldAfter, section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, counted } from '../parts/format.ts';
-import type { JobEntry, Status } from '../service/responses.ts';
+import type { JobEntry, Status } from '../responses.ts';
+import { definitions, foldAfter, section } from '../ui.ts';
 import { entryName } from './job-words.ts';
 import { termsInWords } from './terms.ts';
 

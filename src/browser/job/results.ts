@@ -1,11 +1,11 @@
+import { getPerformance } from '../api.ts';
 import { equityCurves } from '../board/curves.ts';
 import { leaderboard } from '../board/leaderboard.ts';
-import { link } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { getPerformance } from '../service/requests.ts';
-import type { Status } from '../service/responses.ts';
+import { h, replace } from '../element.ts';
+import { type RefreshFor, recompute } from '../poll.ts';
+import type { Status } from '../responses.ts';
+import { link } from '../ui.ts';
 import { type CostTable, costSection } from './cost.ts';
-import { type RefreshFor, recompute } from './recompute.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
 interface JobResults {

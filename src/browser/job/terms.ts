@@ -1,5 +1,5 @@
-import { count, counted, money } from '../parts/format.ts';
-import type { Status } from '../service/responses.ts';
+import { count, counted, money } from '../format.ts';
+import type { Status } from '../responses.ts';
 import { datesInWords } from './left-out.ts';
 
 /** The terms of a job, each with its name. */

@@ -1,4 +1,4 @@
-import type { ResultsRecord } from '../service/responses.ts';
+import type { ResultsRecord } from '../responses.ts';
 
 /** One model-day from its records: its actions, and the portfolio at the close. */
 export interface Day {

@@ -1,6 +1,6 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
-import { definitions, link, missing, section } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
+import { getDayResults, getSession } from '../api.ts';
+import { h, replace } from '../element.ts';
 import {
   change,
   cost,
@@ -12,12 +12,11 @@ import {
   profit,
   shortId,
   tone,
-} from '../parts/format.ts';
-import { type Page, heading } from '../parts/page.ts';
-import { localTime } from '../parts/time.ts';
-import { poll } from '../service/poll.ts';
-import { getDayResults, getSession } from '../service/requests.ts';
-import type { Session } from '../service/responses.ts';
+} from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Session } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { definitions, link, localTime, missing, section } from '../ui.ts';
 import { type Day, daysOf, dividendsOf } from './day.ts';
 import { portfolio } from './portfolio.ts';
 import { restOfSummary } from './summary.ts';

@@ -1,8 +1,8 @@
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, longDate, money, profit } from '../parts/format.ts';
-import { table } from '../parts/table.ts';
-import type { Session } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { count, longDate, money, profit } from '../format.ts';
+import type { Session } from '../responses.ts';
+import { table } from '../table.ts';
+import { section } from '../ui.ts';
 import { type Day, sharesIn } from './day.ts';
 
 /** In dollars: smaller differences are floating-point errors. */

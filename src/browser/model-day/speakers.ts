@@ -1,4 +1,4 @@
-import type { Message } from '../service/responses.ts';
+import type { Message } from '../responses.ts';
 
 /** Who speaks in a message of a conversation. */
 export function speakerOf({

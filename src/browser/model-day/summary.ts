@@ -1,4 +1,4 @@
-import type { Message, Session } from '../service/responses.ts';
+import type { Message, Session } from '../responses.ts';
 
 interface Ended extends Pick<Session, 'session_summary'> {
   conversation?: readonly Pick<Message, 'role' | 'content'>[] | null | undefined;

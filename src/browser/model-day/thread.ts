@@ -1,8 +1,8 @@
 import { type Json, asObject, tryParse } from '../../json.ts';
-import { type Child, h } from '../parts/element.ts';
-import { count, counted, prettyJson, price } from '../parts/format.ts';
-import { localTime } from '../parts/time.ts';
-import type { Message } from '../service/responses.ts';
+import { type Child, h } from '../element.ts';
+import { count, counted, prettyJson, price } from '../format.ts';
+import type { Message } from '../responses.ts';
+import { localTime } from '../ui.ts';
 import { speakerOf } from './speakers.ts';
 
 /** How much of a longer text is shown before it is unfolded. */

@@ -1,8 +1,8 @@
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, money, price } from '../parts/format.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
-import type { ResultsRecord } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { count, money, price } from '../format.ts';
+import type { ResultsRecord } from '../responses.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { section } from '../ui.ts';
 
 /**
  * The executed orders, splits and dividends of one model-day, in the order in which they happened.

@@ -1,18 +1,17 @@
 import type uPlot from 'uplot';
 import { modelDayPath } from '../../page-paths.ts';
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { money } from '../parts/format.ts';
-import { lookOf } from '../parts/look.ts';
-import { goTo } from '../parts/page.ts';
-import { coloursOf } from '../parts/theme.ts';
+import { h } from '../element.ts';
+import { money } from '../format.ts';
+import { coloursOf, lookOf } from '../look.ts';
 import { legend } from '../plot/legend.ts';
 import { type Line, benchmarkLines, benchmarkWords } from '../plot/lines.ts';
 import { cutoffMarks } from '../plot/marks.ts';
 import { createPlot } from '../plot/plot.ts';
 import { type Day, datesFromStart, daysBesideBenchmark, valuesFromStart } from '../plot/values.ts';
-import type { ModelReport, Performance } from '../service/responses.ts';
+import type { ModelReport, Performance } from '../responses.ts';
+import { goTo } from '../router.ts';
 import type { Trade } from '../service/trades.ts';
+import { section } from '../ui.ts';
 
 const HEIGHT = 280;
 const MARK = 5;

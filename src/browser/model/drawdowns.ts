@@ -1,16 +1,16 @@
 import type uPlot from 'uplot';
 import { modelDayPath } from '../../page-paths.ts';
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, share } from '../parts/format.ts';
-import { goTo } from '../parts/page.ts';
-import { dateColumn, numberColumn, table } from '../parts/table.ts';
-import { coloursOf } from '../parts/theme.ts';
+import { h } from '../element.ts';
+import { count, share } from '../format.ts';
+import { coloursOf } from '../look.ts';
 import type { Line } from '../plot/lines.ts';
 import { type Box, freeRow } from '../plot/marks.ts';
 import { createPlot } from '../plot/plot.ts';
 import { datesFromStart, valuesFromStart } from '../plot/values.ts';
-import type { Details, Drawdown, ModelReport } from '../service/responses.ts';
+import type { Details, Drawdown, ModelReport } from '../responses.ts';
+import { goTo } from '../router.ts';
+import { dateColumn, numberColumn, table } from '../table.ts';
+import { section } from '../ui.ts';
 import { type Fall, fallsOf } from './falls.ts';
 import { type Definitions, meaningOf } from './meaning.ts';
 

@@ -1,5 +1,5 @@
-import { definitions } from '../parts/blocks.ts';
-import type { JobEntry } from '../service/responses.ts';
+import type { JobEntry } from '../responses.ts';
+import { definitions } from '../ui.ts';
 
 type Entry = JobEntry['entry'];
 

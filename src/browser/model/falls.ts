@@ -1,4 +1,4 @@
-import type { Drawdown } from '../service/responses.ts';
+import type { Drawdown } from '../responses.ts';
 
 /**
  * A drawdown in a plot: from its high (or the first date) to its recovery (or the last date), with

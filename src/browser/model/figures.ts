@@ -1,4 +1,4 @@
-import { type Child, h, newId } from '../parts/element.ts';
+import { type Child, h, newId } from '../element.ts';
 import {
   MISSING,
   change,
@@ -10,8 +10,8 @@ import {
   ratio,
   share,
   tone,
-} from '../parts/format.ts';
-import type { ModelReport, Performance } from '../service/responses.ts';
+} from '../format.ts';
+import type { ModelReport, Performance } from '../responses.ts';
 
 interface ShownFigure {
   label: string;

@@ -1,10 +1,10 @@
-import { section } from '../parts/blocks.ts';
-import { h, svg } from '../parts/element.ts';
-import { change, count, counted } from '../parts/format.ts';
-import { numberColumn, table } from '../parts/table.ts';
+import { h, svg } from '../element.ts';
+import { change, count, counted } from '../format.ts';
 import { drawingExports } from '../plot/exports.ts';
 import { withoutEmptyCents } from '../plot/scale.ts';
-import type { Details, ModelReport } from '../service/responses.ts';
+import type { Details, ModelReport } from '../responses.ts';
+import { numberColumn, table } from '../table.ts';
+import { section } from '../ui.ts';
 import { type HistogramScale, histogramScale } from './histogram-scale.ts';
 import { type Definitions, meaningOf } from './meaning.ts';
 

@@ -1,8 +1,8 @@
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, money, profit, share } from '../parts/format.ts';
-import { dateColumn, numberColumn, table, textColumn } from '../parts/table.ts';
-import type { HeldDay, HeldSymbol, ModelReport } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { count, money, profit, share } from '../format.ts';
+import type { HeldDay, HeldSymbol, ModelReport } from '../responses.ts';
+import { dateColumn, numberColumn, table, textColumn } from '../table.ts';
+import { section } from '../ui.ts';
 import { weightStrip } from './strip.ts';
 
 /** How many rows are shown until the reader asks for all. */

@@ -1,5 +1,5 @@
-import { h } from '../parts/element.ts';
-import type { Performance } from '../service/responses.ts';
+import { h } from '../element.ts';
+import type { Performance } from '../responses.ts';
 
 /** What the figures of the response mean, by name. */
 export type Definitions = Performance['conventions']['definitions'];

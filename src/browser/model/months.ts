@@ -1,8 +1,8 @@
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { change, counted, tone } from '../parts/format.ts';
-import { table, textColumn } from '../parts/table.ts';
-import type { Details } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { change, counted, tone } from '../format.ts';
+import type { Details } from '../responses.ts';
+import { table, textColumn } from '../table.ts';
+import { section } from '../ui.ts';
 import { heatOf, strongest } from './heat.ts';
 import { type Definitions, meaningOf } from './meaning.ts';
 import { MONTHS, type Span, type Year, yearsOf } from './years.ts';

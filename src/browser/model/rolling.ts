@@ -1,12 +1,12 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { counted, ratio, share } from '../parts/format.ts';
-import { lookOf } from '../parts/look.ts';
-import { goTo } from '../parts/page.ts';
+import { h } from '../element.ts';
+import { counted, ratio, share } from '../format.ts';
+import { lookOf } from '../look.ts';
 import { createPlot } from '../plot/plot.ts';
 import { datesFromStart } from '../plot/values.ts';
-import type { Details, ModelReport } from '../service/responses.ts';
+import type { Details, ModelReport } from '../responses.ts';
+import { goTo } from '../router.ts';
+import { section } from '../ui.ts';
 import { type Definitions, meaningOf } from './meaning.ts';
 
 const HEIGHT = 150;

@@ -1,6 +1,6 @@
-import type { Filters } from '../filters/filters.ts';
-import { getHoldings, getPerformance, getTrades } from '../service/requests.ts';
-import type { Details, Holdings, ModelReport, Performance } from '../service/responses.ts';
+import { getHoldings, getPerformance, getTrades } from '../api.ts';
+import type { Filters } from '../filters.ts';
+import type { Details, Holdings, ModelReport, Performance } from '../responses.ts';
 import type { Trade } from '../service/trades.ts';
 import { cleanStart } from './clean-start.ts';
 

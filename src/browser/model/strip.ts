@@ -1,4 +1,4 @@
-import { svg } from '../parts/element.ts';
+import { svg } from '../element.ts';
 import { HEIGHT, outlineOf, stepsOf } from './strip-outline.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { section } from '../parts/blocks.ts';
-import { h, svg } from '../parts/element.ts';
+import { h, svg } from '../element.ts';
+import { count, money, profit } from '../format.ts';
 import { highest, lowest } from '../parts/extremes.ts';
-import { count, money, profit } from '../parts/format.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
-import type { Details } from '../service/responses.ts';
+import type { Details } from '../responses.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { section } from '../ui.ts';
 import { type Definitions, meaningOf } from './meaning.ts';
 
 type Row = Details['symbols'][number];

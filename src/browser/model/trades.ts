@@ -1,9 +1,9 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, money, price } from '../parts/format.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { h } from '../element.ts';
+import { count, money, price } from '../format.ts';
 import type { Trade } from '../service/trades.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { link, section } from '../ui.ts';
 
 /** How many rows are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;

@@ -1,4 +1,4 @@
-import type { HeldDay, HeldSymbol } from '../service/responses.ts';
+import type { HeldDay, HeldSymbol } from '../responses.ts';
 
 /** How many symbols have a layer of their own. */
 const MOST_NAMED = 10;

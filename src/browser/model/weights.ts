@@ -1,9 +1,9 @@
-import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { counted, share } from '../parts/format.ts';
+import { h } from '../element.ts';
+import { counted, share } from '../format.ts';
 import { createPlot } from '../plot/plot.ts';
 import { datesFromStart } from '../plot/values.ts';
-import type { HeldDay, HeldSymbol } from '../service/responses.ts';
+import type { HeldDay, HeldSymbol } from '../responses.ts';
+import { section } from '../ui.ts';
 import { weightLayers } from './weight-layers.ts';
 
 const HEIGHT = 260;

@@ -1,4 +1,4 @@
-import type { Details } from '../service/responses.ts';
+import type { Details } from '../responses.ts';
 
 /** The columns of a year. */
 export const MONTHS = [

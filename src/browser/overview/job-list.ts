@@ -1,10 +1,8 @@
 import { jobPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
-import { h, renew } from '../parts/element.ts';
-import { counted } from '../parts/format.ts';
-import { localTime } from '../parts/time.ts';
-import { jobStatusWords } from '../service/job-status.ts';
-import type { Jobs } from '../service/responses.ts';
+import { h, renew } from '../element.ts';
+import { counted, jobStatusWords } from '../format.ts';
+import type { Jobs } from '../responses.ts';
+import { link, localTime, section } from '../ui.ts';
 
 /** The latest jobs, newest first. */
 export function jobList(): { element: HTMLElement; update(jobs: Jobs['jobs']): void } {

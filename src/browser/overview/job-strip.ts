@@ -1,9 +1,8 @@
 import { jobPath } from '../../page-paths.ts';
-import { link } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { count, counted, shortId } from '../parts/format.ts';
-import { jobStatusWords } from '../service/job-status.ts';
-import type { Jobs } from '../service/responses.ts';
+import { h } from '../element.ts';
+import { count, counted, jobStatusWords, shortId } from '../format.ts';
+import type { Jobs } from '../responses.ts';
+import { link } from '../ui.ts';
 
 /** The newest job in one line, which has its place on the page before anything is known. */
 export function jobStrip([newest]: Jobs['jobs']): HTMLElement {

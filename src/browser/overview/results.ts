@@ -1,12 +1,11 @@
+import { getPerformance } from '../api.ts';
 import { type Curves, equityCurves } from '../board/curves.ts';
 import { type Leaderboard, leaderboard } from '../board/leaderboard.ts';
-import { type Filters, hasFilters, performanceFilterNames, queryOf } from '../filters/filters.ts';
-import { type RefreshFor, recompute } from '../job/recompute.ts';
-import { failure, link, reasonList, section } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { viewedFile } from '../parts/viewed.ts';
-import { getPerformance } from '../service/requests.ts';
-import type { Performance } from '../service/responses.ts';
+import { h, replace } from '../element.ts';
+import { type Filters, hasFilters, performanceFilterNames, queryOf } from '../filters.ts';
+import { type RefreshFor, recompute } from '../poll.ts';
+import type { Performance } from '../responses.ts';
+import { failure, link, reasonList, section, viewedFile } from '../ui.ts';
 
 interface ResultsView {
   /** Rejects if the figures could not be requested; where there are none yet, the page says why. */

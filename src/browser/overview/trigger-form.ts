@@ -1,10 +1,9 @@
-import { field, messageOf, onSubmit, section } from '../parts/blocks.ts';
-import { fillOptions, modelBox, othersInput } from '../parts/choices.ts';
-import { h, replace } from '../parts/element.ts';
-import { byName, chosenModels } from '../parts/names.ts';
-import { pollSoon } from '../service/poll.ts';
-import { triggerJob } from '../service/requests.ts';
-import type { KnownModels, TriggerRequest } from '../service/responses.ts';
+import { triggerJob } from '../api.ts';
+import { h, replace } from '../element.ts';
+import { byName, chosenModels } from '../format.ts';
+import { pollSoon } from '../poll.ts';
+import type { KnownModels, TriggerRequest } from '../responses.ts';
+import { field, fillOptions, messageOf, modelBox, onSubmit, othersInput, section } from '../ui.ts';
 
 interface TriggerForm {
   element: HTMLElement;

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { coloursOf } from '../parts/theme.ts';
+import { coloursOf } from '../look.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import { drawMarks } from './mark-lines.ts';
 import { drawMarkers } from './markers.ts';

@@ -1,6 +1,6 @@
-import { pngButton } from '../parts/download.ts';
-import { h, on, replace } from '../parts/element.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { h, on, replace } from '../element.ts';
+import { pngButton } from '../save.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
 import type { PlotOptions } from './lines.ts';
 
 /**

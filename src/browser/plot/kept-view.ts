@@ -1,5 +1,5 @@
 import { asArray, asObject } from '../../json.ts';
-import { type Kept, keep } from '../parts/kept.ts';
+import { type Kept, keep } from '../history.ts';
 import type { PlotOptions } from './lines.ts';
 import { DAY_SECONDS } from './values.ts';
 

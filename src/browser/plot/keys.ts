@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { on, replace } from '../parts/element.ts';
+import { on, replace } from '../element.ts';
 import { nextChoice } from './choosing.ts';
 import { type Shown, openerOf, soleLine } from './opening.ts';
 import { ZOOM_STEP, rowsAt, showAll, spokenValues, zoom } from './reading.ts';

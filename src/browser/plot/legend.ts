@@ -1,6 +1,6 @@
-import { toggle } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
-import { swatch } from '../parts/swatch.ts';
+import { h } from '../element.ts';
+import { swatch } from '../look.ts';
+import { toggle } from '../ui.ts';
 import { type Line, lookOfLine } from './lines.ts';
 import type { Plot } from './plot.ts';
 import { rankOrder } from './values.ts';

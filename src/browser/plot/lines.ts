@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
-import { counted } from '../parts/format.ts';
-import { BENCHMARK_LOOK, type Look } from '../parts/look.ts';
-import type { Performance } from '../service/responses.ts';
+import { counted } from '../format.ts';
+import { BENCHMARK_LOOK, type Look } from '../look.ts';
+import type { Performance } from '../responses.ts';
 import type { Mark } from './marks.ts';
 import { valuesFromStart } from './values.ts';
 

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { h } from '../parts/element.ts';
+import { h } from '../element.ts';
 import { type Box, type Mark, cutoffWords, freeRow } from './marks.ts';
 
 /** In CSS pixels. */

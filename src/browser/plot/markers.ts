@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { outlineOf } from '../parts/look.ts';
+import { outlineOf } from '../look.ts';
 import type { Line } from './lines.ts';
 
 /** In CSS pixels, along the dates: closer markers would hide the line. */

@@ -1,4 +1,4 @@
-import { byName } from '../parts/names.ts';
+import { byName } from '../format.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {

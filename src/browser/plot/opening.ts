@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
-import { on } from '../parts/element.ts';
-import { type PlotOptions, isOpenable } from './lines.ts';
+import { on } from '../element.ts';
 import { type DrawnLine, lineAt } from './choosing.ts';
+import { type PlotOptions, isOpenable } from './lines.ts';
 
 /** A plot as it is now. */
 export interface Shown {

@@ -1,11 +1,11 @@
 import uPlot from 'uplot';
-import { h, on } from '../parts/element.ts';
-import type { Kept } from '../parts/kept.ts';
-import { THEME_CHANGE } from '../parts/theme.ts';
+import { h, on } from '../element.ts';
+import type { Kept } from '../history.ts';
+import { THEME_CHANGE } from '../look.ts';
 import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
 import { plotExports } from './exports.ts';
-import { KEYS, listenToKeys } from './keys.ts';
 import { keptHidden, keptRange, keptView } from './kept-view.ts';
+import { KEYS, listenToKeys } from './keys.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import { openOnClick } from './opening.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';

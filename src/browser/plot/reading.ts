@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
-import { h, replace } from '../parts/element.ts';
-import { MISSING, count, longDate } from '../parts/format.ts';
-import { swatch } from '../parts/swatch.ts';
+import { h, replace } from '../element.ts';
+import { MISSING, count, longDate } from '../format.ts';
+import { swatch } from '../look.ts';
 import { type Line, type PlotOptions, lookOfLine } from './lines.ts';
 import { nearest, roomFor } from './tip-rows.ts';
 import { DAY_SECONDS } from './values.ts';

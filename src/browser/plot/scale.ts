@@ -1,4 +1,4 @@
-import { monthOf } from '../parts/format.ts';
+import { monthOf } from '../format.ts';
 
 /** The range of a plot and the labels of its axes. */
 

@@ -1,5 +1,5 @@
-import { money } from '../parts/format.ts';
-import type { ModelReport } from '../service/responses.ts';
+import { money } from '../format.ts';
+import type { ModelReport } from '../responses.ts';
 
 /** The values of lines over session dates. */
 

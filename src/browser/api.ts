@@ -1,4 +1,5 @@
-import { asObject, tryParse } from '../../json.ts';
+import { asObject, tryParse } from '../json.ts';
+import { h, newId, on } from './element.ts';
 import type {
   Comparison,
   Decisions,
@@ -13,8 +14,8 @@ import type {
   TriggerRequest,
   TriggerResponse,
 } from './responses.ts';
-import { type Trade, tradesIn } from './trades.ts';
-import { accessToken, askForToken } from './token.ts';
+import { type Trade, tradesIn } from './service/trades.ts';
+import { field, openDialog } from './ui.ts';
 
 /** Fired on the document when a request gets no response, and when one gets any. */
 export const SERVER_LOST = 'serverlost';
@@ -185,4 +186,76 @@ export function cancelJob(jobId: string): Promise<{ message: string }> {
 /** The description of the interface, as OpenAPI. */
 export function getDescription(signal: AbortSignal): Promise<unknown> {
   return request('/openapi.json', { signal });
+}
+
+/** Kept as long as the tab: the next person at this machine has to know the token again. */
+const STORED_AS = 'access-token';
+
+let known: string | null | undefined;
+
+/**
+ * The token that the reader gave in this tab; null if they gave none, or one that no request can
+ * carry.
+ */
+export function accessToken(): string | null {
+  known ??= sessionStorage.getItem(STORED_AS);
+  return known === null || tokenProblem(known) !== '' ? null : known;
+}
+
+let asking: Promise<void> | null = null;
+
+/**
+ * Asks the reader for an access token and keeps it. All requests that wait for one share the same
+ * question.
+ */
+export function askForToken(reason: string): Promise<void> {
+  return (asking ??= openQuestion(reason).finally(() => (asking = null)));
+}
+
+function openQuestion(reason: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const id = newId();
+  const kind = {
+    type: 'password',
+    name: 'token',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  };
+  const input = h('input', { ...kind, 'aria-describedby': id });
+  const form = h(
+    'form',
+    { method: 'dialog' },
+    h('p', { id }, reason),
+    field('Token', input),
+    h('p.quiet', 'It is kept until you close this tab, and sent only to this server.'),
+    h('div.actions', h('button.primary', { type: 'submit' }, 'Continue')),
+  );
+  const dialog = openDialog('Access token', form);
+  on(input, 'input', () => input.setCustomValidity(tokenProblem(input.value.trim())));
+  on(dialog, 'cancel', (event) => event.preventDefault());
+  on(dialog, 'close', () => {
+    known = input.value.trim();
+    sessionStorage.setItem(STORED_AS, known);
+    resolve();
+  });
+  return promise;
+}
+
+/** Signs that word processors and chats put in place of quotes and hyphens, by name. */
+const OFTEN_REPLACED: readonly [signs: RegExp, name: string][] = [
+  [/[“”„«»‘’‚]/, 'a curly quote'],
+  [/[‐‑‒–—]/, 'a dash'],
+  [/\s/, 'a blank'],
+];
+
+/**
+ * Why a text cannot be an access token, for its reader; empty if it can. A header carries visible
+ * ASCII characters only.
+ */
+export function tokenProblem(text: string): string {
+  const [wrong] = /[^!-~]/u.exec(text) ?? [];
+  if (wrong === undefined) return '';
+  const name = OFTEN_REPLACED.find(([signs]) => signs.test(wrong))?.[1] ?? `“${wrong}”`;
+  return `No token contains ${name}: copy it once more, as it was given out.`;
 }

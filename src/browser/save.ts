@@ -1,4 +1,71 @@
-import { highest } from './extremes.ts';
+import { type Cell, csvLine } from '../csv-line.ts';
+import { button } from './ui.ts';
+
+/** Files that the browser makes of what a page shows, without a request. */
+
+/** A button that saves a table as CSV; the table is made when the button is pressed. */
+export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElement {
+  const save = () =>
+    saveFile(`${fileName(caption)}.csv`, new Blob([csvOf(sheet())], { type: 'text/csv' }));
+  return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
+}
+
+/** A button that saves a plot as it looks now, below its heading and its legend, as PNG. */
+export function pngButton(caption: string, plot: () => Element): HTMLButtonElement {
+  const save = async () => {
+    const parts = withWords(plot());
+    for (const part of parts) part.classList.add('whole'); // a long legend scrolls on the screen
+    const picture = await pictureOf(parts).finally(() =>
+      parts.forEach((part) => part.classList.remove('whole')),
+    );
+    saveFile(`${fileName(caption)}.png`, picture);
+  };
+  return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
+}
+
+function withWords(plot: Element): Element[] {
+  const home = plot.closest('.two > *, section') ?? plot;
+  const words = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
+  return [...words, plot].filter((part) => part !== null);
+}
+
+/**
+ * Safari reads what it saves only some time after the click, so that a file stays in memory until
+ * then.
+ */
+const KEPT_MS = 60_000;
+
+/** Saves a file to the reader's disk. */
+export function saveFile(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}
+
+/** A table for a file: its columns, and a cell per column in each row. */
+export interface Sheet {
+  columns: readonly string[];
+  rows: Iterable<readonly Cell[]>;
+}
+
+/** Excel takes a file without it for one in an old encoding. */
+const BYTE_ORDER_MARK = '\ufeff';
+const MAX_NAME_LENGTH = 60;
+
+/** The text of a table as a CSV file. */
+export function csvOf({ columns, rows }: Sheet): string {
+  const lines = [csvLine(columns)];
+  for (const row of rows) lines.push(csvLine(row));
+  return BYTE_ORDER_MARK + lines.join('');
+}
+
+/** A caption as the name of a file: letters and digits of any script, joined by hyphens. */
+export function fileName(caption: string): string {
+  const words = caption.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? ['table'];
+  return [...words.join('-')].slice(0, MAX_NAME_LENGTH).join('');
+}
 
 /**
  * Draws elements of a page as they look on the screen: their text, borders, grounds, drawings and
@@ -34,7 +101,8 @@ export async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   const boxes = parts
     .map((part) => part.getBoundingClientRect())
     .map(({ width, height }) => ({ width, height }));
-  const width = highest(boxes.map((box) => box.width)) + 2 * PADDING;
+  const widest = boxes.reduce((most, box) => Math.max(most, box.width), 0);
+  const width = widest + 2 * PADDING;
   const height = boxes.reduce((sum, box) => sum + box.height + GAP, 2 * PADDING - GAP);
   const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
   const canvas = document.createElement('canvas');

@@ -1,11 +1,4 @@
-import { button, field } from '../parts/blocks.ts';
-import { fillOptions } from '../parts/choices.ts';
-import { h, newId, on, replace } from '../parts/element.ts';
-import { shortId } from '../parts/format.ts';
-import { goTo } from '../parts/page.ts';
-import { jobStatusWords } from '../service/job-status.ts';
-import type { Jobs } from '../service/responses.ts';
-import { onCompleteDate } from './date-input.ts';
+import { h, newId, on, replace } from './element.ts';
 import {
   type FilterName,
   type Filters,
@@ -14,8 +7,10 @@ import {
   hasFilters,
   queryWith,
 } from './filters.ts';
-import { lastUsed } from './last-used.ts';
-import { modelChoice } from './model-choice.ts';
+import { byName, counted, jobStatusWords, shortId } from './format.ts';
+import type { Jobs } from './responses.ts';
+import { goTo } from './router.ts';
+import { button, field, fillOptions, modelBox } from './ui.ts';
 
 /** What the bar can offer besides what the address already names. */
 export interface Offers {
@@ -139,4 +134,129 @@ function jobOption({
     id,
     `${start_date} to ${end_date}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`,
   ];
+}
+
+interface ModelChoice {
+  element: HTMLElement;
+  offer(names: readonly string[]): void;
+}
+
+/**
+ * A list of models that unfolds; closing it applies what is ticked, and Escape closes it without.
+ */
+export function modelChoice(
+  chosen: readonly string[],
+  apply: (models: string[]) => void,
+): ModelChoice {
+  const boxes = h('div.choices');
+  const summary = h('summary', { name: 'models' }, summaryOf(chosen));
+  const offer = (names: readonly string[]) => {
+    const ticked = new Set(boxes.childElementCount === 0 ? chosen : tickedIn(boxes));
+    const all = [...new Set([...names, ...chosen])].sort(byName);
+    replace(boxes, ...all.map((name) => modelBox(name, { isChosen: ticked.has(name) })));
+  };
+  const close = () => (element.open = false);
+  const untick = () => boxesIn(boxes).forEach((box) => (box.checked = false));
+  const actions = h(
+    'div.actions',
+    button('Untick all', untick, { class: 'ghost' }),
+    button('Show these', close),
+  );
+  const panel = h(
+    'div.panel',
+    { tabindex: -1 },
+    h('p.quiet', 'Tick none to show all models'),
+    boxes,
+    actions,
+  );
+  const element = h('details.choose', summary, panel);
+  offer([]);
+  on(element, 'toggle', () => {
+    const ticked = tickedIn(boxes);
+    if (!element.open && element.isConnected && !isSame(ticked, chosen)) apply(ticked);
+  });
+  on(element, 'keydown', (event) => {
+    if (event.key !== 'Escape' || !element.open) return;
+    boxesIn(boxes).forEach((box) => (box.checked = chosen.includes(box.value)));
+    close();
+    summary.focus();
+  });
+  on(element, 'focusout', ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) close();
+  });
+  return { element, offer };
+}
+
+function boxesIn(place: HTMLElement): HTMLInputElement[] {
+  return [...place.querySelectorAll('input')];
+}
+
+function tickedIn(place: HTMLElement): string[] {
+  return boxesIn(place).flatMap(({ checked, value }) => (checked ? value : []));
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name) => other.includes(name));
+}
+
+function summaryOf(chosen: readonly string[]): string {
+  if (chosen.length === 0) return 'All models';
+  return chosen.length === 1 ? (chosen[0] ?? '') : counted(chosen.length, 'model');
+}
+
+/**
+ * Calls back when a date has been chosen: at once from the calendar, but while it is typed only
+ * when the reader leaves the field or presses Enter, because each digit makes another valid date.
+ */
+export function onCompleteDate(input: HTMLInputElement, chosen: () => void): void {
+  let before = input.value;
+  let isTyped = false;
+  const finish = () => {
+    if (input.value === before) return;
+    before = input.value;
+    chosen();
+  };
+  on(input, 'keydown', (event) => {
+    isTyped = true;
+    if (event.key !== 'Enter') return;
+    event.preventDefault(); // the change replaces the form, which then cannot be submitted
+    finish();
+  });
+  on(input, 'pointerdown', () => (isTyped = false));
+  on(input, 'change', () => {
+    if (!isTyped) finish();
+  });
+  on(input, 'blur', finish);
+}
+
+/**
+ * The control of a form that the reader used last. A change opens a page with a new form, where the
+ * same one gets the focus.
+ */
+interface LastUsed {
+  /** Remembers a control by its name. */
+  set(name: string): void;
+  /**
+   * Gives the focus to the control of that name, once, after the page has given it to its heading.
+   */
+  focusIn(form: HTMLFormElement): void;
+}
+
+/**
+ * A memory that outlives the form: keep one per kind of form, outside of the function that builds
+ * it.
+ */
+export function lastUsed(): LastUsed {
+  let last: string | null = null;
+  return {
+    set: (name) => (last = name),
+    focusIn(form) {
+      const name = last;
+      last = null;
+      if (name !== null)
+        queueMicrotask(() =>
+          form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }),
+        );
+    },
+  };
 }

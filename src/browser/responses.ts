@@ -1,15 +1,15 @@
 import type * as v from 'valibot';
-import type { comparisonResponse } from '../../handlers/comparison-response.ts';
-import type { decisionsResponse } from '../../handlers/decisions.ts';
-import type { holdingsResponse } from '../../handlers/holdings.ts';
-import type { jobsResponse } from '../../handlers/jobs.ts';
-import type { modelsResponse } from '../../handlers/models.ts';
-import type { performanceResponse } from '../../handlers/performance-response.ts';
-import type { reasoningResponse } from '../../handlers/reasoning.ts';
-import type { resultsResponse } from '../../handlers/results.ts';
-import type { searchResponse } from '../../handlers/search.ts';
-import type { statusResponse } from '../../handlers/status.ts';
-import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts';
+import type { comparisonResponse } from '../handlers/comparison-response.ts';
+import type { decisionsResponse } from '../handlers/decisions.ts';
+import type { holdingsResponse } from '../handlers/holdings.ts';
+import type { jobsResponse } from '../handlers/jobs.ts';
+import type { modelsResponse } from '../handlers/models.ts';
+import type { performanceResponse } from '../handlers/performance-response.ts';
+import type { reasoningResponse } from '../handlers/reasoning.ts';
+import type { resultsResponse } from '../handlers/results.ts';
+import type { searchResponse } from '../handlers/search.ts';
+import type { statusResponse } from '../handlers/status.ts';
+import type { triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 
 /**
  * The types of responses, from the schemas that the server is tested against. Nothing here runs.

@@ -1,7 +1,5 @@
 import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
-import { count } from './format.ts';
-import { MAX_NAMED, byReason } from './names.ts';
-import { viewedFile } from './viewed.ts';
+import { MAX_NAMED, MISSING, byReason, count } from './format.ts';
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
@@ -164,4 +162,118 @@ export function failure(error: unknown): HTMLElement[] {
 /** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * How a form lets readers choose: models by a box for each known one and a field for others, and
+ * one option of a list.
+ */
+
+/** A box with the model's name and, if there is more to say, a few words. */
+export function modelBox(
+  signature: string,
+  { isChosen, about = '' }: { isChosen: boolean; about?: string },
+): HTMLElement {
+  const box = h('input', { type: 'checkbox', name: 'models', value: signature });
+  box.checked = isChosen;
+  return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
+}
+
+/** The field for the names of others. */
+export function othersInput(placeholder: string): HTMLInputElement {
+  return h('input', { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder });
+}
+
+/** The options of a list, each as its value and what the reader sees. */
+export type Entries = readonly (readonly [value: string, label: string])[];
+
+/**
+ * Fills a list; a chosen value that is not among the options, such as one from the address, is
+ * added with a label of its own.
+ */
+export function fillOptions(
+  element: HTMLSelectElement,
+  entries: Entries,
+  chosen: string,
+  labelOf: (value: string) => string = (value) => value,
+): void {
+  const all = entries.some(([value]) => value === chosen)
+    ? entries
+    : [...entries, [chosen, labelOf(chosen)] as const];
+  replace(
+    element,
+    ...all.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
+  );
+}
+
+/**
+ * A dash in place of a figure. With a reason it is a button that shows why the figure is missing: a
+ * hover title would never be seen on a phone or with a keyboard.
+ */
+export function dash(reason: string | undefined): Child {
+  if (reason === undefined) return MISSING;
+  const id = newId();
+  const attributes = {
+    type: 'button',
+    popovertarget: id,
+    'aria-label': 'No figure',
+    'aria-describedby': id,
+  };
+  return h(
+    'span',
+    h('button.why', attributes, MISSING),
+    h('span.why-note', { id, popover: true }, reason),
+  );
+}
+
+const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** An instant in the reader's own time zone; in UTC on hover. */
+export function localTime(timestamp: string | null): HTMLElement | string {
+  if (timestamp === null) return MISSING;
+  const instant = new Date(timestamp);
+  if (Number.isNaN(instant.getTime())) return timestamp;
+  const utc = `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
+  return h('time', { datetime: timestamp, title: utc }, local.format(instant));
+}
+
+const moves: Record<string, readonly [rows: number, columns: number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
+/**
+ * The tab key reaches one cell of a grid; the arrow keys move between cells, and Enter opens one.
+ */
+export function enableArrows(
+  grid: HTMLElement,
+  { rows, open }: { rows: readonly (readonly HTMLElement[])[]; open: (cell: HTMLElement) => void },
+): void {
+  let [row, column] = [0, 0];
+  const cellAt = () => rows[row]?.[column];
+  cellAt()?.setAttribute('tabindex', '0');
+  on(grid, 'keydown', (event) => {
+    const cell = cellAt();
+    if (event.key === 'Enter' && cell !== undefined) open(cell);
+    const move = moves[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    cell?.removeAttribute('tabindex');
+    row = Math.max(0, Math.min(rows.length - 1, row + move[0]));
+    column = Math.max(0, Math.min((rows[row]?.length ?? 1) - 1, column + move[1]));
+    cellAt()?.setAttribute('tabindex', '0');
+    cellAt()?.focus();
+  });
+}
+
+/** The name of the file that this server only shows; null for a service. */
+export function viewedFile(): string | null {
+  return document.body.dataset['view'] ?? null;
+}
+
+/** Whether that file cannot change while it is shown, as a package cannot. */
+export function isFixed(): boolean {
+  return document.body.dataset['fixed'] !== undefined;
 }

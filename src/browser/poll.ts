@@ -1,4 +1,5 @@
-import { isFixed, viewedFile } from '../parts/viewed.ts';
+import type { Status } from './responses.ts';
+import { isFixed, viewedFile } from './ui.ts';
 
 /**
  * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
@@ -63,4 +64,29 @@ function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After
 /** Repeats all polled work at once, because something was just started or stopped here. */
 export function pollSoon(): void {
   document.dispatchEvent(new Event('pollsoon'));
+}
+
+/** While a job runs, its figures are computed again at most this often. */
+const RECOMPUTE_AFTER_MS = 5_000;
+
+/**
+ * Refreshes figures if a job has added something since the last time. Resolves to whether it has.
+ */
+export type RefreshFor = (status: Status, signal: AbortSignal) => Promise<boolean>;
+
+/** Keeps figures up to date with a job, without computing them again for each of its model-days. */
+export function recompute(
+  refresh: (status: Status, signal: AbortSignal) => Promise<void>,
+): RefreshFor {
+  let computed = { what: '', at: -Infinity };
+  return async (status, signal) => {
+    const what = `${status.job_id} ${status.status} ${status.progress.completed}`;
+    const isDue =
+      status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
+    if (what === computed.what || !isDue) return false;
+    const at = performance.now();
+    await refresh(status, signal);
+    computed = { what, at }; // only now: what could not be requested is requested again
+    return true;
+  };
 }

@@ -22,13 +22,9 @@ const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 /** The order of the layers: a file imports only from its own folder or from further down. */
 const floors = [
   'browser/app.ts',
-  ...['browser/overview/', 'browser/compare/'],
-  ...['browser/job/', 'browser/decisions/', 'browser/model-day/'],
-  ...['browser/board/', 'browser/model/', 'browser/api/'],
+  'browser/pages/',
   'browser/plot/',
   'browser/',
-  'browser/parts/',
-  'browser/service/',
   'main.ts',
   'no-inspector.ts',
   'commands/',

@@ -14,7 +14,6 @@ import type {
   TriggerRequest,
   TriggerResponse,
 } from './responses.ts';
-import { type Trade, tradesIn } from './service/trades.ts';
 import { field, openDialog } from './ui.ts';
 
 /** Fired on the document when a request gets no response, and when one gets any. */
@@ -56,7 +55,8 @@ async function request<Body>(url: string, options: RequestOptions): Promise<Body
   return JSON.parse(await requestText(url, options)) as Body;
 }
 
-async function requestText(url: string, options: RequestOptions): Promise<string> {
+/** The text of a successful response. Rejects as `request` does. */
+export async function requestText(url: string, options: RequestOptions): Promise<string> {
   let response: Response;
   let text: string;
   try {
@@ -128,15 +128,6 @@ export function getPerformance(
   signal: AbortSignal,
 ): Promise<Performance> {
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
-}
-
-/** The orders, splits and dividends of the models and dates that the filters choose, by date. */
-export async function getTrades(
-  filters: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Trade[]> {
-  const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
-  return tradesIn(await requestText(`/performance?${query}`, { signal }));
 }
 
 /** What a model held at the close of each of its days. */

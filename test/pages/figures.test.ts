@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amountOf, daysOf, dividendsOf } from '../../src/browser/model-day/day.ts';
+import {
+  amountOf,
+  daysOf,
+  dividendsOf,
+  restOfSummary,
+} from '../../src/browser/pages/model-day-page.ts';
 import {
   chance,
   change,
@@ -15,8 +20,7 @@ import {
   share,
   tone,
 } from '../../src/browser/format.ts';
-import { secondsToGo } from '../../src/browser/job/pace.ts';
-import { restOfSummary } from '../../src/browser/model-day/summary.ts';
+import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import {
   axisSplits,
   dateLabels,

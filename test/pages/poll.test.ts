@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, describe, test } from 'node:test';
-import { secondsToGo } from '../../src/browser/job/pace.ts';
+import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
 import type { Detail, Status } from '../../src/browser/responses.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';

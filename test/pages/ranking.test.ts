@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
-import { marksOf } from '../../src/browser/board/marks.ts';
-import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
+import { curvesFromStart, valueAtEnd } from '../../src/browser/pages/equity-curves.ts';
+import { familiesInOrder, marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
-import { daysBesideBenchmark } from '../../src/browser/plot/values.ts';
-import { benchmarkWords } from '../../src/browser/plot/lines.ts';
+import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
 const nothing = {

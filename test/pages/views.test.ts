@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanStart } from '../../src/browser/model/clean-start.ts';
-import { fallsOf } from '../../src/browser/model/falls.ts';
-import { heatOf, strongest } from '../../src/browser/model/heat.ts';
-import { histogramScale } from '../../src/browser/model/histogram-scale.ts';
-import { outlineOf, stepsOf } from '../../src/browser/model/strip-outline.ts';
-import { weightLayers } from '../../src/browser/model/weight-layers.ts';
-import { yearsOf } from '../../src/browser/model/years.ts';
-import { stacked } from '../../src/browser/plot/stack.ts';
-import { csvRows } from '../../src/browser/service/csv-rows.ts';
-import { tradesIn } from '../../src/browser/service/trades.ts';
+import { cleanStart, csvRows, tradesIn } from '../../src/browser/pages/model-data.ts';
+import { fallsOf } from '../../src/browser/pages/model-curves.ts';
+import {
+  heatOf,
+  histogramScale,
+  strongest,
+  yearsOf,
+} from '../../src/browser/pages/model-returns.ts';
+import { outlineOf, stepsOf, weightLayers } from '../../src/browser/pages/model-holdings.ts';
+import { stacked } from '../../src/browser/plot/drawing.ts';
 import { csvLine } from '../../src/csv-line.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */

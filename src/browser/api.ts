@@ -188,7 +188,7 @@ let known: string | null | undefined;
  * The token that the reader gave in this tab; null if they gave none, or one that no request can
  * carry.
  */
-export function accessToken(): string | null {
+function accessToken(): string | null {
   known ??= sessionStorage.getItem(STORED_AS);
   return known === null || tokenProblem(known) !== '' ? null : known;
 }
@@ -199,7 +199,7 @@ let asking: Promise<void> | null = null;
  * Asks the reader for an access token and keeps it. All requests that wait for one share the same
  * question.
  */
-export function askForToken(reason: string): Promise<void> {
+function askForToken(reason: string): Promise<void> {
   return (asking ??= openQuestion(reason).finally(() => (asking = null)));
 }
 

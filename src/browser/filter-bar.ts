@@ -13,12 +13,10 @@ import { goTo } from './router.ts';
 import { button, field, fillOptions, modelBox } from './ui.ts';
 
 /** What the bar can offer besides what the address already names. */
-export interface Offers {
+interface Offers {
   /** Names of models that have results. */
   models?: readonly string[];
   jobs?: Jobs['jobs'];
-  /** Symbols. */
-  benchmarks?: readonly string[];
 }
 
 interface FilterBar {
@@ -29,9 +27,6 @@ interface FilterBar {
 
 /** How many jobs a page offers: the newest. */
 export const OFFERED_JOBS = 50;
-
-/** The benchmark that every universe has. */
-const UNIVERSE = 'universe';
 
 const DAYS = [
   ['', 'All days'],
@@ -59,17 +54,15 @@ export function filterBar(
   const models = modelChoice(filters.models, (chosen) => change({ models: chosen }, 'models'));
   const job = select('job_id', filters, change);
   const days = select('days', filters, change);
-  const symbols = h('datalist', { id: newId() });
+  // The benchmark that every universe has.
+  const symbols = h('datalist', { id: newId() }, h('option', { value: 'universe' }));
   const benchmark = benchmarkInput(filters, symbols.id, change);
   const clear = button('Clear filters', () => change(NO_FILTERS, 'start_date'), { class: 'ghost' });
   clear.disabled = !hasFilters(filters, shows);
   const offerJobs = (jobs: Jobs['jobs']) =>
     fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
-  const offerBenchmarks = (names: readonly string[]) =>
-    replace(symbols, ...[...new Set([UNIVERSE, ...names])].map((value) => h('option', { value })));
   offerJobs([]);
   fillOptions(days, DAYS, filters.days === 'all' ? '' : filters.days);
-  offerBenchmarks([]);
   const controls: [FilterName, HTMLElement][] = [
     ['start_date', field('From', first)],
     ['end_date', field('To', last)],
@@ -90,7 +83,6 @@ export function filterBar(
     offer(offers) {
       if (offers.models !== undefined) models.offer(offers.models);
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
-      if (offers.benchmarks !== undefined) offerBenchmarks(offers.benchmarks);
     },
   };
 }
@@ -144,10 +136,7 @@ interface ModelChoice {
 /**
  * A list of models that unfolds; closing it applies what is ticked, and Escape closes it without.
  */
-export function modelChoice(
-  chosen: readonly string[],
-  apply: (models: string[]) => void,
-): ModelChoice {
+function modelChoice(chosen: readonly string[], apply: (models: string[]) => void): ModelChoice {
   const boxes = h('div.choices');
   const summary = h('summary', { name: 'models' }, summaryOf(chosen));
   const offer = (names: readonly string[]) => {
@@ -208,7 +197,7 @@ function summaryOf(chosen: readonly string[]): string {
  * Calls back when a date has been chosen: at once from the calendar, but while it is typed only
  * when the reader leaves the field or presses Enter, because each digit makes another valid date.
  */
-export function onCompleteDate(input: HTMLInputElement, chosen: () => void): void {
+function onCompleteDate(input: HTMLInputElement, chosen: () => void): void {
   let before = input.value;
   let isTyped = false;
   const finish = () => {

@@ -1,5 +1,8 @@
+import { modelPath } from '../page-paths.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';
+import { type Look, swatch } from './look.ts';
+import { link } from './ui.ts';
 
 /**
  * What a reader looks at, in the words of the address and of the requests; an empty one means the
@@ -112,12 +115,19 @@ const carried: Record<string, readonly FilterName[]> = {
   '/compare': performanceFilterNames,
 };
 
-/**
- * What a model's page takes from the address of the page that links to it: `?start_date=…`, or
- * nothing.
- */
-export function queryForModel(search: string): string {
-  return queryOf(filtersIn(search), ['start_date', 'end_date', 'job_id', 'benchmark', 'days']);
+/** The filters that a model's page takes from the address of the page that links to it. */
+const MODEL_FILTERS: readonly FilterName[] = [
+  'start_date',
+  'end_date',
+  'job_id',
+  'benchmark',
+  'days',
+];
+
+/** A link to a model's page with the filters of this one; a look is shown before the name. */
+export function modelLink(model: string, look?: Look): HTMLAnchorElement {
+  const path = modelPath(model) + queryOf(filtersIn(location.search), MODEL_FILTERS);
+  return link(path, look && swatch(look), model);
 }
 
 /** Lets the links to pages that have the bar keep the filters of the current address. */

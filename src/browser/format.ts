@@ -3,7 +3,7 @@ import { duration as inWords } from '../sentences.ts';
 import type { Status } from './responses.ts';
 
 /**
- * Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that
+ * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so that
  * columns align.
  */
 
@@ -111,16 +111,6 @@ export function shortId(jobId: string): string {
 export function prettyJson(text: string): string {
   const value = tryParse(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);
-}
-
-/** The ticked models, and those written into the field for others, each once. */
-export function chosenModels(form: FormData): string[] {
-  return [
-    ...new Set([
-      ...form.getAll('models').map(String),
-      ...namesIn(String(form.get('others') ?? '')),
-    ]),
-  ];
 }
 
 /** Names separated by commas. */

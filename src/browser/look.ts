@@ -1,5 +1,5 @@
 import { hashText } from '../text-hash.ts';
-import { h, replace, setAttributes, svg } from './element.ts';
+import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
 import { byName } from './format.ts';
 import { button } from './ui.ts';
 
@@ -30,7 +30,7 @@ const DASHES: readonly (readonly number[] | undefined)[] = [
  * The outline of each marker about its middle, as the path of a drawing, five pixels wide to each
  * side at most.
  */
-const OUTLINES = {
+export const OUTLINES = {
   disc: 'M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z',
   square: 'M-3.2-3.2H3.2V3.2H-3.2Z',
   triangle: 'M0-4.4L4.2 3.2H-4.2Z',
@@ -61,7 +61,7 @@ export function lookOf(name: string): Look {
  * The looks of the names on one page. Of those that share colour and dash, the first in the order
  * of names has no marker and the others have one each, as far as there are shapes.
  */
-export function looksOf(names: readonly string[]): Map<string, Look> {
+export function looksOf(names: readonly string[]): (name: string) => Look {
   const sharing = new Map<string, number>();
   const looks = [...new Set(names)].sort(byName).map((name): [string, Look] => {
     const look = lookOf(name);
@@ -70,12 +70,8 @@ export function looksOf(names: readonly string[]): Map<string, Look> {
     sharing.set(key, before + 1);
     return [name, { ...look, marker: MARKERS[before % MARKERS.length] }];
   });
-  return new Map(looks);
-}
-
-/** The outline of a marker as the path of a drawing, about the point 0 0. */
-export function outlineOf(marker: Marker): string {
-  return OUTLINES[marker];
+  const byLine = new Map(looks);
+  return (name) => byLine.get(name) ?? lookOf(name);
 }
 
 /** In pixels; long enough for a whole period of every dash. */
@@ -90,7 +86,7 @@ export function swatch({ colour, dash, marker }: Look): SVGElement {
     { class: `swatch ${colour}`, 'aria-hidden': 'true', ...box },
     svg('line', { x1: 0, x2: WIDTH, y1: middle, y2: middle, 'stroke-dasharray': dash?.join(' ') }),
     marker !== undefined &&
-      svg('path', { d: outlineOf(marker), transform: `translate(${WIDTH / 2} ${middle})` }),
+      svg('path', { d: OUTLINES[marker], transform: `translate(${WIDTH / 2} ${middle})` }),
   );
 }
 
@@ -110,7 +106,11 @@ function storedTheme(): Theme {
 }
 
 function apply(theme: Theme): void {
-  setAttributes(document.documentElement, { 'data-theme': theme === 'auto' ? null : theme });
+  recolour({ 'data-theme': theme === 'auto' ? null : theme });
+}
+
+function recolour(attributes: Attributes): void {
+  setAttributes(document.documentElement, attributes);
   document.dispatchEvent(new Event(THEME_CHANGE));
 }
 
@@ -150,12 +150,7 @@ export function preparePaper(): void {
   let theme: string | null = null;
   addEventListener('beforeprint', () => {
     theme = root.getAttribute('data-theme');
-    redraw({ 'data-theme': 'light', 'data-paper': true });
+    recolour({ 'data-theme': 'light', 'data-paper': true });
   });
-  addEventListener('afterprint', () => redraw({ 'data-theme': theme, 'data-paper': null }));
-}
-
-function redraw(attributes: Parameters<typeof setAttributes>[1]): void {
-  setAttributes(document.documentElement, attributes);
-  document.dispatchEvent(new Event(THEME_CHANGE));
+  addEventListener('afterprint', () => recolour({ 'data-theme': theme, 'data-paper': null }));
 }

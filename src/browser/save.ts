@@ -97,7 +97,7 @@ const DRAWN = [
 type Ink = CanvasRenderingContext2D;
 
 /** The elements one below the other on the page's ground, as PNG, as sharp as the screen. */
-export async function pictureOf(parts: readonly Element[]): Promise<Blob> {
+async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   const boxes = parts
     .map((part) => part.getBoundingClientRect())
     .map(({ width, height }) => ({ width, height }));

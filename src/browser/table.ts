@@ -251,14 +251,7 @@ function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
 }
 
 /** The column that a table is sorted by, as its place; null for the given order. */
-export type Sorting = { column: number; isDescending: boolean } | null;
-
-/** What sorting needs of a column. */
-interface Sortable<Row> {
-  title: string;
-  /** Nulls come last in both directions. A column without it does not sort. */
-  by?: (row: Row) => number | string | null;
-}
+type Sorting = { column: number; isDescending: boolean } | null;
 
 interface KeptRows {
   /** Undefined if the reader has changed nothing. */
@@ -271,7 +264,7 @@ interface KeptRows {
  * What a table keeps over Back: the column that it is sorted by, by its title, and how many rows it
  * shows.
  */
-export function keptRows(caption: string, columns: readonly { title: string }[]): KeptRows {
+function keptRows(caption: string, columns: readonly { title: string }[]): KeptRows {
   const kept = keep(`table ${caption}`);
   const { by, isDescending, limit } = asObject(kept.read()) ?? {};
   return {
@@ -287,7 +280,7 @@ export function keptRows(caption: string, columns: readonly { title: string }[])
 }
 
 /** The sorting by the column of that title; null if there is none. */
-export function sortingBy(
+function sortingBy(
   columns: readonly { title: string }[],
   wanted: string | undefined,
   isDescending = true,
@@ -297,7 +290,7 @@ export function sortingBy(
 }
 
 /** Says at the headings which of them the table is sorted by. */
-export function markSorting(head: HTMLElement, sorting: Sorting): void {
+function markSorting(head: HTMLElement, sorting: Sorting): void {
   [...head.children].forEach((heading, index) => {
     if (sorting?.column !== index) heading.removeAttribute('aria-sort');
     else heading.setAttribute('aria-sort', sorting.isDescending ? 'descending' : 'ascending');
@@ -305,9 +298,9 @@ export function markSorting(head: HTMLElement, sorting: Sorting): void {
 }
 
 /** The rows in their order; without a sorting in the given one. */
-export function sorted<Row>(
+function sorted<Row>(
   rows: readonly Row[],
-  columns: readonly Sortable<Row>[],
+  columns: readonly Column<Row>[],
   sorting: Sorting,
 ): Row[] {
   const by = sorting === null ? undefined : columns[sorting.column]?.by;

@@ -164,11 +164,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * How a form lets readers choose: models by a box for each known one and a field for others, and
- * one option of a list.
- */
-
 /** A box with the model's name and, if there is more to say, a few words. */
 export function modelBox(
   signature: string,
@@ -177,11 +172,6 @@ export function modelBox(
   const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
   return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
-}
-
-/** The field for the names of others. */
-export function othersInput(placeholder: string): HTMLInputElement {
-  return h('input', { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder });
 }
 
 /** The options of a list, each as its value and what the reader sees. */

@@ -17,7 +17,7 @@ import {
 } from '../../src/browser/pages/side-by-side.ts';
 import { costOf, leftOutModels } from '../../src/browser/pages/compare.ts';
 import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
-import { figureRows } from '../../src/browser/pages/model-figures.ts';
+import { sideFigures } from '../../src/browser/pages/model-figures.ts';
 import { reportConventions } from '../../src/performance/definitions.ts';
 import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/cutoffs.ts';
 import {
@@ -134,7 +134,7 @@ test('every figure side by side has a definition', () => {
   const { definitions } = reportConventions(0);
   const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
   assert.deepEqual(
-    figureRows.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+    sideFigures.filter(({ name }) => !known.has(name)).map(({ name }) => name),
     [],
   );
 });

@@ -123,18 +123,18 @@ test('the ten symbols that were heaviest on average have a layer each, the other
   }));
   const layers = weightLayers(heldDays(['S0 0.5 S10 0.125 S11 0.25', '']), symbols);
   assert.equal(layers.length, 12);
-  const shown = layers.filter(({ weights }) => weights.some((weight) => weight !== null));
+  const shown = layers.filter(({ values }) => values.some((weight) => weight !== null));
   assert.deepEqual(
-    shown.map(({ name, weights }) => [name, weights]),
+    shown.map(({ label, values }) => [label, values]),
     [
       ['S0', [0.5, null]],
       ['2 others', [0.375, null]],
       ['Cash', [0.125, 1]],
     ],
   );
-  assert.equal(new Set(layers.map(({ look }) => look)).size, 12, 'each has its own colour');
+  assert.equal(new Set(layers.map(({ colour }) => colour)).size, 12, 'each has its own colour');
   assert.deepEqual(
-    weightLayers(heldDays(['A 0.5']), symbols.slice(0, 1)).map(({ name }) => name),
+    weightLayers(heldDays(['A 0.5']), symbols.slice(0, 1)).map(({ label }) => label),
     ['S0', 'Cash'],
   );
 });

@@ -22,7 +22,7 @@ export interface Choice {
 /**
  * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
  */
-export interface Options {
+interface Options {
   against: string;
   align: string;
   confidence: string;

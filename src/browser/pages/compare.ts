@@ -1,13 +1,12 @@
-import { modelPath } from '../../page-paths.ts';
 import { getComparison, getJobs, getModels, getPerformance } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
-import { queryForModel } from '../filters.ts';
+import { modelLink } from '../filters.ts';
 import { byName, chance, change, count, counted, dailyRatio, ratio, share } from '../format.ts';
 import type { ComparedModel, Comparison, Leader, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
-import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
+import { definitions, failure, reasonList, section, wayToAJob } from '../ui.ts';
 import {
   type Choice,
   choiceIn,
@@ -23,7 +22,7 @@ import {
   fitsSideBySide,
   howToChoose,
   sideDifferences,
-  sideFigures,
+  figuresSideBySide,
 } from './side-by-side.ts';
 
 const NO_FIGURES =
@@ -155,7 +154,7 @@ async function sideBySide(
   const day = await sameDay(performance, columns.runs, signal);
   const onOpen = (date: string) => day?.open(date);
   return [
-    sideFigures(performance, columns),
+    figuresSideBySide(performance, columns),
     sideDifferences(comparison, { columns, signal, onOpen }),
     day?.element ?? null,
   ];
@@ -250,7 +249,7 @@ const MEANING =
  * The model with the highest Sharpe ratio, and how much of that may be the luck of the best of
  * many.
  */
-export function leaderSection(leader: Leader): HTMLElement | null {
+function leaderSection(leader: Leader): HTMLElement | null {
   const { model, unavailable } = leader;
   if (model === null) return null;
   const tried = counted(leader.trials, 'model');
@@ -262,7 +261,7 @@ export function leaderSection(leader: Leader): HTMLElement | null {
   ]);
   const reasons = new Set(Object.values(unavailable));
   return section(
-    h('span', 'Leader: ', link(modelPath(model) + queryForModel(location.search), model)),
+    h('span', 'Leader: ', modelLink(model)),
     figures,
     h('p.quiet', MEANING),
     ...[...reasons].map((reason) => h('p.notice', `${reason}.`)),
@@ -275,7 +274,7 @@ const ROWS_AT_FIRST = 10;
 type LeftOutDay = Comparison['left_out'][number];
 
 /** The days and the models that the comparison does not use, and why. */
-export function leftOut(comparison: Comparison): HTMLElement {
+function leftOut(comparison: Comparison): HTMLElement {
   const { left_out: days, align } = comparison;
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0)

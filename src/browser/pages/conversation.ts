@@ -175,7 +175,7 @@ function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] 
 }
 
 /** Part of a text, and whether it is a match. */
-export interface Piece {
+interface Piece {
   text: string;
   isMatch: boolean;
 }

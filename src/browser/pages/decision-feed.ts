@@ -129,7 +129,7 @@ async function showFound(
 }
 
 /** A part of a list, and where the next one begins; null at the end. */
-export interface Part<Item> {
+interface Part<Item> {
   items: Item[];
   next: string | null;
 }
@@ -155,7 +155,7 @@ const MOST_PARTS_AFTER_BACK = 20;
  * loaded at once, until there is something to show. Resolves when the first parts are shown, to how
  * many items these are.
  */
-export async function showParts<Item>(
+async function showParts<Item>(
   foot: HTMLElement,
   { load, add, describe, more, signal }: List<Item>,
 ): Promise<number> {
@@ -207,7 +207,7 @@ const used = lastUsed();
  * The search box, and without a search the kind and the symbol of decisions. Each change becomes
  * the page's address.
  */
-export function findForm(choice: FeedChoice): HTMLElement {
+function findForm(choice: FeedChoice): HTMLElement {
   const change = (changed: Partial<FeedChoice>, name: string) => {
     used.set(name);
     goTo(feedPath({ ...choice, ...changed }));
@@ -267,7 +267,7 @@ function textInput(
  * What a reader looks at: the filters of all pages, and which decisions, or which words in
  * conversations; empty means all.
  */
-export interface FeedChoice {
+interface FeedChoice {
   filters: Filters;
   kind: string;
   symbol: string;
@@ -276,14 +276,14 @@ export interface FeedChoice {
 }
 
 /** The filters of the bar that this page has. */
-export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
+const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
 
 /** How many items the feed requests at a time. */
 const DECISIONS_PER_PAGE = 50;
 const MESSAGES_PER_PAGE = 20;
 
 /** The kinds of decisions in words. */
-export const kindWords: Record<Decision['kind'], string> = {
+const kindWords: Record<Decision['kind'], string> = {
   trade: 'Trades',
   refusal: 'Refused orders',
   failure: 'Failed model-days',

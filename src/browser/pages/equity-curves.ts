@@ -92,7 +92,7 @@ function controls(plot: Plot): HTMLElement {
 }
 
 /** What the curves use of a model's report. */
-export interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
+interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
   curve: readonly Day[];
 }
 
@@ -123,8 +123,7 @@ export function curvesFromStart({
   const inOrder = models.toSorted((one, other) => byName(one.model, other.model));
   const own = inOrder.map(({ model, curve }): Line => {
     const values = curve.map(({ date, growth }) => ({ date, value: growth * start }));
-    const { colour: look = '', dash, marker } = looks.get(model) ?? {};
-    return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
+    return { ...looks(model), label: model, values: valuesFromStart(dates, values, start) };
   });
   const isValue = models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
   const title = titleOfCurves(start, { isValue });

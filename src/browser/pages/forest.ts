@@ -1,12 +1,11 @@
-import { modelPath } from '../../page-paths.ts';
 import { type Child, h, svg } from '../element.ts';
-import { queryForModel } from '../filters.ts';
+import { modelLink } from '../filters.ts';
 import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
 import type { ComparedModel, Comparison } from '../responses.ts';
 import { type Sheet, csvButton, pngButton } from '../save.ts';
-import { dash, link } from '../ui.ts';
+import { dash } from '../ui.ts';
 import { measured } from './pair-matrix.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
@@ -84,7 +83,7 @@ function rowOf(
     h(
       'th',
       { scope: 'row' },
-      link(modelPath(model.model) + queryForModel(location.search), model.model),
+      modelLink(model.model),
       h('small.quiet', ` ${counted(runs.length, 'run')}`),
       isLeast && h('small.caveat', ' interval at least this wide'),
       known > 0 &&
@@ -205,7 +204,7 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
 }
 
 /** Where values are in a forest plot, in percent of its width. */
-export interface Scale {
+interface Scale {
   /** Returns at round values, for the axis. */
   ticks: number[];
   percent(value: number): number;

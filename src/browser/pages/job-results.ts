@@ -46,7 +46,7 @@ export function jobResults(jobId: string): JobResults {
     );
     shown = {
       curves: equityCurves(performance, over),
-      board: leaderboard(performance, { choice }),
+      board: leaderboard(performance, choice),
       cost,
     };
     const compare = link(`/compare${query}`, 'Compare the models of this job with intervals');
@@ -64,14 +64,14 @@ function noResults({ completed_at, progress }: Status): string {
 }
 
 /** A table of costs that follows a job. */
-export interface CostTable {
+interface CostTable {
   element: HTMLElement;
   /** Shows later figures of the same models. */
   update(performance: Performance, usage: Status['usage']): void;
 }
 
 /** What a job's models used and cost, and the cost of the whole job. */
-export function costSection(performance: Performance, total: Status['usage']): CostTable {
+function costSection(performance: Performance, total: Status['usage']): CostTable {
   const meanings = performance.conventions.definitions;
   const usage = (
     title: string,

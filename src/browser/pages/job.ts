@@ -103,7 +103,7 @@ function detailTable() {
 const REASONS_AT_FIRST = 12;
 
 /** What a job left out, and why: failed and skipped model-days, and those that never ran. */
-export function leftOutView(): { element: HTMLElement; update(status: Status): void } {
+function leftOutView(): { element: HTMLElement; update(status: Status): void } {
   const nothing = h('p.quiet');
   const reasons = leftOutTable();
   return {
@@ -149,7 +149,7 @@ function leftOutTable() {
 }
 
 /** Model-days without results, for the same reason. */
-export interface LeftOut {
+interface LeftOut {
   kind: 'skipped' | 'failed' | 'not run';
   reason: string;
   modelDays: number;
@@ -209,7 +209,7 @@ export function datesInWords(dates: readonly string[]): string {
 const ENTRIES_AT_FIRST = 20;
 
 /** What a job ran with: its terms, and what each model was asked. */
-export function ranWith(status: Status): HTMLElement {
+function ranWith(status: Status): HTMLElement {
   const { symbols } = status.terms;
   return section(
     'Terms',

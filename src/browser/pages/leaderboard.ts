@@ -1,11 +1,10 @@
-import { modelPath } from '../../page-paths.ts';
 import { h, replace } from '../element.ts';
-import { queryForModel } from '../filters.ts';
+import { modelLink } from '../filters.ts';
 import { byName, change, cost, count, counted, longDate, money, ratio, share } from '../format.ts';
-import { type Look, looksOf, swatch } from '../look.ts';
+import { looksOf } from '../look.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { liveTable, numberColumn, table, textColumn } from '../table.ts';
-import { link, reasonList, section } from '../ui.ts';
+import { reasonList, section } from '../ui.ts';
 import { usualStart, valueAtEnd } from './equity-curves.ts';
 
 /** The table of the models, with what its ranking covers. */
@@ -19,10 +18,7 @@ const VALUE =
   'Portfolio value at the last close; where some days do not count, what the initial cash would have grown to';
 
 /** Every model with the figures that distinguish it from the others. */
-export function leaderboard(
-  performance: Performance,
-  options: { choice?: HTMLElement } = {},
-): Leaderboard {
+export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
   const {
     models,
     conventions: { definitions: meanings },
@@ -48,7 +44,7 @@ export function leaderboard(
         title: 'Model',
         isName: true,
         by: ({ model }) => model,
-        cell: (row) => h('div.named', nameOf(row, looks.get(row.model)), caveat(row)),
+        cell: (row) => h('div.named', modelLink(row.model, looks(row.model)), caveat(row)),
         raw: ({ model }) => model,
       },
       numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
@@ -82,14 +78,7 @@ export function leaderboard(
   };
   show(performance);
   return {
-    element: section(
-      'Leaderboard',
-      options.choice ?? null,
-      ranking,
-      board.element,
-      marks,
-      families,
-    ),
+    element: section('Leaderboard', choice, ranking, board.element, marks, families),
     update(later) {
       board.update(later.models);
       show(later);
@@ -122,14 +111,6 @@ function familyTable({
     { title: 'Return of each run', cell: runsOf },
   ];
   return table({ caption: 'Runs of the same entry', rows: familiesInOrder(families), columns });
-}
-
-function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {
-  return link(
-    modelPath(model) + queryForModel(location.search),
-    look !== undefined && swatch(look),
-    model,
-  );
 }
 
 /** The row's marks in words; each in a sentence on hover, and all of them below the table. */
@@ -258,7 +239,7 @@ export function familiesInOrder<
  * Why a model should not simply be compared with the others: in a few words for its row, and in a
  * sentence.
  */
-export interface RowMark {
+interface RowMark {
   words: string;
   reason: string;
 }

@@ -14,42 +14,36 @@ import {
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
-import type { Details, Drawdown, ModelReport, Performance } from '../responses.ts';
+import type { Drawdown } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
-import { type Definitions, type Trade, meaningOf } from './model-data.ts';
+import { type ModelData, type Trade, meaningOf } from './model-data.ts';
 
 const VALUE_HEIGHT = 280;
 const MARK = 5;
 
-interface ValueSources {
-  report: ModelReport;
-  performance: Performance;
-  trades: readonly Trade[];
-  signal: AbortSignal;
+/** Opens the model-day that a reader has chosen in a plot of one model. */
+function dayOpener(model: string): (label: string, date: string) => void {
+  return (_label, date) => goTo(modelDayPath(model, date));
 }
 
 /** A model's value with its trades and dividends, beside the benchmark. */
-export function valueCurve({ report, performance, trades, signal }: ValueSources): HTMLElement {
+export function valueCurve(
+  { report, performance, trades }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
   const { model, start_value: start } = report;
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
   const dates = datesFromStart(curve.map(({ date }) => date));
-  const { colour: look, dash } = lookOf(model);
-  const value: Line = {
-    label: model,
-    values: valuesFromStart(dates, curve, start),
-    look,
-    dash,
-    width: 2,
-  };
+  const values = valuesFromStart(dates, curve, start);
+  const value: Line = { ...lookOf(model), label: model, values, width: 2 };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
   const days = daysWithTrades(curve, trades);
-  const hasDividends = trades.some(isDividend);
+  const hasDividends = trades.some(({ side }) => side === 'dividend');
   const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
   const marks = cutoffMarks(performance.models);
   const drawOver = (plot: uPlot) => drawTrades(plot, days);
-  const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
   const options = {
     label,
     dates,
@@ -59,7 +53,7 @@ export function valueCurve({ report, performance, trades, signal }: ValueSources
     group: 'model',
     marks,
     drawOver,
-    onOpen,
+    onOpen: dayOpener(model),
   };
   const plot = createPlot({ ...options, keptAs: 'curve', hasStart: true }, signal);
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
@@ -80,10 +74,6 @@ export function valueCurve({ report, performance, trades, signal }: ValueSources
     plot.element,
     note,
   );
-}
-
-function isDividend({ side }: Trade): boolean {
-  return side === 'dividend';
 }
 
 interface DayWithTrades {
@@ -156,23 +146,18 @@ const LOW_DOT = 3;
 const SHADE = 0.1;
 const EDGE_SHADE = 0.4;
 
-interface Sources {
-  report: ModelReport;
-  details: Details;
-  definitions: Definitions;
-  signal: AbortSignal;
-}
-
 /**
  * How far the value was below its last high, with the deepest falls numbered, and a table of them.
  */
-export function drawdowns({ report, details, definitions, signal }: Sources): HTMLElement {
+export function drawdowns(
+  { report, details, performance }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
   const { drawdowns: deepest } = details;
   const dates = datesFromStart(report.curve.map(({ date }) => date));
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
-  const line: Line = { label: 'Drawdown', values, look: 'loss', isFilled: true };
-  const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
+  const line: Line = { label: 'Drawdown', values, colour: 'loss', isFilled: true };
   const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
   const options = {
     label: 'Drawdown by date',
@@ -181,15 +166,16 @@ export function drawdowns({ report, details, definitions, signal }: Sources): HT
     format: share,
     height: DRAWDOWN_HEIGHT,
     group: 'model',
+    hasStart: true,
+    fromZero: true,
+    drawOver,
+    onOpen: dayOpener(report.model),
   };
-  const { element } = createPlot(
-    { ...options, hasStart: true, fromZero: true, drawOver, onOpen },
-    signal,
-  );
+  const { element } = createPlot(options, signal);
   return h(
     'div.two.even',
-    section('Drawdown', element, meaningOf(definitions, 'drawdown')),
-    section('Deepest drawdowns', tableOf(deepest), meaningOf(definitions, 'drawdowns')),
+    section('Drawdown', element, meaningOf(performance, 'drawdown')),
+    section('Deepest drawdowns', tableOf(deepest), meaningOf(performance, 'drawdowns')),
   );
 }
 
@@ -262,7 +248,7 @@ function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
  * A drawdown in a plot: from its high (or the first date) to its recovery (or the last date), with
  * its number and its low.
  */
-export interface Fall {
+interface Fall {
   number: number;
   from: string;
   to: string;
@@ -284,20 +270,15 @@ export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]
 
 const ROLLING_HEIGHT = 150;
 
-interface RollingSources {
-  report: ModelReport;
-  details: Details;
-  definitions: Definitions;
-  signal: AbortSignal;
-}
-
 /** The Sharpe ratio and the volatility over a window that moves along the days. */
-export function rollingRisk({ report, details, definitions, signal }: RollingSources): HTMLElement {
+export function rollingRisk(
+  { report, details, performance }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
   const { window, points, unavailable } = details.rolling;
   const dates = datesFromStart(report.curve.map(({ date }) => date));
-  const { colour: look } = lookOf(report.model);
+  const { colour } = lookOf(report.model);
   const byDate = new Map(points.map((point) => [point.date, point]));
-  const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
   const plot = (
     title: string,
     name: 'sharpe_ratio' | 'annualised_volatility',
@@ -309,7 +290,7 @@ export function rollingRisk({ report, details, definitions, signal }: RollingSou
       const reason = unavailable['points'] ?? points[0]?.unavailable[name] ?? '';
       return section(heading, h('p.quiet', `${reason}.`));
     }
-    const lines = [{ label: title, values, look }];
+    const lines = [{ label: title, values, colour }];
     const options = {
       label: heading,
       dates,
@@ -318,10 +299,10 @@ export function rollingRisk({ report, details, definitions, signal }: RollingSou
       height: ROLLING_HEIGHT,
       group: 'model',
       hasStart: true,
-      onOpen,
+      onOpen: dayOpener(report.model),
     };
     const { element } = createPlot(options, signal);
-    return section(heading, element, meaningOf(definitions, name));
+    return section(heading, element, meaningOf(performance, name));
   };
   return h(
     'div.two.even',

@@ -48,10 +48,8 @@ async function holdingsOf(
   return getHoldings(given({ model, start_date: start, end_date, job_id }), signal);
 }
 
-type Query = Record<string, string>;
-
 /** The parameters that are not empty. */
-function given(parameters: Query): Query {
+function given(parameters: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
 }
 
@@ -128,11 +126,8 @@ export function csvRows(text: string): Record<string, string>[] {
   );
 }
 
-/** What the figures of the response mean, by name. */
-export type Definitions = Performance['conventions']['definitions'];
-
 /** What a view shows, as the service defines it, in a line below. */
-export function meaningOf(definitions: Definitions, name: string): HTMLElement | null {
-  const words = definitions[name];
+export function meaningOf({ conventions }: Performance, name: string): HTMLElement | null {
+  const words = conventions.definitions[name];
   return words === undefined ? null : h('p.quiet.about', `${words}.`);
 }

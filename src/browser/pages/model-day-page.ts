@@ -166,7 +166,7 @@ interface Row {
 }
 
 /** Cash, holdings and value before the day and at its close, side by side. */
-export function portfolio({ close }: Day, opening: NonNullable<Session['opening']>): HTMLElement {
+function portfolio({ close }: Day, opening: NonNullable<Session['opening']>): HTMLElement {
   const dollars = { format: money, formatChange: profit };
   const had = sharesIn(opening);
   const has = sharesIn(close);
@@ -211,7 +211,7 @@ function countChange(shares: number): string {
 /**
  * The executed orders, splits and dividends of one model-day, in the order in which they happened.
  */
-export function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
+function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   const rows = records.filter(({ action_type }) => action_type !== 'no_trade');
   if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
   const columns = [
@@ -228,7 +228,7 @@ export function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
 }
 
 /** One model-day from its records: its actions, and the portfolio at the close. */
-export interface Day {
+interface Day {
   date: string;
   jobId: string;
   records: readonly ResultsRecord[];
@@ -244,7 +244,7 @@ export function daysOf(records: readonly ResultsRecord[]): Day[] {
 }
 
 /** The shares held after a record, by symbol. */
-export function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
+function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
 }
 

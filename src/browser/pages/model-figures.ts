@@ -11,160 +11,189 @@ import {
   share,
   tone,
 } from '../format.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport } from '../responses.ts';
+import type { ModelData } from './model-data.ts';
 
-interface ShownFigure {
+type Format = (value: number | null) => string;
+
+/** A figure that every model has. */
+export interface Figure {
   label: string;
   /** Its name in the response, which has its definition. */
   name: string;
-  text: Child;
-  look?: string;
+  read: (report: ModelReport) => number | null;
+  format: Format;
+  /** Whether gains and losses have colours. */
+  isToned: boolean;
   /** Why it is missing. */
-  reason?: string | undefined;
+  reason: (report: ModelReport) => string | undefined;
+  /** What the page of a model shows, where it is more than the number. */
+  text?: (report: ModelReport) => Child;
 }
 
-type Group = [title: string, figures: ShownFigure[]];
+/** In these formats gains and losses have colours. */
+const TONED: readonly unknown[] = [change, profit];
+
+/** Makes figures of a part of a report; one without a label of its own has its name as one. */
+function figuresIn<Part extends { unavailable: Record<string, string> }>(
+  partOf: (report: ModelReport) => Part,
+) {
+  return (name: keyof Part & string, format: Format, more: Partial<Figure> = {}): Figure => ({
+    label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
+    name,
+    read: (report) => {
+      const value = partOf(report)[name];
+      return typeof value === 'number' ? value : null;
+    },
+    format,
+    isToned: TONED.includes(format),
+    reason: (report) => partOf(report).unavailable[name],
+    ...more,
+  });
+}
+
+const own = figuresIn((report) => report);
+const relative = figuresIn((report) => report.relative);
+const trading = figuresIn((report) => report.trading);
+const trips = figuresIn((report) => report.round_trips);
+const usage = figuresIn((report) => report.usage);
+
+const volatility = own('annualised_volatility', share, { label: 'Volatility' });
+const shortfall = own('expected_shortfall_95', share, { label: 'Expected shortfall' });
+const winningDays = own('winning_days_share', share, { label: 'Winning days' });
+const drawdown = own('max_drawdown', share, {
+  label: 'Maximum drawdown',
+  read: (report) => report.max_drawdown.depth,
+});
+
+/** The figures side by side, in the order in which they are read. */
+export const sideFigures: readonly Figure[] = [
+  own('total_return', change, { label: 'Return' }),
+  own('annualised_return', change),
+  relative('excess_return', change),
+  own('profit', profit),
+  own('dividends', money),
+  volatility,
+  own('sharpe_ratio', ratio),
+  own('sortino_ratio', ratio),
+  own('calmar_ratio', ratio),
+  drawdown,
+  shortfall,
+  winningDays,
+  relative('beta', ratio),
+  trading('trades', count),
+  trading('commission', money),
+  trading('exposure', share),
+  trading('turnover', ratio),
+  trips('win_rate', share),
+  trips('profit_factor', ratio),
+  trips('expectancy', profit),
+  usage('cost_usd', cost, { label: 'Model cost' }),
+  own('model_days', count, { label: 'Days' }),
+  own('failed_model_days', count, { label: 'Failed days' }),
+];
+
+/** The figures on the page of a model. */
+const returns: readonly Figure[] = [
+  own('end_value', money),
+  own('profit', profit),
+  own('dividends', money, { text: dividendsText }),
+  own('total_return', change),
+  own('annualised_return', change),
+  own('best_day', change, { isToned: false, text: (report) => dayText(report.best_day) }),
+  own('worst_day', change, { isToned: false, text: (report) => dayText(report.worst_day) }),
+  winningDays,
+  own('longest_winning_run', count, { text: (row) => counted(row.longest_winning_run, 'day') }),
+  own('longest_losing_run', count, { text: (row) => counted(row.longest_losing_run, 'day') }),
+];
+const risk: readonly Figure[] = [
+  volatility,
+  own('sharpe_ratio', ratio),
+  own('sortino_ratio', ratio),
+  own('calmar_ratio', ratio),
+  drawdown,
+  own('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
+  shortfall,
+  own('skewness', ratio),
+  own('kurtosis', ratio, { label: 'Excess kurtosis' }),
+];
+const againstBenchmark: readonly Figure[] = [
+  relative('benchmark_return', change),
+  relative('excess_return', change),
+  relative('alpha', change),
+  relative('beta', ratio),
+  relative('correlation', ratio),
+  relative('tracking_error', share),
+  relative('information_ratio', ratio),
+];
+const orders: readonly Figure[] = [
+  trading('trades', count),
+  trading('exposure', share),
+  trading('turnover', ratio),
+  trading('bought', money),
+  trading('sold', money),
+  trading('realised_profit', profit),
+  trading('unrealised_profit', profit),
+  trading('commission', money),
+];
+const roundTrips: readonly Figure[] = [
+  trips('count', count, { label: 'Round trips', name: 'round_trips' }),
+  trips('win_rate', share),
+  trips('average_win', money),
+  trips('average_loss', money),
+  trips('expectancy', profit),
+  trips('payoff_ratio', ratio),
+  trips('profit_factor', ratio),
+  trips('mean_holding_days', ratio, { label: 'Mean holding, days' }),
+];
+const modelCost: readonly Figure[] = [
+  usage('cost_usd', cost, { label: 'Cost' }),
+  usage('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
+  usage('requests', count),
+  usage('prompt_tokens', count, { label: 'Tokens in' }),
+  usage('completion_tokens', count, { label: 'Tokens out' }),
+  usage('cached_tokens', count),
+  usage('reasoning_tokens', count),
+];
 
 /**
  * All figures of a model; each explains itself when the reader points at it or moves the focus to
  * it.
  */
-export function figures(report: ModelReport, { conventions, benchmark }: Performance): HTMLElement {
-  const name = benchmark.name === 'universe' ? 'the universe' : benchmark.name;
-  const groups = [...performanceGroups(report, name), ...tradingGroups(report)].map(
-    ([title, own]) => {
-      const entries = own.map((figure) => entry(figure, conventions.definitions[figure.name]));
-      return h('div.group', h('h3', title), h('dl', ...entries));
-    },
-  );
-  return h('div.figure-groups', ...groups);
+export function modelFigures({ report, performance }: ModelData): HTMLElement {
+  const { conventions, benchmark } = performance;
+  const groups: [title: string, figures: readonly Figure[]][] = [
+    ['Return', returns],
+    ['Risk', risk],
+    [
+      `Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`,
+      againstBenchmark,
+    ],
+    ['Trading', orders],
+    ['Round trips', roundTrips],
+    ['Model cost', modelCost],
+  ];
+  const views = groups.map(([title, figures]) => {
+    const entries = figures.map((figure) =>
+      entry(figure, report, conventions.definitions[figure.name]),
+    );
+    return h('div.group', h('h3', title), h('dl', ...entries));
+  });
+  return h('div.figure-groups', ...views);
 }
 
-function entry(
-  { label, text, look, reason }: ShownFigure,
-  definition: string | undefined,
-): HTMLElement {
-  const value = h('dd', { class: look }, text);
-  const meaning = [definition, text === MISSING ? reason : undefined]
+function entry(figure: Figure, report: ModelReport, definition: string | undefined): HTMLElement {
+  const { label, read, format, isToned, reason, text } = figure;
+  const number = read(report);
+  const shown = text === undefined ? format(number) : text(report);
+  const value = h('dd', { class: isToned && tone(number) }, shown);
+  const meaning = [definition, shown === MISSING ? reason(report) : undefined]
     .filter((part) => part !== undefined)
     .join('. ');
   if (meaning === '') return h('div', h('dt', label), value);
   const id = newId();
   const term = h('dt.defined', { tabindex: 0, 'aria-describedby': id }, label);
   return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
-}
-
-/** In these formats gains and losses have colours. */
-const TONED: readonly unknown[] = [change, profit];
-
-/**
- * Reads figures by name from a part of the response; a figure without a label of its own has its
- * name as one.
- */
-function reader<Source extends { unavailable: Record<string, string> }>(source: Source) {
-  return <Name extends keyof Source & string>(
-    name: Name,
-    format: (value: Source[Name]) => Child,
-    {
-      label = inWords(name),
-      isToned = TONED.includes(format),
-    }: { label?: string; isToned?: boolean } = {},
-  ): ShownFigure => {
-    const value = source[name];
-    const look = isToned && { look: tone(typeof value === 'number' ? value : null) };
-    return { label, name, text: format(value), reason: source.unavailable[name], ...look };
-  };
-}
-
-function inWords(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
-}
-
-function performanceGroups(report: ModelReport, benchmark: string): Group[] {
-  const [own, relative] = [reader(report), reader(report.relative)];
-  const returns = [
-    own('end_value', money),
-    own('profit', profit),
-    { label: 'Dividends', name: 'dividends', text: dividendsText(report) },
-    own('total_return', change),
-    own('annualised_return', change),
-    own('best_day', dayText),
-    own('worst_day', dayText),
-    own('winning_days_share', share, { label: 'Winning days' }),
-    own('longest_winning_run', daysText),
-    own('longest_losing_run', daysText),
-  ];
-  const risk = [
-    own('annualised_volatility', share, { label: 'Volatility' }),
-    own('sharpe_ratio', ratio),
-    own('sortino_ratio', ratio),
-    own('calmar_ratio', ratio),
-    own('max_drawdown', ({ depth }) => share(depth), { label: 'Maximum drawdown' }),
-    own('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
-    own('expected_shortfall_95', share, { label: 'Expected shortfall' }),
-    own('skewness', ratio),
-    own('kurtosis', ratio, { label: 'Excess kurtosis' }),
-  ];
-  const comparison = [
-    relative('benchmark_return', change),
-    relative('excess_return', change),
-    relative('alpha', change),
-    relative('beta', ratio),
-    relative('correlation', ratio),
-    relative('tracking_error', share),
-    relative('information_ratio', ratio),
-  ];
-  return [
-    ['Return', returns],
-    ['Risk', risk],
-    [`Against ${benchmark}`, comparison],
-  ];
-}
-
-function tradingGroups(report: ModelReport): Group[] {
-  const [own, trips, usage] = [
-    reader(report.trading),
-    reader(report.round_trips),
-    reader(report.usage),
-  ];
-  const trading = [
-    own('trades', count),
-    own('exposure', share),
-    own('turnover', ratio),
-    own('bought', money),
-    own('sold', money),
-    own('realised_profit', profit),
-    own('unrealised_profit', profit),
-    own('commission', money),
-  ];
-  const roundTrips = [
-    { ...trips('count', count, { label: 'Round trips' }), name: 'round_trips' },
-    trips('win_rate', share),
-    trips('average_win', money),
-    trips('average_loss', money),
-    trips('expectancy', profit),
-    trips('payoff_ratio', ratio),
-    trips('profit_factor', ratio),
-    trips('mean_holding_days', ratio, { label: 'Mean holding, days' }),
-  ];
-  const modelCost = [
-    usage('cost_usd', cost, { label: 'Cost' }),
-    usage('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
-    usage('requests', count),
-    usage('prompt_tokens', count, { label: 'Tokens in' }),
-    usage('completion_tokens', count, { label: 'Tokens out' }),
-    usage('cached_tokens', count),
-    usage('reasoning_tokens', count),
-  ];
-  return [
-    ['Trading', trading],
-    ['Round trips', roundTrips],
-    ['Model cost', modelCost],
-  ];
-}
-
-function daysText(days: number): string {
-  return counted(days, 'day');
 }
 
 function dayText(day: ModelReport['best_day']): Child {
@@ -187,162 +216,3 @@ function dividendsText(report: ModelReport): Child {
     h('small.quiet', words.map((part) => ` ${part}`).join(',')),
   );
 }
-
-/** A figure of every model. */
-export interface FigureRow {
-  label: string;
-  /** Its name in the response, which has its definition. */
-  name: string;
-  read: (report: ModelReport) => number | null;
-  format: (value: number | null) => string;
-  /** Whether gains and losses have colours. */
-  isToned?: boolean;
-  /** Where the response says why it is missing. */
-  reasons?: (report: ModelReport) => Record<string, string>;
-}
-
-const own = (report: ModelReport) => report.unavailable;
-const relative = (report: ModelReport) => report.relative.unavailable;
-const trips = (report: ModelReport) => report.round_trips.unavailable;
-const usage = (report: ModelReport) => report.usage.unavailable;
-const trading = (report: ModelReport) => report.trading.unavailable;
-
-const excess = (report: ModelReport) => report.relative.excess_return;
-const perYear = (report: ModelReport) => report.annualised_return;
-
-/** The figures side by side, in the order in which they are read. */
-export const figureRows: readonly FigureRow[] = [
-  {
-    label: 'Return',
-    name: 'total_return',
-    read: (row) => row.total_return,
-    format: change,
-    isToned: true,
-    reasons: own,
-  },
-  {
-    label: 'Annualised return',
-    name: 'annualised_return',
-    read: perYear,
-    format: change,
-    isToned: true,
-    reasons: own,
-  },
-  {
-    label: 'Excess return',
-    name: 'excess_return',
-    read: excess,
-    format: change,
-    isToned: true,
-    reasons: relative,
-  },
-  { label: 'Profit', name: 'profit', read: (row) => row.profit, format: profit, isToned: true },
-  { label: 'Dividends', name: 'dividends', read: (row) => row.dividends, format: money },
-  {
-    label: 'Volatility',
-    name: 'annualised_volatility',
-    read: (row) => row.annualised_volatility,
-    format: share,
-    reasons: own,
-  },
-  {
-    label: 'Sharpe ratio',
-    name: 'sharpe_ratio',
-    read: (row) => row.sharpe_ratio,
-    format: ratio,
-    reasons: own,
-  },
-  {
-    label: 'Sortino ratio',
-    name: 'sortino_ratio',
-    read: (row) => row.sortino_ratio,
-    format: ratio,
-    reasons: own,
-  },
-  {
-    label: 'Calmar ratio',
-    name: 'calmar_ratio',
-    read: (row) => row.calmar_ratio,
-    format: ratio,
-    reasons: own,
-  },
-  {
-    label: 'Maximum drawdown',
-    name: 'max_drawdown',
-    read: (row) => row.max_drawdown.depth,
-    format: share,
-  },
-  {
-    label: 'Expected shortfall',
-    name: 'expected_shortfall_95',
-    read: (row) => row.expected_shortfall_95,
-    format: share,
-    reasons: own,
-  },
-  {
-    label: 'Winning days',
-    name: 'winning_days_share',
-    read: (row) => row.winning_days_share,
-    format: share,
-    reasons: own,
-  },
-  {
-    label: 'Beta',
-    name: 'beta',
-    read: ({ relative: r }) => r.beta,
-    format: ratio,
-    reasons: relative,
-  },
-  { label: 'Trades', name: 'trades', read: (row) => row.trading.trades, format: count },
-  { label: 'Commission', name: 'commission', read: (row) => row.trading.commission, format: money },
-  {
-    label: 'Exposure',
-    name: 'exposure',
-    read: (row) => row.trading.exposure,
-    format: share,
-    reasons: trading,
-  },
-  {
-    label: 'Turnover',
-    name: 'turnover',
-    read: (row) => row.trading.turnover,
-    format: ratio,
-    reasons: trading,
-  },
-  {
-    label: 'Win rate',
-    name: 'win_rate',
-    read: (row) => row.round_trips.win_rate,
-    format: share,
-    reasons: trips,
-  },
-  {
-    label: 'Profit factor',
-    name: 'profit_factor',
-    read: ({ round_trips: own }) => own.profit_factor,
-    format: ratio,
-    reasons: trips,
-  },
-  {
-    label: 'Expectancy',
-    name: 'expectancy',
-    read: (row) => row.round_trips.expectancy,
-    format: profit,
-    isToned: true,
-    reasons: trips,
-  },
-  {
-    label: 'Model cost',
-    name: 'cost_usd',
-    read: (row) => row.usage.cost_usd,
-    format: cost,
-    reasons: usage,
-  },
-  { label: 'Days', name: 'model_days', read: (row) => row.model_days, format: count },
-  {
-    label: 'Failed days',
-    name: 'failed_model_days',
-    read: (row) => row.failed_model_days,
-    format: count,
-  },
-];

@@ -1,6 +1,6 @@
 import { h, svg } from '../element.ts';
 import { count, counted, money, profit, share } from '../format.ts';
-import { datesFromStart } from '../plot/lines.ts';
+import { type Line, datesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import type { HeldDay, HeldSymbol, ModelReport } from '../responses.ts';
 import { dateColumn, numberColumn, table, textColumn } from '../table.ts';
@@ -15,15 +15,11 @@ export function weightsOverTime(
 ): HTMLElement {
   const layers = weightLayers(days, symbols).toReversed();
   // The start has no weights; it is there so that all plots have the same dates.
-  const lines = layers.map(({ name, look, weights }) => ({
-    label: name,
-    look,
-    values: [null, ...weights],
-  }));
-  const label = `Weights at the close over ${counted(days.length, 'day')}`;
+  const lines = layers.map((layer) => ({ ...layer, values: [null, ...layer.values] }));
+  const caption = `Weights at the close over ${counted(days.length, 'day')}`;
   const dates = datesFromStart(days.map(({ date }) => date));
   const options = {
-    label,
+    label: caption,
     dates,
     lines,
     format: share,
@@ -32,7 +28,7 @@ export function weightsOverTime(
     isStacked: true,
   };
   const { element } = createPlot(options, signal);
-  const key = layers.map(({ name, look }) => h('li', h(`span.block.${look}`), name));
+  const key = layers.map(({ label, colour }) => h('li', h(`span.block.${colour}`), label));
   const list = h('ul.key', { 'aria-label': 'Layers of the plot, from the top' }, ...key);
   return section('Weights over time', list, element, gapsOf(days));
 }
@@ -50,42 +46,35 @@ function gapsOf(days: readonly HeldDay[]): HTMLElement | null {
 /** How many symbols have a layer of their own. */
 const MOST_NAMED = 10;
 
-/**
- * A layer of the weights over time, from the bottom: the heaviest symbol first, then the others
- * together, then cash.
- */
-export interface Layer {
-  name: string;
-  /** The class of the style sheet that gives its colour. */
-  look: string;
-  /** Null where it was not held. */
-  weights: (number | null)[];
+/** A line of a plot, whose values are null where nothing was held. */
+interface Layer extends Line {
+  values: (number | null)[];
 }
 
 /**
- * The share of the portfolio in each of the symbols that were heaviest on average, in all others,
- * and in cash.
+ * The share of the portfolio in each of the symbols that were heaviest on average, the heaviest
+ * first, then in all others, then in cash.
  */
 export function weightLayers(days: readonly HeldDay[], symbols: readonly HeldSymbol[]): Layer[] {
   const named = symbols.slice(0, MOST_NAMED).map(({ symbol }) => symbol);
   const others = symbols.length - named.length;
   const places = new Map(named.map((symbol, place) => [symbol, place]));
   const layers = named.map(
-    (name, place): Layer => ({ name, look: `series-${place}`, weights: [] }),
+    (label, place): Layer => ({ label, colour: `series-${place}`, values: [] }),
   );
   const rest: Layer = {
-    name: others === 1 ? '1 other' : `${others} others`,
-    look: 'layer-others',
-    weights: [],
+    label: counted(others, 'other'),
+    colour: 'layer-others',
+    values: [],
   };
-  const cash: Layer = { name: 'Cash', look: 'layer-cash', weights: [] };
+  const cash: Layer = { label: 'Cash', colour: 'layer-cash', values: [] };
   const all = [...layers, ...(others > 0 ? [rest] : []), cash];
   days.forEach((day, index) => {
-    for (const { weights } of all) weights.push(null);
-    cash.weights[index] = day.cash_weight;
+    for (const { values } of all) values.push(null);
+    cash.values[index] = day.cash_weight;
     for (const { symbol, weight } of day.holdings) {
-      const { weights } = layers[places.get(symbol) ?? -1] ?? rest;
-      if (weight !== null) weights[index] = (weights[index] ?? 0) + weight;
+      const { values } = layers[places.get(symbol) ?? -1] ?? rest;
+      if (weight !== null) values[index] = (values[index] ?? 0) + weight;
     }
   });
   return all;
@@ -177,7 +166,7 @@ export function currentHoldings(
  * A symbol's weight over the days, as tall as it was heavy. The columns beside it say when and how
  * much.
  */
-export function weightStrip(weights: readonly number[], tallest: number): SVGElement {
+function weightStrip(weights: readonly number[], tallest: number): SVGElement {
   const steps = stepsOf(weights);
   const box = {
     viewBox: `0 0 ${steps.length} ${STRIP_HEIGHT}`,
@@ -192,7 +181,7 @@ export function weightStrip(weights: readonly number[], tallest: number): SVGEle
 /** A strip has at most this many steps, however many days: it is a few hundred pixels wide. */
 const MOST_STEPS = 200;
 /** In pixels, as all heights here. */
-export const STRIP_HEIGHT = 18;
+const STRIP_HEIGHT = 18;
 /** The height of the least that was held, so that it can be seen. */
 const LEAST = 1.5;
 

@@ -9,7 +9,7 @@ import { missing, section } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { type ModelData, modelData } from './model-data.ts';
-import { figures } from './model-figures.ts';
+import { figures, modelFigures } from './model-figures.ts';
 import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
 import { monthlyReturns, returnDistribution } from './model-returns.ts';
 import { dayTable, profitBySymbol, tradesTable } from './model-trades.ts';
@@ -44,20 +44,12 @@ export const showModel: Page = async (host, params, signal) => {
   content.append(...ran);
 };
 
-function* figureViews(
-  { report, details, performance, trades }: ModelData,
-  signal: AbortSignal,
-): Generator<HTMLElement> {
-  const { definitions } = performance.conventions;
-  yield valueCurve({ report, performance, trades, signal });
-  yield drawdowns({ report, details, definitions, signal });
-  yield section('Figures', figures(report, performance));
-  yield h(
-    'div.two.even',
-    monthlyReturns(details, definitions),
-    returnDistribution(report, details, definitions),
-  );
-  yield rollingRisk({ report, details, definitions, signal });
+function* figureViews(data: ModelData, signal: AbortSignal): Generator<HTMLElement> {
+  yield valueCurve(data, signal);
+  yield drawdowns(data, signal);
+  yield section('Figures', modelFigures(data));
+  yield h('div.two.even', monthlyReturns(data), returnDistribution(data));
+  yield rollingRisk(data, signal);
 }
 
 function* holdingViews(
@@ -65,17 +57,12 @@ function* holdingViews(
   held: Holdings,
   signal: AbortSignal,
 ): Generator<HTMLElement> {
-  const { report, details, performance, trades } = data;
-  const { definitions } = performance.conventions;
-  yield h(
-    'div.two.even',
-    profitBySymbol(details, definitions),
-    currentHoldings(report, held.days.at(-1)),
-  );
+  const current = currentHoldings(data.report, held.days.at(-1));
+  yield h('div.two.even', profitBySymbol(data), current);
   yield weightsOverTime(held, signal);
   yield holdingsOverTime(held);
-  yield tradesTable(report.model, trades);
-  yield dayTable(report, { trades, held: held.days });
+  yield tradesTable(data);
+  yield dayTable(data, held.days);
 }
 
 function nothing(model: string, filters: Filters, reason: string | null): string {

@@ -2,15 +2,15 @@ import { h, svg } from '../element.ts';
 import { change, count, counted, tone } from '../format.ts';
 import { drawingExports } from '../plot/plot.ts';
 import { axisSplits, highest, withoutEmptyCents } from '../plot/scale.ts';
-import type { Details, ModelReport } from '../responses.ts';
+import type { Details } from '../responses.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
 import { section } from '../ui.ts';
-import { type Definitions, meaningOf } from './model-data.ts';
+import { type ModelData, meaningOf } from './model-data.ts';
 
 /**
  * The return of each month, in a stronger colour the greater it is: a row per year, with its total.
  */
-export function monthlyReturns(details: Details, definitions: Definitions): HTMLElement {
+export function monthlyReturns({ details, performance }: ModelData): HTMLElement {
   const greatest = strongest(details.months.map((month) => month.return));
   const column = (
     title: string,
@@ -46,7 +46,7 @@ export function monthlyReturns(details: Details, definitions: Definitions): HTML
   ];
   const caption = 'Returns by month, in percent';
   const heatmap = table({ caption, rows: years, columns, isFixed: true, isPlot: true });
-  const element = section(caption, heatmap, meaningOf(definitions, 'months'));
+  const element = section(caption, heatmap, meaningOf(performance, 'months'));
   return Object.assign(element, { className: 'months' });
 }
 
@@ -58,29 +58,16 @@ function percents(span: Span | undefined): HTMLElement | null {
 }
 
 /** The columns of a year. */
-export const MONTHS = [
-  'Jan',
-  'Feb',
-  'Mar',
-  'Apr',
-  'May',
-  'Jun',
-  'Jul',
-  'Aug',
-  'Sep',
-  'Oct',
-  'Nov',
-  'Dec',
-];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** A month or a year. */
-export interface Span {
+interface Span {
   return: number;
   days: number;
 }
 
 /** A year with its months. */
-export interface Year extends Span {
+interface Year extends Span {
   year: string;
   /** From January to December; undefined for a month without model-days. */
   months: (Span | undefined)[];
@@ -95,7 +82,7 @@ export function yearsOf({ months, years }: Pick<Details, 'months' | 'years'>): Y
 }
 
 /** How many strengths of colour a gain has, and a loss. */
-export const LEVELS = 5;
+const LEVELS = 5;
 
 /**
  * The return that has the strongest colour when none is greater: in calm times a small return looks
@@ -136,11 +123,8 @@ const GAP = 4;
  * How often the model had which daily return, with the value at risk and the expected shortfall as
  * lines.
  */
-export function returnDistribution(
-  report: ModelReport,
-  { histogram }: Details,
-  definitions: Definitions,
-): HTMLElement {
+export function returnDistribution({ report, details, performance }: ModelData): HTMLElement {
+  const { histogram } = details;
   const days = histogram.counts.reduce((sum, one) => sum + one, 0);
   if (days === 0)
     return section('Distribution of daily returns', h('p.quiet', 'No day has a return.'));
@@ -172,7 +156,7 @@ export function returnDistribution(
     'Distribution of daily returns',
     drawing,
     exports,
-    meaningOf(definitions, 'histogram'),
+    meaningOf(performance, 'histogram'),
   );
 }
 
@@ -248,7 +232,7 @@ function lossLine(
  * Where the parts of a histogram are: across in percent of its width, upwards as a share of its
  * height.
  */
-export interface HistogramScale {
+interface HistogramScale {
   bars: { from: number; to: number; count: number; left: number; width: number; height: number }[];
   /** Values on the axis. */
   ticks: number[];

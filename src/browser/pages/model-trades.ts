@@ -5,13 +5,14 @@ import { highest, lowest } from '../plot/scale.ts';
 import type { Details, HeldDay, ModelReport } from '../responses.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
-import { type Definitions, type Trade, meaningOf } from './model-data.ts';
+import { type ModelData, type Trade, meaningOf } from './model-data.ts';
 
 /** How many rows are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;
 
 /** Every executed order, split and dividend of a model, newest first. */
-export function tradesTable(model: string, trades: readonly Trade[]): HTMLElement {
+export function tradesTable({ report, trades }: ModelData): HTMLElement {
+  const { model } = report;
   if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
   const columns = [
     textColumn<Trade>('Date', ({ date }) => date, {
@@ -37,20 +38,14 @@ export function tradesTable(model: string, trades: readonly Trade[]): HTMLElemen
   );
 }
 
-/** How many rows are shown until the reader asks for all. */
-const DAYS_AT_FIRST = 25;
 /** How many holdings of a day are named: the largest. */
 const MOST_NAMED = 8;
 
 type Point = ModelReport['curve'][number];
 
-interface Sources {
-  trades: readonly Trade[];
-  held: readonly HeldDay[];
-}
-
 /** The days of a model, newest first; with their dividends where there were any. */
-export function dayTable({ model, curve }: ModelReport, { trades, held }: Sources): HTMLElement {
+export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]): HTMLElement {
+  const { model, curve } = report;
   const orders = Map.groupBy(
     trades.filter(({ side }) => side === 'buy' || side === 'sell'),
     ({ date }) => date,
@@ -84,7 +79,7 @@ export function dayTable({ model, curve }: ModelReport, { trades, held }: Source
   const rows = curve.toReversed();
   return section(
     'Model-days',
-    table<Point>({ caption: `Model-days of ${model}`, rows, most: DAYS_AT_FIRST, columns }),
+    table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }),
   );
 }
 
@@ -100,11 +95,12 @@ function inWords(holdings: HeldDay['holdings']): string {
 
 type Row = Details['symbols'][number];
 
-/** How many rows are shown until the reader asks for all. */
+/** The same in the table of symbols, which is beside another of this length. */
 const SYMBOLS_AT_FIRST = 12;
 
 /** The profit with each symbol, as a bar from zero and in numbers. */
-export function profitBySymbol({ symbols }: Details, definitions: Definitions): HTMLElement {
+export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
+  const { symbols } = details;
   const title = 'Profit by symbol';
   if (symbols.length === 0) return section(title, h('p.quiet', 'The model has not traded.'));
   const barOf = barScale(symbols.map((row) => row.profit ?? 0));
@@ -118,7 +114,7 @@ export function profitBySymbol({ symbols }: Details, definitions: Definitions): 
     },
     numberColumn<Row>('Profit', (row) => row.profit, profit, {
       isToned: true,
-      meaning: definitions['symbols'],
+      meaning: performance.conventions.definitions['symbols'],
     }),
     numberColumn<Row>('Realised', (row) => row.realised_profit, profit),
     numberColumn<Row>('Unrealised', (row) => row.unrealised_profit, profit),
@@ -128,7 +124,7 @@ export function profitBySymbol({ symbols }: Details, definitions: Definitions): 
   return section(
     title,
     table({ caption: title, rows: symbols, columns, most: SYMBOLS_AT_FIRST }),
-    meaningOf(definitions, 'symbols'),
+    meaningOf(performance, 'symbols'),
   );
 }
 

@@ -119,7 +119,7 @@ function jobFollower(
 }
 
 /** The newest job in one line, which has its place on the page before anything is known. */
-export function jobStrip([newest]: Jobs['jobs']): HTMLElement {
+function jobStrip([newest]: Jobs['jobs']): HTMLElement {
   if (newest === undefined) return h('span.quiet', 'No job has run yet');
   const { job_id: id, status, progress, completed_at: end } = newest;
   const { total_model_days: total, pending, failed } = progress;
@@ -134,7 +134,7 @@ export function jobStrip([newest]: Jobs['jobs']): HTMLElement {
 }
 
 /** The latest jobs, newest first. */
-export function jobList(): { element: HTMLElement; update(jobs: Jobs['jobs']): void } {
+function jobList(): { element: HTMLElement; update(jobs: Jobs['jobs']): void } {
   const list = h('ul.jobs');
   const element = section('Latest jobs', list, link('/job-list', 'All jobs'));
   return { element, update: (jobs) => renew(list, ...jobs.map(itemOf)) };
@@ -167,7 +167,7 @@ interface ResultsView {
 }
 
 /** Curves and leaderboard of the models that the filters choose. */
-export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
+function resultsView(place: HTMLElement, filters: Filters): ResultsView {
   let drawing = new AbortController();
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
@@ -178,7 +178,7 @@ export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     shown = null;
     if (performance.models.length === 0) return replace(place, nothing(performance, filters));
     const over = AbortSignal.any([signal, drawing.signal]);
-    const board = leaderboard(performance, { choice: rankingChoice(filters) });
+    const board = leaderboard(performance, rankingChoice(filters));
     shown = { curves: equityCurves(performance, over), board };
     replace(place, shown.curves.element, board.element, comparisonHint(filters));
   };

@@ -87,13 +87,13 @@ function cellOf(row: string, column: string, find: Lookup): HTMLElement {
 }
 
 /** One model seen from another: the pair, and by how much more the first grew than the second. */
-export interface View {
+interface View {
   pair: ComparedPair;
   difference: number | null;
 }
 
 /** Finds the view of a model from another; null for two that were not paired. */
-export type Lookup = (model: string, against: string) => View | null;
+type Lookup = (model: string, against: string) => View | null;
 
 /** Finds the pair of two models in either order; null for two that were not paired. */
 export function lookupIn(pairs: readonly ComparedPair[]): Lookup {

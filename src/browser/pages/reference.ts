@@ -79,7 +79,7 @@ function asSchema(parameters: readonly Parameter[], schemas: Schemas): Schema {
 const MAX_DEPTH = 6;
 
 /** The fields of a schema; those of objects and lists inside it follow their own. */
-export function schemaTable(schema: Schema, schemas: Schemas): HTMLElement {
+function schemaTable(schema: Schema, schemas: Schemas): HTMLElement {
   const rows = fieldsOf(schema, { schemas, prefix: '', depth: 0 });
   if (rows.length === 0) return h('p.quiet', `${typeOf(schema, schemas)}.`);
   return table<Field>({
@@ -151,7 +151,7 @@ function noteOf(field: Schema, isRequired: boolean): string {
 const MAX_SHOWN = 100_000;
 
 /** A form with a field per parameter; it sends the request and shows the response. */
-export function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
+function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
   const { parameters, requestBody } = operation;
   const example = JSON.stringify(requestBody?.content['application/json']?.example, null, 2);
   const body =
@@ -243,7 +243,7 @@ function shown(text: string): string {
 }
 
 /** The part of an OpenAPI 3.1 document that this page reads. */
-export interface Description {
+interface Description {
   info: { title: string; version: string; description?: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -260,7 +260,7 @@ interface Operation {
 }
 
 /** A parameter of an operation. */
-export interface Parameter {
+interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
@@ -269,7 +269,7 @@ export interface Parameter {
 }
 
 /** A JSON schema, as far as this page reads it. */
-export interface Schema {
+interface Schema {
   type?: string | string[];
   format?: string;
   description?: string;
@@ -289,22 +289,22 @@ export interface Schema {
 type Content = Record<string, { schema: Schema; example?: unknown }>;
 
 /** An operation of the interface with its method and path. */
-export interface Endpoint {
+interface Endpoint {
   method: string;
   path: string;
   operation: Operation;
 }
 
 /** Named schemas. */
-export type Schemas = Record<string, Schema>;
+type Schemas = Record<string, Schema>;
 
 /** A schema; a reference is replaced by the schema it refers to. */
-export function resolve(schema: Schema, schemas: Schemas): Schema {
+function resolve(schema: Schema, schemas: Schemas): Schema {
   const { $ref, ...own } = schema;
   return $ref === undefined ? schema : { ...schemas[nameIn($ref)], ...own };
 }
 
 /** The name of the schema that a reference refers to. */
-export function nameIn($ref: string): string {
+function nameIn($ref: string): string {
   return $ref.split('/').at(-1) ?? $ref;
 }

@@ -51,7 +51,7 @@ export async function sameDay(
     const asked = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
       reports.map((report) =>
-        columnOf(report, place.date, { look: looks.get(report.model), signal: asked }),
+        columnOf(report, place.date, { look: looks(report.model), signal: asked }),
       ),
     );
     if (!asked.aborted) replace(columns, ...all);
@@ -81,9 +81,9 @@ export async function sameDay(
 async function columnOf(
   { model, curve }: ModelReport,
   date: string,
-  { look, signal }: { look: Look | undefined; signal: AbortSignal },
+  { look, signal }: { look: Look; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h('h3', link(modelDayPath(model, date), look !== undefined && swatch(look), model));
+  const title = h('h3', link(modelDayPath(model, date), swatch(look), model));
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&

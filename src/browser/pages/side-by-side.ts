@@ -1,8 +1,7 @@
-import { modelPath } from '../../page-paths.ts';
 import { h } from '../element.ts';
-import { queryForModel } from '../filters.ts';
+import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, pValue, ratio, tone } from '../format.ts';
-import { looksOf, swatch } from '../look.ts';
+import { looksOf } from '../look.ts';
 import { type Line, datesFromStart, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
 import type {
@@ -13,8 +12,8 @@ import type {
   Performance,
 } from '../responses.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
-import { dash, link, section } from '../ui.ts';
-import { type FigureRow, figureRows } from './model-figures.ts';
+import { dash, section } from '../ui.ts';
+import { type Figure, sideFigures } from './model-figures.ts';
 
 const HEIGHT = 260;
 
@@ -26,12 +25,12 @@ interface SideOptions {
 }
 
 /** The figures of two to four models next to each other, over the days that they have in common. */
-export function sideFigures(performance: Performance, { runs, notes }: Columns): HTMLElement {
+export function figuresSideBySide(performance: Performance, { runs, notes }: Columns): HTMLElement {
   const reports = new Map(performance.models.map((report) => [report.model, report]));
   const shown = runs.filter((run) => reports.has(run));
   const columns = shown.map((run) => figureColumn(run, reports.get(run)));
   const meanings = performance.conventions.definitions;
-  const name = textColumn<FigureRow>('Figure', ({ label }) => label, {
+  const name = textColumn<Figure>('Figure', ({ label }) => label, {
     isName: true,
     cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
   });
@@ -41,39 +40,28 @@ export function sideFigures(performance: Performance, { runs, notes }: Columns):
     h('p', daysInWords(performance)),
     ...[...notes, ...leftOutWords(performance)].map((words) => h('p.quiet', words)),
     modelKey(shown),
-    table<FigureRow>({ caption, rows: figureRows, isFixed: true, columns: [name, ...columns] }),
+    table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 
 function figureColumn(run: string, report: ModelReport | undefined) {
-  const read = (row: FigureRow) => (report === undefined ? null : row.read(report));
+  const read = (row: Figure) => (report === undefined ? null : row.read(report));
   return {
     title: run,
     isNumber: true,
     raw: read,
-    cell: (row: FigureRow) => {
+    cell: (row: Figure) => {
       const text = row.format(read(row));
-      const reason = report === undefined ? undefined : row.reasons?.(report)[row.name];
-      return text === MISSING ? dash(reason) : text;
+      return text === MISSING ? dash(report && row.reason(report)) : text;
     },
-    look: (row: FigureRow) => (row.isToned === true ? tone(read(row)) : ''),
+    look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
   };
 }
 
 /** Each model with the look that it has everywhere. */
 function modelKey(runs: readonly string[]): HTMLElement {
   const looks = looksOf(runs);
-  const items = runs.map((run) => {
-    const look = looks.get(run);
-    return h(
-      'li',
-      link(
-        modelPath(run) + queryForModel(location.search),
-        look !== undefined && swatch(look),
-        run,
-      ),
-    );
-  });
+  const items = runs.map((run) => h('li', modelLink(run, looks(run))));
   return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
 }
 
@@ -151,7 +139,7 @@ interface DifferenceLines {
 }
 
 /** A pair as it is named in plots and tables. */
-export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
+function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
   return `${model} over ${against}`;
 }
 
@@ -169,8 +157,7 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
   );
   const looks = looksOf(drawn.map(({ name }) => name));
   const lines = drawn.map(({ name, points }): Line => {
-    const { colour: look = '', dash, marker } = looks.get(name) ?? {};
-    return { label: name, values: valuesFromStart(dates, points, 0), look, dash, marker };
+    return { ...looks(name), label: name, values: valuesFromStart(dates, points, 0) };
   });
   return { dates, lines };
 }
@@ -205,7 +192,7 @@ export function howToChoose(models: number): string {
 }
 
 /** The runs with a column, and a sentence per model of which only the first run has one. */
-export interface Columns {
+interface Columns {
   runs: string[];
   notes: string[];
 }

@@ -1,9 +1,9 @@
 import { triggerJob } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { byName, chosenModels } from '../format.ts';
+import { byName, namesIn } from '../format.ts';
 import { pollSoon } from '../poll.ts';
 import type { KnownModels, TriggerRequest } from '../responses.ts';
-import { field, fillOptions, messageOf, modelBox, onSubmit, othersInput, section } from '../ui.ts';
+import { field, fillOptions, messageOf, modelBox, onSubmit, section } from '../ui.ts';
 
 interface TriggerForm {
   element: HTMLElement;
@@ -67,6 +67,12 @@ function formOf(
 ): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
   const last = h('input', { type: 'date', name: 'end_date', required: true });
+  const others = h('input', {
+    name: 'others',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'signature, signature',
+  });
   return h(
     'form.trigger',
     { novalidate: true },
@@ -81,7 +87,7 @@ function formOf(
       h('p.quiet', 'Choose none to run all enabled models'),
       models,
     ),
-    field('Other models', othersInput('signature, signature')),
+    field('Other models', others),
     universes,
     h(
       'label.check',
@@ -114,4 +120,14 @@ function requestOf(form: FormData): TriggerRequest {
     universe: String(form.get('universe') ?? '') || null,
     replace_existing: form.get('replace_existing') !== null,
   };
+}
+
+/** The ticked models, and those written into the field for others, each once. */
+function chosenModels(form: FormData): string[] {
+  return [
+    ...new Set([
+      ...form.getAll('models').map(String),
+      ...namesIn(String(form.get('others') ?? '')),
+    ]),
+  ];
 }

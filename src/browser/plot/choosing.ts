@@ -4,7 +4,7 @@ import { type PlotOptions, isOpenable } from './lines.ts';
 import { ZOOM_STEP, rowsAt, showAll, spokenValues, zoom } from './reading.ts';
 
 /** A plot as it is now. */
-export interface Shown {
+interface Shown {
   plot: uPlot | null;
   options: PlotOptions;
   hidden: ReadonlySet<number>;
@@ -30,7 +30,7 @@ export function openOnClick(canvas: HTMLElement, shown: () => Shown): void {
 }
 
 /** Opens the day of a line at a place of the dates; null where there is no day. */
-export function openerOf(options: PlotOptions, line: number, index: number): (() => void) | null {
+function openerOf(options: PlotOptions, line: number, index: number): (() => void) | null {
   const { lines, dates, onOpen, hasStart = false } = options;
   const [chosen, date] = [lines[line], dates[index]];
   const isDay =
@@ -43,7 +43,7 @@ export function openerOf(options: PlotOptions, line: number, index: number): (()
 }
 
 /** The place of the line whose days can be opened, if there is only one; -1 otherwise. */
-export function soleLine({ lines }: PlotOptions): number {
+function soleLine({ lines }: PlotOptions): number {
   const openable = [...lines.keys()].filter(
     (place) => lines[place] !== undefined && isOpenable(lines[place]),
   );
@@ -72,7 +72,7 @@ function drawnLines(
  * A line as it is drawn, in pixels: its points from left to right, without those that have no
  * value.
  */
-export interface DrawnLine {
+interface DrawnLine {
   line: number;
   points: readonly { index: number; x: number; y: number }[];
 }

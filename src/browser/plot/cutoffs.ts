@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { h } from '../element.ts';
-import { byName } from '../format.ts';
+import { byName, shortList } from '../format.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {
@@ -28,9 +28,6 @@ export function freeRow(boxes: Box[], { left, right }: Box): number {
   return row;
 }
 
-/** How many models a mark names; the others are counted. */
-const MAX_NAMED = 3;
-
 /** A run with the last date that its model may remember; null where none is known. */
 interface Cutoff {
   family: string;
@@ -48,8 +45,7 @@ export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([date, same]) => {
       const names = [...new Set(same.map(({ family }) => family))].sort(byName);
-      const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-      return { date, names: names.slice(0, MAX_NAMED).join(', ') + more };
+      return { date, names: shortList(names) };
     });
 }
 

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { coloursOf, outlineOf } from '../look.ts';
+import { OUTLINES, coloursOf } from '../look.ts';
 import { drawMarks } from './cutoffs.ts';
 import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
@@ -30,7 +30,7 @@ export function drawingOptions(
     isStacked = false,
     marks = [],
   } = options;
-  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ look }) => look)]);
+  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ colour }) => colour)]);
   return {
     width,
     height,
@@ -52,7 +52,7 @@ export function drawingOptions(
     series: [
       {},
       ...lines.map((line, index) => {
-        const colour = colours[line.look] ?? '';
+        const colour = colours[line.colour] ?? '';
         const series = isStacked
           ? areaOf(line, colour, colours['surface'] ?? '')
           : seriesOf(line, colour);
@@ -127,22 +127,18 @@ function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Seri
 const DISTANCE = 46;
 
 /** Draws the markers of the lines that are shown, spread over the dates in view. */
-export function drawMarkers(
-  plot: uPlot,
-  lines: readonly Line[],
-  colours: Record<string, string>,
-): void {
+function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
   const { ctx, bbox } = plot;
   const pixel = devicePixelRatio;
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  lines.forEach(({ marker, look }, index) => {
+  lines.forEach(({ marker, colour }, index) => {
     const values = plot.data[index + 1] ?? [];
     if (marker === undefined || plot.series[index + 1]?.show === false) return;
-    const outline = new Path2D(outlineOf(marker));
-    ctx.fillStyle = colours[look] ?? '';
+    const outline = new Path2D(OUTLINES[marker]);
+    ctx.fillStyle = colours[colour] ?? '';
     for (const place of spread(plot, values)) {
       const value = values[place];
       const second = plot.data[0][place];

@@ -5,12 +5,10 @@ import type { ModelReport, Performance } from '../responses.ts';
 import type { Mark } from './cutoffs.ts';
 
 /** One line of a plot. */
-export interface Line extends Pick<Look, 'dash' | 'marker'> {
+export interface Line extends Look {
   label: string;
   /** One value per date; null where there is none. */
   values: readonly (number | null)[];
-  /** The class of the style sheet that gives its colour. */
-  look: string;
   width?: number;
   /** Whether the area between the line and zero is filled. */
   isFilled?: boolean;
@@ -49,14 +47,9 @@ export interface PlotOptions {
   isStacked?: boolean;
 }
 
-/** How a line looks beside its name. */
-export function lookOfLine({ look, dash, marker }: Line): Look {
-  return { colour: look, dash, marker };
-}
-
 /** Whether a line's days can be opened. */
-export function isOpenable({ look }: Line): boolean {
-  return look !== BENCHMARK_LOOK.colour;
+export function isOpenable({ colour }: Line): boolean {
+  return colour !== BENCHMARK_LOOK.colour;
 }
 
 /** What a plot uses of a benchmark. */
@@ -76,8 +69,7 @@ export function benchmarkLines(
   if (curve.length === 0) return [];
   const label = `${benchmarkName(name)} (benchmark)`;
   const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
-  const { colour: look, dash } = BENCHMARK_LOOK;
-  return [{ label, values: valuesFromStart(dates, scaled, start), look, dash, width: 2 }];
+  return [{ ...BENCHMARK_LOOK, label, values: valuesFromStart(dates, scaled, start), width: 2 }];
 }
 
 /**

@@ -8,7 +8,7 @@ import { numberColumn, table, textColumn } from '../table.ts';
 import { toggle } from '../ui.ts';
 import { KEYS, listenToKeys, openOnClick } from './choosing.ts';
 import { AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
-import { DAY_SECONDS, type Line, type PlotOptions, lookOfLine, rankOrder } from './lines.ts';
+import { DAY_SECONDS, type Line, type PlotOptions, rankOrder } from './lines.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
 
 /** A plot on a page. */
@@ -39,7 +39,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let isLog = kept.isLog.read() === true;
   let plot: uPlot | null = null;
   const { element, canvas, tip, spoken } = frame(options);
-  const exports = plotExports(canvas, () => shown);
+  const exports = drawingExports(canvas, options.label, () => valueTable(shown));
   element.append(exports.element);
   const choice = { line: null };
   const showTip = (plot: uPlot) => {
@@ -178,7 +178,7 @@ function watch(
 }
 
 /** The part of the dates in view, in seconds. */
-export interface Range {
+interface Range {
   min: number;
   max: number;
 }
@@ -194,7 +194,7 @@ interface KeptView {
 }
 
 /** What is kept of a plot, under its name or that of its group. */
-export function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
+function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
   return {
     zoom: keep(`zoom ${group}`),
     hidden: keep(`hidden ${keptAs}`),
@@ -203,7 +203,7 @@ export function keptView({ label, keptAs = label, group = keptAs }: PlotOptions)
 }
 
 /** The kept zoom; null when all dates were in view, or when it shows less than a day of these. */
-export function keptRange({ zoom }: KeptView, dates: readonly string[]): Range | null {
+function keptRange({ zoom }: KeptView, dates: readonly string[]): Range | null {
   const { min, max } = asObject(zoom.read()) ?? {};
   if (typeof min !== 'number' || typeof max !== 'number') return null;
   const [first = NaN, last = NaN] = [dates[0], dates.at(-1)].map(
@@ -213,7 +213,7 @@ export function keptRange({ zoom }: KeptView, dates: readonly string[]): Range |
 }
 
 /** The places of the lines that were hidden. */
-export function keptHidden({ hidden }: KeptView, { lines }: PlotOptions): Set<number> {
+function keptHidden({ hidden }: KeptView, { lines }: PlotOptions): Set<number> {
   const names = asArray(hidden.read()) ?? [];
   return new Set(lines.flatMap(({ label }, place) => (names.includes(label) ? [place] : [])));
 }
@@ -232,7 +232,7 @@ export function legend(plot: Plot, lines: readonly Line[]): Legend {
       'aria-pressed': String(plot.isVisible(place)),
       title: `Hide or show ${line.label}`,
     };
-    const words = [swatch(lookOfLine(line)), h('span', line.label)];
+    const words = [swatch(line), h('span', line.label)];
     return h(
       'li',
       toggle(words, (isShown) => plot.setVisible(place, isShown), attributes),
@@ -253,26 +253,16 @@ export function legend(plot: Plot, lines: readonly Line[]): Legend {
   return { element, update };
 }
 
-/**
- * A plot's values as a table, for readers who cannot see it, and for a file; and the plot as a
- * picture.
- */
-
-/** Rows at first; the reader may ask for more. */
-const ROWS = 20;
-
 interface Exports {
   element: HTMLElement;
   /** Shows later values. */
   update(): void;
 }
 
-/** The exports of a plot; `shown` returns what it shows now. */
-export function plotExports(canvas: HTMLElement, shown: () => PlotOptions): Exports {
-  return drawingExports(canvas, shown().label, () => valueTable(shown()));
-}
-
-/** For any drawing, given the table of its values, which is made when it is unfolded. */
+/**
+ * The values of a drawing as a table, for readers who cannot see it, and for a file; and the drawing
+ * as a picture. The table is made when it is unfolded.
+ */
 export function drawingExports(
   drawing: Element,
   label: string,
@@ -294,6 +284,9 @@ export function drawingExports(
     update,
   };
 }
+
+/** Rows at first; the reader may ask for more. */
+const ROWS = 20;
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
   const columns = lines.map((line) =>

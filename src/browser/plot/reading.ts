@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { h, replace } from '../element.ts';
 import { MISSING, count, longDate } from '../format.ts';
 import { swatch } from '../look.ts';
-import { DAY_SECONDS, type Line, type PlotOptions, lookOfLine } from './lines.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 
 /** How readers read a plot: the values at the cursor, and the dates in view. */
 
@@ -50,7 +50,7 @@ export function fillTip(
   const rows = all.map((row) => ({ ...row, distance: Math.abs(heightOf(row.value) - top) }));
   const { shown, more } = nearest(rows, roomFor(options.height));
   const cells = shown.map((row) => {
-    const name = h('th', { scope: 'row' }, swatch(lookOfLine(row.line)), row.line.label);
+    const name = h('th', { scope: 'row' }, swatch(row.line), row.line.label);
     return h(
       'tr',
       { class: row.place === pointer.chosen && 'chosen' },

@@ -9,7 +9,7 @@ import { missing, section } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { type ModelData, modelData } from './model-data.ts';
-import { figures, modelFigures } from './model-figures.ts';
+import { modelFigures } from './model-figures.ts';
 import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
 import { monthlyReturns, returnDistribution } from './model-returns.ts';
 import { dayTable, profitBySymbol, tradesTable } from './model-trades.ts';

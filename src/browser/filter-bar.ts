@@ -8,7 +8,7 @@ import {
   queryWith,
 } from './filters.ts';
 import { byName, counted, jobStatusWords, shortId } from './format.ts';
-import type { Jobs } from './responses.ts';
+import type { Job } from './responses.ts';
 import { goTo } from './router.ts';
 import { button, field, fillOptions, modelBox } from './ui.ts';
 
@@ -16,7 +16,7 @@ import { button, field, fillOptions, modelBox } from './ui.ts';
 interface Offers {
   /** Names of models that have results. */
   models?: readonly string[];
-  jobs?: Jobs['jobs'];
+  jobs?: readonly Job[];
 }
 
 interface FilterBar {
@@ -59,7 +59,7 @@ export function filterBar(
   const benchmark = benchmarkInput(filters, symbols.id, change);
   const clear = button('Clear filters', () => change(NO_FILTERS, 'start_date'), { class: 'ghost' });
   clear.disabled = !hasFilters(filters, shows);
-  const offerJobs = (jobs: Jobs['jobs']) =>
+  const offerJobs = (jobs: readonly Job[]) =>
     fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
   offerJobs([]);
   fillOptions(days, DAYS, filters.days === 'all' ? '' : filters.days);
@@ -121,7 +121,7 @@ function jobOption({
   start_date,
   end_date,
   status,
-}: Jobs['jobs'][number]): [value: string, label: string] {
+}: Job): [value: string, label: string] {
   return [
     id,
     `${start_date} to ${end_date}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`,

@@ -68,6 +68,9 @@ export const performanceFilterNames = [
   'days',
 ] as const;
 
+/** What `GET /decisions` and `GET /search` take. */
+export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
+
 /**
  * The filters as a query, for the address and for requests, followed by a page's own parameters
  * that are not empty: `?models=gpt-5,claude%232&days=clean`, or nothing.
@@ -111,22 +114,14 @@ export const NO_FILTERS: Filters = filtersIn('');
 /** The pages that have the bar, with the filters that each of them takes from the others. */
 const carried: Record<string, readonly FilterName[]> = {
   '/': [...performanceFilterNames, 'common'],
-  '/decision-feed': ['models', 'start_date', 'end_date', 'job_id'],
+  '/decision-feed': feedFilterNames,
   '/compare': performanceFilterNames,
 };
 
-/** The filters that a model's page takes from the address of the page that links to it. */
-const MODEL_FILTERS: readonly FilterName[] = [
-  'start_date',
-  'end_date',
-  'job_id',
-  'benchmark',
-  'days',
-];
-
 /** A link to a model's page with the filters of this one; a look is shown before the name. */
 export function modelLink(model: string, look?: Look): HTMLAnchorElement {
-  const path = modelPath(model) + queryOf(filtersIn(location.search), MODEL_FILTERS);
+  const filters = { ...filtersIn(location.search), models: [] };
+  const path = modelPath(model) + queryOf(filters, performanceFilterNames);
   return link(path, look && swatch(look), model);
 }
 

@@ -25,6 +25,7 @@ export type TriggerRequest = v.InferInput<typeof triggerRequest>;
 export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
 
 export type Jobs = v.InferOutput<typeof jobsResponse>;
+export type Job = Jobs['jobs'][number];
 export type KnownModels = v.InferOutput<typeof modelsResponse>;
 export type Performance = v.InferOutput<typeof performanceResponse>;
 export type ModelReport = Performance['models'][number];

@@ -67,11 +67,6 @@ export function fileName(caption: string): string {
   return [...words.join('-')].slice(0, MAX_NAME_LENGTH).join('');
 }
 
-/**
- * Draws elements of a page as they look on the screen: their text, borders, grounds, drawings and
- * canvases.
- */
-
 const PADDING = 16;
 const GAP = 8;
 const SIZE = 16_384;
@@ -96,7 +91,10 @@ const DRAWN = [
 
 type Ink = CanvasRenderingContext2D;
 
-/** The elements one below the other on the page's ground, as PNG, as sharp as the screen. */
+/**
+ * The elements as they look on the screen, one below the other on the page's ground, as PNG: their
+ * text, borders, grounds, drawings and canvases.
+ */
 async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   const boxes = parts
     .map((part) => part.getBoundingClientRect())

@@ -7,14 +7,14 @@ import {
   performanceRequest,
   requestOf,
 } from '../../src/browser/pages/compare-options.ts';
+import { placeOf } from '../../src/browser/pages/same-day.ts';
 import {
   columnsOf,
-  datesOf,
   differenceLines,
   fitsSideBySide,
   howToChoose,
-  placeOf,
 } from '../../src/browser/pages/side-by-side.ts';
+import { datesOf } from '../../src/browser/plot/lines.ts';
 import { costOf, leftOutModels } from '../../src/browser/pages/compare.ts';
 import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
 import { sideFigures } from '../../src/browser/pages/model-figures.ts';

@@ -16,14 +16,7 @@ import {
 } from './compare-options.ts';
 import { type BenchmarkReturn, benchmarkOver, forest } from './forest.ts';
 import { matrix, measured, neighbours } from './pair-matrix.ts';
-import { sameDay } from './same-day.ts';
-import {
-  columnsOf,
-  fitsSideBySide,
-  howToChoose,
-  sideDifferences,
-  figuresSideBySide,
-} from './side-by-side.ts';
+import { fitsSideBySide, sideBySide } from './side-by-side.ts';
 
 const NO_FIGURES =
   'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return.';
@@ -134,29 +127,6 @@ async function parts(
     leaderSection(comparison.leader),
     leftOut(comparison),
     conventions(comparison.conventions),
-  ];
-}
-
-/**
- * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
- * them.
- */
-async function sideBySide(
-  comparison: Comparison,
-  performance: Performance | null,
-  signal: AbortSignal,
-): Promise<(HTMLElement | null)[]> {
-  const { models } = comparison;
-  if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
-  if (performance === null)
-    return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
-  const columns = columnsOf(models);
-  const day = await sameDay(performance, columns.runs, signal);
-  const onOpen = (date: string) => day?.open(date);
-  return [
-    figuresSideBySide(performance, columns),
-    sideDifferences(comparison, { columns, signal, onOpen }),
-    day?.element ?? null,
   ];
 }
 

@@ -1,7 +1,7 @@
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar, lastUsed } from '../filter-bar.ts';
-import { type Filters, filtersIn, hasFilters, queryOf } from '../filters.ts';
+import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
 import { poll } from '../poll.ts';
@@ -274,9 +274,6 @@ interface FeedChoice {
   /** Words to search for; with any, the page shows messages instead of decisions. */
   words: string;
 }
-
-/** The filters of the bar that this page has. */
-const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
 
 /** How many items the feed requests at a time. */
 const DECISIONS_PER_PAGE = 50;

@@ -10,6 +10,7 @@ import {
   benchmarkLines,
   benchmarkWords,
   datesFromStart,
+  datesOf,
   isGrown,
   titleOfCurves,
   valuesFromStart,
@@ -116,9 +117,7 @@ export function curvesFromStart({
   benchmark: BenchmarkCurve;
 }): EquityCurves {
   const start = usualStart(models);
-  const dates = datesFromStart(
-    [...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort(),
-  );
+  const dates = datesFromStart(datesOf(models));
   const looks = looksOf(models.map(({ model }) => model));
   const inOrder = models.toSorted((one, other) => byName(one.model, other.model));
   const own = inOrder.map(({ model, curve }): Line => {

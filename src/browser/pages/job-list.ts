@@ -11,13 +11,11 @@ import {
   shortList,
 } from '../format.ts';
 import { poll } from '../poll.ts';
-import type { Jobs, Status } from '../responses.ts';
+import type { Job, Jobs, Status } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { liveTable, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
 import { jobCost } from './job-panel.ts';
-
-type Job = Jobs['jobs'][number];
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {

@@ -11,7 +11,7 @@ import {
 } from '../filters.ts';
 import { count, counted, jobStatusWords, shortId } from '../format.ts';
 import { type RefreshFor, poll, recompute } from '../poll.ts';
-import type { Jobs, Performance, Status } from '../responses.ts';
+import type { Job, Performance, Status } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { failure, link, localTime, reasonList, section, viewedFile } from '../ui.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
@@ -81,7 +81,7 @@ export const showOverview: Page = async (host, _params, signal) => {
 function jobsView(
   { strip, jobs: place }: Record<'strip' | 'jobs', HTMLElement>,
   signal: AbortSignal,
-): () => Promise<Jobs['jobs'][number] | null> {
+): () => Promise<Job | null> {
   const hasChanged = changeDetector();
   const list = jobList();
   return async () => {
@@ -101,9 +101,9 @@ function jobsView(
  */
 function jobFollower(
   place: HTMLElement,
-  first: Jobs['jobs'][number] | null,
+  first: Job | null,
   signal: AbortSignal,
-): (newest: Jobs['jobs'][number] | null) => Promise<Status | null> {
+): (newest: Job | null) => Promise<Status | null> {
   let current: { jobId: string; panel: JobPanel; last: Status | null } | null = null;
   const ended = first !== null && first.completed_at !== null ? first.job_id : null;
   return async (newest) => {
@@ -119,7 +119,7 @@ function jobFollower(
 }
 
 /** The newest job in one line, which has its place on the page before anything is known. */
-function jobStrip([newest]: Jobs['jobs']): HTMLElement {
+function jobStrip([newest]: readonly Job[]): HTMLElement {
   if (newest === undefined) return h('span.quiet', 'No job has run yet');
   const { job_id: id, status, progress, completed_at: end } = newest;
   const { total_model_days: total, pending, failed } = progress;
@@ -134,7 +134,7 @@ function jobStrip([newest]: Jobs['jobs']): HTMLElement {
 }
 
 /** The latest jobs, newest first. */
-function jobList(): { element: HTMLElement; update(jobs: Jobs['jobs']): void } {
+function jobList(): { element: HTMLElement; update(jobs: readonly Job[]): void } {
   const list = h('ul.jobs');
   const element = section('Latest jobs', list, link('/job-list', 'All jobs'));
   return { element, update: (jobs) => renew(list, ...jobs.map(itemOf)) };
@@ -148,7 +148,7 @@ function itemOf({
   models,
   universe,
   created_at,
-}: Jobs['jobs'][number]): HTMLElement {
+}: Job): HTMLElement {
   const state = h(`span.state.${status}`, jobStatusWords[status]);
   const chosen = universe !== null && `universe ${universe}, `;
   const size = h(

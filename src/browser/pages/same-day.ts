@@ -4,11 +4,11 @@ import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
 import { replaceAddress } from '../history.ts';
 import { type Look, looksOf, swatch } from '../look.ts';
+import { datesOf } from '../plot/lines.ts';
 import type { Decisions, ModelReport, Performance } from '../responses.ts';
 import { button, link, messageOf, section } from '../ui.ts';
 import { addressOf, choiceIn } from './compare-options.ts';
 import { decisionItem } from './conversation.ts';
-import { datesOf, placeOf } from './side-by-side.ts';
 
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
@@ -76,6 +76,21 @@ export async function sameDay(
       element.scrollIntoView({ block: 'nearest' });
     },
   };
+}
+
+/**
+ * The chosen date with its neighbours: that of the address if there is a day on it, else the last;
+ * null without any.
+ */
+export function placeOf(
+  dates: readonly string[],
+  wanted: string,
+): { date: string; previous: string | null; next: string | null } | null {
+  const index = dates.includes(wanted) ? dates.indexOf(wanted) : dates.length - 1;
+  const date = dates[index];
+  return date === undefined
+    ? null
+    : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
 }
 
 async function columnOf(

@@ -2,7 +2,7 @@ import { h } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, pValue, ratio, tone } from '../format.ts';
 import { looksOf } from '../look.ts';
-import { type Line, datesFromStart, valuesFromStart } from '../plot/lines.ts';
+import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
 import type {
   ComparedModel,
@@ -14,18 +14,41 @@ import type {
 import { numberColumn, table, textColumn } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
+import { sameDay } from './same-day.ts';
 
 const HEIGHT = 260;
 
-interface SideOptions {
-  columns: Columns;
+interface PlotAccess {
   signal: AbortSignal;
   /** Shows the decisions of a day. */
   onOpen: (date: string) => void;
 }
 
+/**
+ * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
+ * them.
+ */
+export async function sideBySide(
+  comparison: Comparison,
+  performance: Performance | null,
+  signal: AbortSignal,
+): Promise<(HTMLElement | null)[]> {
+  const { models } = comparison;
+  if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
+  if (performance === null)
+    return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
+  const columns = columnsOf(models);
+  const day = await sameDay(performance, columns.runs, signal);
+  const onOpen = (date: string) => day?.open(date);
+  return [
+    figureTable(performance, columns),
+    sideDifferences(comparison, { signal, onOpen }),
+    day?.element ?? null,
+  ];
+}
+
 /** The figures of two to four models next to each other, over the days that they have in common. */
-export function figuresSideBySide(performance: Performance, { runs, notes }: Columns): HTMLElement {
+function figureTable(performance: Performance, { runs, notes }: Columns): HTMLElement {
   const reports = new Map(performance.models.map((report) => [report.model, report]));
   const shown = runs.filter((run) => reports.has(run));
   const columns = shown.map((run) => figureColumn(run, reports.get(run)));
@@ -84,15 +107,12 @@ function leftOutWords({
 }
 
 /** The curve of each pair's difference, and its correlation. */
-export function sideDifferences(
-  { pairs, align }: Comparison,
-  { signal, onOpen }: SideOptions,
-): HTMLElement | null {
+function sideDifferences({ pairs, align }: Comparison, access: PlotAccess): HTMLElement | null {
   if (pairs.length === 0) return null;
   const curves = differenceLines(pairs);
   return section(
     'Difference day by day',
-    curves === null ? h('p.quiet', whyNotDrawn(align)) : differencePlot(curves, { signal, onOpen }),
+    curves === null ? h('p.quiet', whyNotDrawn(align)) : differencePlot(curves, access),
     pairTable(pairs),
   );
 }
@@ -104,8 +124,8 @@ function whyNotDrawn(align: Comparison['align']): string {
 }
 
 function differencePlot(
-  { dates, lines }: NonNullable<ReturnType<typeof differenceLines>>,
-  { signal, onOpen }: Pick<SideOptions, 'signal' | 'onOpen'>,
+  { dates, lines }: DifferenceLines,
+  { signal, onOpen }: PlotAccess,
 ): HTMLElement {
   const label = 'How much more the first model of each pair has grown than the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
@@ -149,15 +169,13 @@ function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): 
  */
 export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines | null {
   const drawn = pairs
-    .map((pair) => ({ name: pairName(pair), points: pointsOf(pair) }))
-    .filter(({ points }) => points.length > 0);
+    .map((pair) => ({ name: pairName(pair), curve: pointsOf(pair) }))
+    .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
-  const dates = datesFromStart(
-    [...new Set(drawn.flatMap(({ points }) => points.map(({ date }) => date)))].sort(),
-  );
+  const dates = datesFromStart(datesOf(drawn));
   const looks = looksOf(drawn.map(({ name }) => name));
-  const lines = drawn.map(({ name, points }): Line => {
-    return { ...looks(name), label: name, values: valuesFromStart(dates, points, 0) };
+  const lines = drawn.map(({ name, curve }): Line => {
+    return { ...looks(name), label: name, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
 }
@@ -167,8 +185,6 @@ function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }
     date === undefined || difference === null ? [] : [{ date, value: difference }],
   );
 }
-
-/** What stands side by side: two to four models, a column per run as far as there is room. */
 
 /** How many models fit side by side, at least and at most. */
 const MIN_SIDES = 2;
@@ -209,24 +225,4 @@ export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>
         ],
   );
   return { runs: [...new Set(models.flatMap(({ runs }) => runs[0] ?? []))], notes };
-}
-
-/** The dates on which any of these models has a day, in order. */
-export function datesOf(reports: readonly { curve: readonly { date: string }[] }[]): string[] {
-  return [...new Set(reports.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
-}
-
-/**
- * The chosen date with its neighbours: that of the address if there is a day on it, else the last;
- * null without any.
- */
-export function placeOf(
-  dates: readonly string[],
-  wanted: string,
-): { date: string; previous: string | null; next: string | null } | null {
-  const index = dates.includes(wanted) ? dates.indexOf(wanted) : dates.length - 1;
-  const date = dates[index];
-  return date === undefined
-    ? null
-    : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
 }

@@ -3,6 +3,8 @@ import { on, replace } from '../element.ts';
 import { type PlotOptions, isOpenable } from './lines.ts';
 import { ZOOM_STEP, rowsAt, showAll, spokenValues, zoom } from './reading.ts';
 
+/** How a reader chooses a line of a plot and opens its days, by mouse and by keyboard. */
+
 /** A plot as it is now. */
 interface Shown {
   plot: uPlot | null;
@@ -66,8 +68,6 @@ function drawnLines(
   });
 }
 
-/** Which line the reader chooses, by mouse or by keyboard. */
-
 /**
  * A line as it is drawn, in pixels: its points from left to right, without those that have no
  * value.
@@ -123,8 +123,6 @@ export function nextChoice(
   const next = key === 'ArrowDown' ? at + 1 : at === -1 ? places.length - 1 : at - 1;
   return places[Math.max(0, Math.min(places.length - 1, next))] ?? null;
 }
-
-/** A plot by keyboard. */
 
 /** What the keys do, for screen readers. */
 export const KEYS =

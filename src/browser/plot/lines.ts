@@ -96,8 +96,6 @@ export function benchmarkName(name: string): string {
   return name === 'universe' ? 'Equal-weight universe' : name;
 }
 
-/** The values of lines over session dates. */
-
 /** Session dates have no hours: a plot's axis and zoom use whole days. */
 export const DAY_SECONDS = 86_400;
 
@@ -111,6 +109,11 @@ function valuesOn(
 }
 
 const DAY_MS = DAY_SECONDS * 1000;
+
+/** The dates on which any of these curves has a day, in order. */
+export function datesOf(curves: readonly { curve: readonly { date: string }[] }[]): string[] {
+  return [...new Set(curves.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
+}
 
 /** The dates of curves with the weekday before the first one, on which all of them start. */
 export function datesFromStart(dates: readonly string[]): string[] {

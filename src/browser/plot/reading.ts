@@ -136,8 +136,6 @@ function groupOf(plot: uPlot): readonly uPlot[] {
   return key == null ? [plot] : uPlot.sync(key).plots;
 }
 
-/** Which rows a tooltip has room for. */
-
 /** Readers compare few values at once. */
 const MOST = 10;
 /**

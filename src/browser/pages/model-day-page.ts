@@ -33,15 +33,9 @@ export const showModelDay: Page = async (host, params, signal) => {
   ]);
   if (session === null) return replace(content, ...noSession(model, date));
   showWays(nav, session);
-  show(content, { session, day: daysOf(results)[0] });
+  show(content, session, results);
   if (session.completed_at === null) return () => followSession(content, session, signal);
 };
-
-interface Parts {
-  session: Session;
-  /** Undefined until the model-day is committed. */
-  day: Day | undefined;
-}
 
 /** What the page of a model-day says that does not exist, with ways on. */
 function noSession(model: string, date: string): HTMLElement[] {
@@ -57,7 +51,13 @@ function showWays(
   replace(nav, link(modelPath(model), model), ...neighbours);
 }
 
-function show(content: HTMLElement, { session, day }: Parts): void {
+/** Shows a session and the records of its model-day, of which there are none until it is committed. */
+function show(
+  content: HTMLElement,
+  session: Session,
+  records: readonly ResultsRecord[] = [],
+): void {
+  const close = records.at(-1);
   const conversation = session.conversation ?? [];
   const { opening, usage } = session;
   const summaryText = restOfSummary(session);
@@ -68,12 +68,12 @@ function show(content: HTMLElement, { session, day }: Parts): void {
     : 'This session failed: it has no results.';
   replace(
     content,
-    day === undefined ? h('p.notice', noResults) : summary(day, session),
+    close === undefined ? h('p.notice', noResults) : summary(close, dividendsOf(records, opening)),
     usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
     usage !== null && usageOf(session.started_at, usage),
-    day !== undefined &&
+    close !== undefined &&
       opening !== null &&
-      h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
+      h('div.two', portfolio(close, opening), tradesOfDay(records)),
     section(
       'What the model knew',
       brief === undefined
@@ -90,9 +90,8 @@ function show(content: HTMLElement, { session, day }: Parts): void {
   );
 }
 
-function summary(day: Day, { opening }: Session): HTMLElement {
-  const { portfolio_value, daily_profit, daily_return_pct } = day.close;
-  const dividends = dividendsOf(day, opening ?? undefined);
+function summary(close: ResultsRecord, dividends: number | null): HTMLElement {
+  const { portfolio_value, daily_profit, daily_return_pct, job_id: jobId } = close;
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
   return definitions('figures', [
     ['Value at the close', money(portfolio_value)],
@@ -101,7 +100,7 @@ function summary(day: Day, { opening }: Session): HTMLElement {
     ...(dividends === null
       ? []
       : [['Dividends received', h('span.gain', profit(dividends))] as const]),
-    ['Job', link(jobPath(day.jobId), shortId(day.jobId))],
+    ['Job', link(jobPath(jobId), shortId(jobId))],
   ]);
 }
 
@@ -134,11 +133,11 @@ async function followSession(
     if (session === null || (isRunning && session.total_messages === messages)) return 'still';
     if (isRunning) {
       messages = session.total_messages;
-      show(content, { session, day: undefined });
+      show(content, session);
       return 'moving';
     }
     const { results } = await getDayResults(model, date, signal);
-    show(content, { session, day: daysOf(results)[0] });
+    show(content, session, results);
     over.abort(); // only now: if they did not arrive, they are requested again
     return 'still';
   };
@@ -166,7 +165,7 @@ interface Row {
 }
 
 /** Cash, holdings and value before the day and at its close, side by side. */
-function portfolio({ close }: Day, opening: NonNullable<Session['opening']>): HTMLElement {
+function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
   const dollars = { format: money, formatChange: profit };
   const had = sharesIn(opening);
   const has = sharesIn(close);
@@ -227,22 +226,6 @@ function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   return section('Trades', table({ caption: 'Trades of the day', rows, isFixed: true, columns }));
 }
 
-/** One model-day from its records: its actions, and the portfolio at the close. */
-interface Day {
-  date: string;
-  jobId: string;
-  records: readonly ResultsRecord[];
-  close: ResultsRecord;
-}
-
-/** The model-days of one model, in order, from its records (which come by date and action). */
-export function daysOf(records: readonly ResultsRecord[]): Day[] {
-  return [...Map.groupBy(records, ({ date }) => date)].flatMap(([date, own]) => {
-    const close = own.at(-1);
-    return close === undefined ? [] : [{ date, jobId: close.job_id, records: own, close }];
-  });
-}
-
 /** The shares held after a record, by symbol. */
 function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
@@ -254,16 +237,14 @@ function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, nu
  */
 const MAX_ROUNDED_OFF = 0.00005;
 
-/**
- * The dollars of a trade, or those that a dividend paid; `before` is the model's record before it.
- */
-export function amountOf(
-  { action_type, price, amount, cash }: ResultsRecord,
-  before: { cash: number } | undefined,
-): number | null {
-  if (price === null || amount === null) return null;
+/** The dollars that a dividend paid; `before` is the portfolio before it. */
+function paidBy(
+  { price, amount, cash }: ResultsRecord,
+  before: { cash: number } | null | undefined,
+): number {
+  if (price === null || amount === null) return 0;
   const product = price * amount;
-  if (action_type !== 'dividend' || before === undefined) return product;
+  if (before == null) return product;
   // The change in cash is exact, but a stale day started from another record than the one before
   // it.
   const change = cash - before.cash;
@@ -274,9 +255,12 @@ export function amountOf(
  * The dividends received on a day, in dollars; null when there were none. `before` is the portfolio
  * before the day.
  */
-export function dividendsOf({ records }: Day, before: { cash: number } | undefined): number | null {
+export function dividendsOf(
+  records: readonly ResultsRecord[],
+  before: { cash: number } | null,
+): number | null {
   const amounts = records.flatMap((record, index) =>
-    record.action_type === 'dividend' ? [amountOf(record, records[index - 1] ?? before) ?? 0] : [],
+    record.action_type === 'dividend' ? [paidBy(record, records[index - 1] ?? before)] : [],
   );
   return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
 }

@@ -57,8 +57,7 @@ function* holdingViews(
   held: Holdings,
   signal: AbortSignal,
 ): Generator<HTMLElement> {
-  const current = currentHoldings(data.report, held.days.at(-1));
-  yield h('div.two.even', profitBySymbol(data), current);
+  yield h('div.two.even', profitBySymbol(data), currentHoldings(data.report, held.days.at(-1)));
   yield weightsOverTime(held, signal);
   yield holdingsOverTime(held);
   yield tradesTable(data);

@@ -1,6 +1,6 @@
 import { jobPath } from '../../page-paths.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
-import { changeDetector, h, renew, replace } from '../element.ts';
+import { type Child, changeDetector, h, renew, replace } from '../element.ts';
 import { filterBar } from '../filter-bar.ts';
 import {
   type Filters,
@@ -249,17 +249,13 @@ function nothing(
     'Show each model over all its days',
   );
   const way = hasModels && isCommon(filters) ? [all, '.'] : [];
-  return Object.assign(section('No results', h('p', words, ...way), reasons), {
-    className: 'empty',
-  });
+  return empty('No results', h('p', words, ...way), reasons);
 }
 
 /** What to do while there are no results. */
 function newcomer(): HTMLElement {
   if (viewedFile() !== null)
-    return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), {
-      className: 'empty',
-    });
+    return empty('No results', h('p', 'The file has no completed model-day.'));
   const job =
     'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
     'portfolio is valued at the close.';
@@ -275,5 +271,9 @@ function newcomer(): HTMLElement {
     '.',
   );
   const list = h('ol', ...steps.map((step) => h('li', step)));
-  return Object.assign(section('No results yet', h('p', job), list, help), { className: 'empty' });
+  return empty('No results yet', h('p', job), list, help);
+}
+
+function empty(title: string, ...content: readonly Child[]): HTMLElement {
+  return Object.assign(section(title, ...content), { className: 'empty' });
 }

@@ -4,11 +4,12 @@ import { h, replace } from '../element.ts';
 import { byName, cost, count, ratio } from '../format.ts';
 import { type RefreshFor, recompute } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
-import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { liveTable, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { equityCurves } from './equity-curves.ts';
 import { totalInWords } from './job-panel.ts';
 import { leaderboard } from './leaderboard.ts';
+import { type Figure, figureColumn, reportFigure, usageFigure } from './model-figures.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
 interface JobResults {
@@ -70,19 +71,20 @@ interface CostTable {
   update(performance: Performance, usage: Status['usage']): void;
 }
 
+const USAGE: readonly Figure[] = [
+  reportFigure('model_days', count, { label: 'Model-days' }),
+  usageFigure('requests', count),
+  usageFigure('prompt_tokens', count, { label: 'Tokens in' }),
+  usageFigure('cached_tokens', count, { label: 'Cached' }),
+  usageFigure('completion_tokens', count, { label: 'Tokens out' }),
+  usageFigure('reasoning_tokens', count, { label: 'Reasoning' }),
+  usageFigure('cost_usd', cost, { label: 'Cost' }),
+  usageFigure('profit_per_cost_usd', ratio, { label: 'Profit per dollar' }),
+];
+
 /** What a job's models used and cost, and the cost of the whole job. */
 function costSection(performance: Performance, total: Status['usage']): CostTable {
-  const meanings = performance.conventions.definitions;
-  const usage = (
-    title: string,
-    read: (row: ModelReport) => number | null,
-    format: typeof count,
-    name: string,
-  ) =>
-    numberColumn<ModelReport>(title, read, format, {
-      meaning: meanings[name],
-      reason: ({ usage: own }) => own.unavailable[name],
-    });
+  const { definitions } = performance.conventions;
   const all = h('p');
   const show = (used: Status['usage']) => replace(all, totalInWords(used));
   const models = liveTable<ModelReport>({
@@ -95,19 +97,7 @@ function costSection(performance: Performance, total: Status['usage']): CostTabl
         isName: true,
         cell: ({ model }) => link(modelPath(model), model),
       }),
-      usage('Model-days', (row) => row.model_days, count, 'model_days'),
-      usage('Requests', (row) => row.usage.requests, count, 'requests'),
-      usage('Tokens in', (row) => row.usage.prompt_tokens, count, 'prompt_tokens'),
-      usage('Cached', (row) => row.usage.cached_tokens, count, 'cached_tokens'),
-      usage('Tokens out', (row) => row.usage.completion_tokens, count, 'completion_tokens'),
-      usage('Reasoning', (row) => row.usage.reasoning_tokens, count, 'reasoning_tokens'),
-      usage('Cost', (row) => row.usage.cost_usd, cost, 'cost_usd'),
-      usage(
-        'Profit per dollar',
-        (row) => row.usage.profit_per_cost_usd,
-        ratio,
-        'profit_per_cost_usd',
-      ),
+      ...USAGE.map((figure) => figureColumn(figure, definitions)),
     ],
   });
   show(total);

@@ -6,6 +6,15 @@ import type { ModelReport, Performance } from '../responses.ts';
 import { liveTable, numberColumn, table, textColumn } from '../table.ts';
 import { reasonList, section } from '../ui.ts';
 import { usualStart, valueAtEnd } from './equity-curves.ts';
+import {
+  type Figure,
+  drawdown,
+  figureColumn,
+  relativeFigure,
+  reportFigure,
+  tradingFigure,
+  usageFigure,
+} from './model-figures.ts';
 
 /** The table of the models, with what its ranking covers. */
 export interface Leaderboard {
@@ -21,19 +30,11 @@ const VALUE =
 export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
   const {
     models,
-    conventions: { definitions: meanings },
+    conventions: { definitions },
   } = performance;
   const looks = looksOf(models.map(({ model }) => model));
   const start = usualStart(models);
-  const explained = (
-    name: string,
-    partOf: (row: ModelReport) => { unavailable: Record<string, string> },
-  ) => ({
-    meaning: meanings[name],
-    reason: (row: ModelReport) => partOf(row).unavailable[name],
-  });
-  const own = (row: ModelReport) => row;
-  const excess = explained('excess_return', ({ relative }) => relative);
+  const column = (figure: Figure) => figureColumn(figure, definitions);
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
     rows: models,
@@ -48,26 +49,13 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
         raw: ({ model }) => model,
       },
       numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
-      numberColumn('Return', (row) => row.total_return, change, {
-        ...explained('total_return', own),
-        isToned: true,
-      }),
-      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, {
-        ...excess,
-        isToned: true,
-      }),
-      numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, explained('sharpe_ratio', own)),
-      numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, {
-        meaning: meanings['max_drawdown'],
-      }),
-      numberColumn('Trades', (row) => row.trading.trades, count, { meaning: meanings['trades'] }),
+      column(reportFigure('total_return', change, { label: 'Return' })),
+      column(relativeFigure('excess_return', change, { label: 'vs. benchmark' })),
+      column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' })),
+      column({ ...drawdown, label: 'Drawdown' }),
+      column(tradingFigure('trades', count)),
       numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
-      numberColumn(
-        'Cost',
-        (row) => row.usage.cost_usd,
-        cost,
-        explained('cost_usd', ({ usage }) => usage),
-      ),
+      column(usageFigure('cost_usd', cost, { label: 'Cost' })),
     ],
   });
   const [ranking, marks, families] = [h('div'), h('div'), h('div')];

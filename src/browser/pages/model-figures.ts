@@ -12,6 +12,7 @@ import {
   tone,
 } from '../format.ts';
 import type { ModelReport } from '../responses.ts';
+import { numberColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
 
 type Format = (value: number | null) => string;
@@ -52,108 +53,125 @@ function figuresIn<Part extends { unavailable: Record<string, string> }>(
   });
 }
 
-const own = figuresIn((report) => report);
-const relative = figuresIn((report) => report.relative);
-const trading = figuresIn((report) => report.trading);
-const trips = figuresIn((report) => report.round_trips);
-const usage = figuresIn((report) => report.usage);
+/** Figures of a whole report, and of its parts. */
+export const reportFigure = figuresIn((report) => report);
+export const relativeFigure = figuresIn((report) => report.relative);
+export const tradingFigure = figuresIn((report) => report.trading);
+const tripFigure = figuresIn((report) => report.round_trips);
+export const usageFigure = figuresIn((report) => report.usage);
 
-const volatility = own('annualised_volatility', share, { label: 'Volatility' });
-const shortfall = own('expected_shortfall_95', share, { label: 'Expected shortfall' });
-const winningDays = own('winning_days_share', share, { label: 'Winning days' });
-const drawdown = own('max_drawdown', share, {
+const volatility = reportFigure('annualised_volatility', share, { label: 'Volatility' });
+const shortfall = reportFigure('expected_shortfall_95', share, { label: 'Expected shortfall' });
+const winningDays = reportFigure('winning_days_share', share, { label: 'Winning days' });
+export const drawdown = reportFigure('max_drawdown', share, {
   label: 'Maximum drawdown',
   read: (report) => report.max_drawdown.depth,
 });
 
+/** A column with a figure of each model; `definitions` say what the figures mean. */
+export function figureColumn(
+  { label, name, read, format, isToned, reason }: Figure,
+  definitions: Readonly<Record<string, string>>,
+) {
+  const meaning = definitions[name];
+  return numberColumn<ModelReport>(label, read, format, { isToned, meaning, reason });
+}
+
 /** The figures side by side, in the order in which they are read. */
 export const sideFigures: readonly Figure[] = [
-  own('total_return', change, { label: 'Return' }),
-  own('annualised_return', change),
-  relative('excess_return', change),
-  own('profit', profit),
-  own('dividends', money),
+  reportFigure('total_return', change, { label: 'Return' }),
+  reportFigure('annualised_return', change),
+  relativeFigure('excess_return', change),
+  reportFigure('profit', profit),
+  reportFigure('dividends', money),
   volatility,
-  own('sharpe_ratio', ratio),
-  own('sortino_ratio', ratio),
-  own('calmar_ratio', ratio),
+  reportFigure('sharpe_ratio', ratio),
+  reportFigure('sortino_ratio', ratio),
+  reportFigure('calmar_ratio', ratio),
   drawdown,
   shortfall,
   winningDays,
-  relative('beta', ratio),
-  trading('trades', count),
-  trading('commission', money),
-  trading('exposure', share),
-  trading('turnover', ratio),
-  trips('win_rate', share),
-  trips('profit_factor', ratio),
-  trips('expectancy', profit),
-  usage('cost_usd', cost, { label: 'Model cost' }),
-  own('model_days', count, { label: 'Days' }),
-  own('failed_model_days', count, { label: 'Failed days' }),
+  relativeFigure('beta', ratio),
+  tradingFigure('trades', count),
+  tradingFigure('commission', money),
+  tradingFigure('exposure', share),
+  tradingFigure('turnover', ratio),
+  tripFigure('win_rate', share),
+  tripFigure('profit_factor', ratio),
+  tripFigure('expectancy', profit),
+  usageFigure('cost_usd', cost, { label: 'Model cost' }),
+  reportFigure('model_days', count, { label: 'Days' }),
+  reportFigure('failed_model_days', count, { label: 'Failed days' }),
 ];
 
 /** The figures on the page of a model. */
 const returns: readonly Figure[] = [
-  own('end_value', money),
-  own('profit', profit),
-  own('dividends', money, { text: dividendsText }),
-  own('total_return', change),
-  own('annualised_return', change),
-  own('best_day', change, { isToned: false, text: (report) => dayText(report.best_day) }),
-  own('worst_day', change, { isToned: false, text: (report) => dayText(report.worst_day) }),
+  reportFigure('end_value', money),
+  reportFigure('profit', profit),
+  reportFigure('dividends', money, { text: dividendsText }),
+  reportFigure('total_return', change),
+  reportFigure('annualised_return', change),
+  reportFigure('best_day', change, { isToned: false, text: (report) => dayText(report.best_day) }),
+  reportFigure('worst_day', change, {
+    isToned: false,
+    text: (report) => dayText(report.worst_day),
+  }),
   winningDays,
-  own('longest_winning_run', count, { text: (row) => counted(row.longest_winning_run, 'day') }),
-  own('longest_losing_run', count, { text: (row) => counted(row.longest_losing_run, 'day') }),
+  reportFigure('longest_winning_run', count, {
+    text: (row) => counted(row.longest_winning_run, 'day'),
+  }),
+  reportFigure('longest_losing_run', count, {
+    text: (row) => counted(row.longest_losing_run, 'day'),
+  }),
 ];
 const risk: readonly Figure[] = [
   volatility,
-  own('sharpe_ratio', ratio),
-  own('sortino_ratio', ratio),
-  own('calmar_ratio', ratio),
+  reportFigure('sharpe_ratio', ratio),
+  reportFigure('sortino_ratio', ratio),
+  reportFigure('calmar_ratio', ratio),
   drawdown,
-  own('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
+  reportFigure('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
   shortfall,
-  own('skewness', ratio),
-  own('kurtosis', ratio, { label: 'Excess kurtosis' }),
+  reportFigure('skewness', ratio),
+  reportFigure('kurtosis', ratio, { label: 'Excess kurtosis' }),
 ];
 const againstBenchmark: readonly Figure[] = [
-  relative('benchmark_return', change),
-  relative('excess_return', change),
-  relative('alpha', change),
-  relative('beta', ratio),
-  relative('correlation', ratio),
-  relative('tracking_error', share),
-  relative('information_ratio', ratio),
+  relativeFigure('benchmark_return', change),
+  relativeFigure('excess_return', change),
+  relativeFigure('alpha', change),
+  relativeFigure('beta', ratio),
+  relativeFigure('correlation', ratio),
+  relativeFigure('tracking_error', share),
+  relativeFigure('information_ratio', ratio),
 ];
 const orders: readonly Figure[] = [
-  trading('trades', count),
-  trading('exposure', share),
-  trading('turnover', ratio),
-  trading('bought', money),
-  trading('sold', money),
-  trading('realised_profit', profit),
-  trading('unrealised_profit', profit),
-  trading('commission', money),
+  tradingFigure('trades', count),
+  tradingFigure('exposure', share),
+  tradingFigure('turnover', ratio),
+  tradingFigure('bought', money),
+  tradingFigure('sold', money),
+  tradingFigure('realised_profit', profit),
+  tradingFigure('unrealised_profit', profit),
+  tradingFigure('commission', money),
 ];
 const roundTrips: readonly Figure[] = [
-  trips('count', count, { label: 'Round trips', name: 'round_trips' }),
-  trips('win_rate', share),
-  trips('average_win', money),
-  trips('average_loss', money),
-  trips('expectancy', profit),
-  trips('payoff_ratio', ratio),
-  trips('profit_factor', ratio),
-  trips('mean_holding_days', ratio, { label: 'Mean holding, days' }),
+  tripFigure('count', count, { label: 'Round trips', name: 'round_trips' }),
+  tripFigure('win_rate', share),
+  tripFigure('average_win', money),
+  tripFigure('average_loss', money),
+  tripFigure('expectancy', profit),
+  tripFigure('payoff_ratio', ratio),
+  tripFigure('profit_factor', ratio),
+  tripFigure('mean_holding_days', ratio, { label: 'Mean holding, days' }),
 ];
 const modelCost: readonly Figure[] = [
-  usage('cost_usd', cost, { label: 'Cost' }),
-  usage('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
-  usage('requests', count),
-  usage('prompt_tokens', count, { label: 'Tokens in' }),
-  usage('completion_tokens', count, { label: 'Tokens out' }),
-  usage('cached_tokens', count),
-  usage('reasoning_tokens', count),
+  usageFigure('cost_usd', cost, { label: 'Cost' }),
+  usageFigure('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
+  usageFigure('requests', count),
+  usageFigure('prompt_tokens', count, { label: 'Tokens in' }),
+  usageFigure('completion_tokens', count, { label: 'Tokens out' }),
+  usageFigure('cached_tokens', count),
+  usageFigure('reasoning_tokens', count),
 ];
 
 /**

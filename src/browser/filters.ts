@@ -111,13 +111,6 @@ function given(filters: Filters, name: FilterName): string | null {
 /** No filters at all. */
 export const NO_FILTERS: Filters = filtersIn('');
 
-/** The pages that have the bar, with the filters that each of them takes from the others. */
-const carried: Record<string, readonly FilterName[]> = {
-  '/': [...performanceFilterNames, 'common'],
-  '/decision-feed': feedFilterNames,
-  '/compare': performanceFilterNames,
-};
-
 /** A link to a model's page with the filters of this one; a look is shown before the name. */
 export function modelLink(model: string, look?: Look): HTMLAnchorElement {
   const filters = { ...filtersIn(location.search), models: [] };
@@ -125,11 +118,18 @@ export function modelLink(model: string, look?: Look): HTMLAnchorElement {
   return link(path, look && swatch(look), model);
 }
 
+/** The pages that have the bar, with the filters that each of them takes from the others. */
+const filtersOfPages: Record<string, readonly FilterName[]> = {
+  '/': [...performanceFilterNames, 'common'],
+  '/decision-feed': feedFilterNames,
+  '/compare': performanceFilterNames,
+};
+
 /** Lets the links to pages that have the bar keep the filters of the current address. */
 export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
   const filters = filtersIn(location.search);
   for (const link of links) {
-    const names = carried[link.pathname];
+    const names = filtersOfPages[link.pathname];
     if (names !== undefined) setAttributes(link, { href: link.pathname + queryOf(filters, names) });
   }
 }

@@ -4,6 +4,16 @@ import { carryFilters } from './filters.ts';
 import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';
 import { failure, link, missing } from './ui.ts';
 
+/**
+ * Fills the main element and resolves once its content is complete; to a function if the page then
+ * follows changes. The signal aborts when the reader leaves the page.
+ */
+export type Page = (
+  host: HTMLElement,
+  params: Record<string, string>,
+  signal: AbortSignal,
+) => Promise<(() => Promise<void>) | void>;
+
 let leaving = new AbortController();
 let shownPath = '';
 
@@ -90,16 +100,6 @@ function failurePage(error: unknown): HTMLElement[] {
     h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'),
   ];
 }
-
-/**
- * Fills the main element and resolves once its content is complete; to a function if the page then
- * follows changes. The signal aborts when the reader leaves the page.
- */
-export type Page = (
-  host: HTMLElement,
-  params: Record<string, string>,
-  signal: AbortSignal,
-) => Promise<(() => Promise<void>) | void>;
 
 const SITE = 'Trading Simulation';
 let pageTitle = '';

@@ -66,10 +66,10 @@ async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement |
   let comparison = await getComparison(requestOf(choice, { curves: isSmall }), signal);
   const names = comparison.models.map(({ model }) => model);
   if (!fitsSideBySide(names))
-    return parts(comparison, { choice, performance: await figuresOf(named, false), signal });
+    return views(comparison, { choice, performance: await figuresOf(named, false), signal });
   const performance = figures ?? figuresOf(names);
   if (!isSmall) comparison = await getComparison(requestOf(choice, { curves: true }), signal);
-  return parts(comparison, { choice, performance: await performance, signal });
+  return views(comparison, { choice, performance: await performance, signal });
 }
 
 interface Loaded {
@@ -82,7 +82,7 @@ interface Loaded {
   signal: AbortSignal;
 }
 
-async function parts(
+async function views(
   comparison: Comparison,
   { choice, performance, signal }: Loaded,
 ): Promise<(HTMLElement | null)[]> {

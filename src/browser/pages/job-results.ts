@@ -6,9 +6,9 @@ import { type RefreshFor, recompute } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
-import { equityCurves } from './equity-curves.ts';
+import { type Curves, equityCurves } from './equity-curves.ts';
 import { totalInWords } from './job-panel.ts';
-import { leaderboard } from './leaderboard.ts';
+import { type Leaderboard, leaderboard } from './leaderboard.ts';
 import { type Figure, figureColumn, reportFigure, usageFigure } from './model-figures.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
@@ -17,11 +17,11 @@ interface JobResults {
   refreshFor: RefreshFor;
 }
 
-type Shown = {
-  curves: ReturnType<typeof equityCurves>;
-  board: ReturnType<typeof leaderboard>;
+interface Shown {
+  curves: Curves;
+  board: Leaderboard;
   cost: CostTable;
-};
+}
 
 /** The results of a job, empty until its first refresh. */
 export function jobResults(jobId: string): JobResults {

@@ -48,13 +48,13 @@ export async function sameDay(
     chooser.value = place.date;
     earlier.disabled = place.previous === null;
     later.disabled = place.next === null;
-    const asked = AbortSignal.any([signal, loading.signal]);
+    const over = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
       reports.map((report) =>
-        columnOf(report, place.date, { look: looks(report.model), signal: asked }),
+        columnOf(report, place.date, { look: looks(report.model), signal: over }),
       ),
     );
-    if (!asked.aborted) replace(columns, ...all);
+    if (!over.aborted) replace(columns, ...all);
   };
   const open = (date: string | null) => {
     if (date === null) return;

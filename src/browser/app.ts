@@ -1,20 +1,17 @@
 import type { PagePath } from '../page-paths.ts';
-import { showReference } from './api/reference.ts';
-import { showCompare } from './compare/compare.ts';
-import { showDecisions } from './decisions/decisions.ts';
-import { showJob } from './job/job.ts';
-import { showJobs } from './job/jobs.ts';
-import { showModelDay } from './model-day/model-day.ts';
-import { showModel } from './model/model.ts';
-import { showOverview } from './overview/overview.ts';
-import { link } from './parts/blocks.ts';
-import { h, on } from './parts/element.ts';
-import { type Page, markTabAsDev } from './parts/page.ts';
-import { preparePaper } from './parts/paper.ts';
-import { themeSwitch } from './parts/theme.ts';
-import { viewedFile } from './parts/viewed.ts';
-import { startRouter } from './router.ts';
-import { SERVER_LOST, SERVER_RESPONDS } from './service/requests.ts';
+import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
+import { h, on } from './element.ts';
+import { preparePaper, themeSwitch } from './look.ts';
+import { showCompare } from './pages/compare.ts';
+import { showDecisions } from './pages/decision-feed.ts';
+import { showJobs } from './pages/job-list.ts';
+import { showJob } from './pages/job.ts';
+import { showModelDay } from './pages/model-day-page.ts';
+import { showModel } from './pages/model-page.ts';
+import { showOverview } from './pages/overview.ts';
+import { showReference } from './pages/reference.ts';
+import { type Page, markTabAsDev, startRouter } from './router.ts';
+import { link, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
 const navigation = [

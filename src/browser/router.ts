@@ -1,11 +1,18 @@
 import { type PagePath, matchPage } from '../page-paths.ts';
-import { carryFilters } from './filters/carry.ts';
-import { failure, link, missing } from './parts/blocks.ts';
-import { h, on, replace, setAttributes } from './parts/element.ts';
-import { keepFolds } from './parts/folds.ts';
-import { addEntry, startEntry, writeKept } from './parts/kept.ts';
-import { type Page, heading } from './parts/page.ts';
-import { startScroll } from './parts/scroll.ts';
+import { h, on, replace, setAttributes } from './element.ts';
+import { carryFilters } from './filters.ts';
+import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';
+import { failure, link, missing } from './ui.ts';
+
+/**
+ * Fills the main element and resolves once its content is complete; to a function if the page then
+ * follows changes. The signal aborts when the reader leaves the page.
+ */
+export type Page = (
+  host: HTMLElement,
+  params: Record<string, string>,
+  signal: AbortSignal,
+) => Promise<(() => Promise<void>) | void>;
 
 let leaving = new AbortController();
 let shownPath = '';
@@ -92,4 +99,57 @@ function failurePage(error: unknown): HTMLElement[] {
     ...failure(error),
     h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'),
   ];
+}
+
+const SITE = 'Trading Simulation';
+let pageTitle = '';
+let isDev = false;
+
+/**
+ * The heading of a page, which also names the tab; it receives the focus when the reader follows a
+ * link to the page.
+ */
+export function heading(title: string): HTMLHeadingElement {
+  pageTitle = title;
+  nameTab();
+  return h('h1', { tabindex: -1 }, title);
+}
+
+function nameTab(): void {
+  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${SITE}`;
+}
+
+/** Puts DEV into the tab's name, on this page and the next ones. */
+export function markTabAsDev(): void {
+  isDev = true;
+  nameTab();
+}
+
+/** How long a page builds its parts before the browser may paint and react again. */
+const TURN_MS = 15;
+
+/**
+ * Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page
+ * reacts meanwhile.
+ */
+export async function appendInTurn(
+  place: HTMLElement,
+  parts: Iterable<HTMLElement>,
+  signal: AbortSignal,
+): Promise<void> {
+  let startedAt = performance.now();
+  for (const part of parts) {
+    place.append(part);
+    if (performance.now() - startedAt < TURN_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    if (signal.aborted) return;
+    startedAt = performance.now();
+  }
+}
+
+/** Goes to another of our pages, as a link to it would. */
+export function goTo(url: string): void {
+  writeKept();
+  if (url !== location.pathname + location.search) addEntry(url);
+  dispatchEvent(new PopStateEvent('popstate'));
 }

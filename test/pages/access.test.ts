@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tokenProblem } from '../../src/browser/service/token-text.ts';
+import { tokenProblem } from '../../src/browser/api.ts';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { benchmarkOver } from '../../src/browser/compare/benchmark.ts';
+import { benchmarkOver, forestScale } from '../../src/browser/pages/forest.ts';
 import {
   addressOf,
   choiceIn,
   performanceRequest,
   requestOf,
-} from '../../src/browser/compare/choice.ts';
+} from '../../src/browser/pages/compare-options.ts';
+import { placeOf } from '../../src/browser/pages/same-day.ts';
 import {
   columnsOf,
-  datesOf,
+  differenceLines,
   fitsSideBySide,
   howToChoose,
-  placeOf,
-} from '../../src/browser/compare/columns.ts';
-import { differenceLines } from '../../src/browser/compare/difference-lines.ts';
-import { forestScale } from '../../src/browser/compare/forest-scale.ts';
-import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
-import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
-import { figureRows } from '../../src/browser/compare/side-rows.ts';
+} from '../../src/browser/pages/side-by-side.ts';
+import { datesOf } from '../../src/browser/plot/lines.ts';
+import { costOf, leftOutModels } from '../../src/browser/pages/compare.ts';
+import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
+import { sideFigures } from '../../src/browser/pages/model-figures.ts';
 import { reportConventions } from '../../src/performance/definitions.ts';
-import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/marks.ts';
+import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/cutoffs.ts';
 import {
   comparedModel,
   comparedPair,
@@ -135,7 +134,7 @@ test('every figure side by side has a definition', () => {
   const { definitions } = reportConventions(0);
   const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
   assert.deepEqual(
-    figureRows.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+    sideFigures.filter(({ name }) => !known.has(name)).map(({ name }) => name),
     [],
   );
 });

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { describe, test } from 'node:test';
-import { csvOf, fileName } from '../../src/browser/parts/sheet.ts';
+import { csvOf, fileName, saveFile } from '../../src/browser/save.ts';
 import { withGlobals } from '../support/globals.ts';
-
-// Not imported, because the compiler checks the browser's code on its own.
-const { saveFile } = createRequire(import.meta.url)(
-  resolve(import.meta.dirname, '../../src/browser/parts/download.ts'),
-) as {
-  saveFile(name: string, content: Blob): void;
-};
 
 describe('saving a file', () => {
   const saved: string[] = [];

@@ -5,9 +5,8 @@ import {
   feedChoiceIn,
   feedPath,
   searchRequest,
-} from '../../src/browser/decisions/choice.ts';
-import { piecesOf } from '../../src/browser/decisions/marked.ts';
-import { speakerOf } from '../../src/browser/model-day/speakers.ts';
+} from '../../src/browser/pages/decision-feed.ts';
+import { piecesOf, speakerOf } from '../../src/browser/pages/conversation.ts';
 import type { Script } from '../support/agents.ts';
 import { loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';

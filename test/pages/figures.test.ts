@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amountOf, daysOf, dividendsOf } from '../../src/browser/model-day/day.ts';
+import { dividendsOf, restOfSummary } from '../../src/browser/pages/model-day-page.ts';
 import {
   chance,
   change,
@@ -14,16 +14,15 @@ import {
   profit,
   share,
   tone,
-} from '../../src/browser/parts/format.ts';
-import { secondsToGo } from '../../src/browser/job/pace.ts';
-import { restOfSummary } from '../../src/browser/model-day/summary.ts';
+} from '../../src/browser/format.ts';
+import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import {
   axisSplits,
   dateLabels,
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
+import type { Detail, ResultsRecord } from '../../src/browser/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -96,8 +95,7 @@ test('a plot has a margin above and below, none beyond zero; a flat or empty one
   }
 });
 
-function record(date: string, holdings: Record<string, number>, value = 100): ResultsRecord {
-  const list = Object.entries(holdings).map(([symbol, quantity]) => ({ symbol, quantity }));
+function record(date: string): ResultsRecord {
   const action = {
     id: 1,
     action_id: 1,
@@ -106,75 +104,38 @@ function record(date: string, holdings: Record<string, number>, value = 100): Re
     amount: null,
     price: null,
   };
-  const unused = {
+  return {
+    ...action,
     model: 'model',
+    job_id: 'job',
+    date,
     cash: 0,
+    holdings: [],
+    portfolio_value: 100,
     daily_profit: null,
     daily_return_pct: null,
     created_at: `${date}T08:00:00.000Z`,
   };
-  return { ...action, ...unused, job_id: 'job', date, holdings: list, portfolio_value: value };
 }
 
-test('the last record of a day is its close', () => {
-  const days = daysOf([
-    record('2025-09-15', { A: 1 }),
-    record('2025-09-15', { A: 2 }),
-    record('2025-09-16', {}),
-  ]);
-  assert.deepEqual(
-    days.map(({ date, records, close }) => [date, records.length, close.holdings.length]),
-    [
-      ['2025-09-15', 2, 1],
-      ['2025-09-16', 1, 0],
-    ],
-  );
-});
-
-/**
- * `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what each paid, and what
- * the day received.
- */
-const received: [name: string, dividends: string[], amounts: number[], sum: number][] = [
-  ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], [123.456], 123.456],
-  ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], [5, 5], 10],
-  ['shares times price on a stale day, which started from other cash', ['10 0.5 3000'], [5], 5],
-  ['nothing, below the ledger’s unit', ['1 0 1000'], [0], 0],
+/** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what the day received. */
+const received: [name: string, dividends: string[], sum: number][] = [
+  ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], 123.456],
+  ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], 10],
+  ['shares times price on a stale day, which started from other cash', ['10 0.5 3000'], 5],
+  ['nothing, below the ledger’s unit', ['1 0 1000'], 0],
 ];
-for (const [name, dividends, amounts, sum] of received) {
+for (const [name, dividends, sum] of received) {
   test(`dollars of a dividend: ${name}`, () => {
-    const previous = { ...record('2025-09-12', {}), cash: 1_000 };
+    const previous = { ...record('2025-09-12'), cash: 1_000 };
     const records = dividends.map((text) => {
       const [amount = 0, price = 0, cash = 0] = text.split(' ').map(Number);
-      return { ...record('2025-09-15', {}), action_type: 'dividend' as const, amount, price, cash };
+      return { ...record('2025-09-15'), action_type: 'dividend' as const, amount, price, cash };
     });
-    const all = [previous, ...records];
-    assert.deepEqual(
-      records.map((one, index) => Number(amountOf(one, all[index])?.toFixed(6))),
-      amounts,
-    );
-    const [before, day] = daysOf(all);
-    assert.ok(before !== undefined && day !== undefined);
-    assert.equal(dividendsOf(day, before.close)?.toFixed(6), sum.toFixed(6));
-    assert.equal(dividendsOf(before, undefined), null);
+    assert.equal(dividendsOf(records, previous)?.toFixed(6), sum.toFixed(6));
+    assert.equal(dividendsOf([previous], null), null);
   });
 }
-
-test('the dollars of a trade are shares times price', () => {
-  const sale = {
-    ...record('2025-09-15', {}),
-    action_type: 'sell' as const,
-    amount: 10,
-    price: 5,
-    cash: 1_049,
-  };
-  assert.equal(
-    amountOf(sale, { ...record('2025-09-12', {}), cash: 1_000 }),
-    50,
-    'without the commission',
-  );
-  assert.equal(amountOf({ ...sale, price: null }, undefined), null);
-});
 
 test('the time to go follows the pace of the model-days that ran', () => {
   const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();

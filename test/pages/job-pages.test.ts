@@ -5,12 +5,11 @@ import {
   jobChoiceIn,
   jobListPath,
   jobsRequest,
-} from '../../src/browser/job/job-choice.ts';
-import { failuresInWords, jobCost, totalInWords } from '../../src/browser/job/job-words.ts';
-import { byReason, shortList } from '../../src/browser/parts/names.ts';
-import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
-import { openedAt } from '../../src/browser/job/opened-at.ts';
-import { termsInWords } from '../../src/browser/job/terms.ts';
+} from '../../src/browser/pages/job-list.ts';
+import { failuresInWords, jobCost, totalInWords } from '../../src/browser/pages/job-panel.ts';
+import { byReason, shortList } from '../../src/browser/format.ts';
+import { datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
+import { openedAt } from '../../src/browser/pages/job-grid.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
 /** What the pages of jobs make of addresses and responses, without a browser. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import { change, profit, share } from '../../src/browser/parts/format.ts';
+import { change, profit, share } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { atOnce } from '../../src/turns.ts';
 import { scriptedAgent } from '../support/agents.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lineAt, nextChoice } from '../../src/browser/plot/choosing.ts';
 import { axisSplits, paddedRange } from '../../src/browser/plot/scale.ts';
-import { nearest, roomFor } from '../../src/browser/plot/tip-rows.ts';
-import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/values.ts';
+import { nearest, roomFor } from '../../src/browser/plot/reading.ts';
+import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/lines.ts';
 
 test('curves start together: each has its value at the start on the date before its first', () => {
   assert.deepEqual(

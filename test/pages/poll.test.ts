@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { type TestContext, describe, test } from 'node:test';
-import type { EventLoop } from '../../src/event-loop.ts';
+import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
+import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
+import type { Detail, Status } from '../../src/browser/responses.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 
@@ -11,35 +11,6 @@ import { withGlobals } from '../support/globals.ts';
  */
 const body = { dataset: {} as Record<string, string> };
 const page = Object.assign(new EventTarget(), { hidden: false, body });
-
-// Not imported, because the compiler checks the browser's code on its own.
-const load = (name: string) =>
-  createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
-const { poll, pollSoon } = load('service/poll.ts') as {
-  poll(
-    work: () => Promise<'moving' | 'still'>,
-    signal: AbortSignal,
-    after: EventLoop['after'],
-  ): Promise<void>;
-  pollSoon(): void;
-};
-
-interface JobNow {
-  job_id: string;
-  status: string;
-  progress: { completed: number };
-  completed_at: string | null;
-}
-
-const { recompute } = load('job/recompute.ts') as {
-  recompute(
-    refresh: (status: JobNow) => Promise<void>,
-  ): (status: JobNow, signal: AbortSignal) => Promise<boolean>;
-};
-
-const { secondsToGo } = load('job/pace.ts') as {
-  secondsToGo(status: object): number | null;
-};
 
 /** Marks the body as the server does, until the end of the test. */
 function mark(t: TestContext, dataset: Record<string, string>): void {
@@ -188,8 +159,8 @@ test('figures that could not be requested are requested again, the last ones of 
     refreshed.push(status);
   });
   const { signal } = new AbortController();
-  const follow = (status: string, completed: number, completed_at: string | null) =>
-    refreshFor({ job_id: 'a', status, progress: { completed }, completed_at }, signal);
+  const follow = (status: Status['status'], completed: number, completed_at: string | null) =>
+    refreshFor({ job_id: 'a', status, progress: { completed }, completed_at } as Status, signal);
   const end = '2025-09-19T21:00:00.000Z';
   assert.equal(await follow('running', 1, null), true);
   assert.equal(await follow('running', 2, null), false, 'too soon after the last ones');
@@ -203,12 +174,12 @@ test('figures that could not be requested are requested again, the last ones of 
 
 test('the time to go is known for a job of more model-days than a function takes arguments', () => {
   const at = (second: number) => new Date(second * 1000).toISOString();
-  const ended = Array<object>(300_000).fill({
+  const details = Array<Pick<Detail, 'started_at' | 'completed_at' | 'status'>>(300_000).fill({
     started_at: at(0),
     completed_at: at(30),
     status: 'completed',
   });
-  const details = [...ended, { started_at: null, completed_at: null, status: 'pending' }];
+  details.push({ started_at: null, completed_at: null, status: 'pending' });
   assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), 30 / 300_000);
 });
 
@@ -227,7 +198,7 @@ for (const [name, ended, toGo] of paces) {
     const details = ended.map((second) => ({
       started_at: at(0),
       completed_at: second === null ? null : at(second),
-      status: second === null ? 'pending' : 'completed',
+      status: second === null ? ('pending' as const) : ('completed' as const),
     }));
     assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), toGo);
     assert.equal(secondsToGo({ started_at: at(0), completed_at: at(9), details }), null);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
-import { marksOf } from '../../src/browser/board/marks.ts';
-import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
-import { lookOf } from '../../src/browser/parts/look.ts';
-import { daysBesideBenchmark } from '../../src/browser/plot/values.ts';
-import { benchmarkWords } from '../../src/browser/plot/lines.ts';
-import type { ModelReport } from '../../src/browser/service/responses.ts';
+import { curvesFromStart, valueAtEnd } from '../../src/browser/pages/equity-curves.ts';
+import { familiesInOrder, marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
+import { lookOf } from '../../src/browser/look.ts';
+import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
+import type { ModelReport } from '../../src/browser/responses.ts';
 
 const nothing = {
   common: null,
@@ -192,8 +190,8 @@ test('all curves start together before the first day, at the initial cash of mos
       ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
     ],
   );
-  for (const { label, look, dash } of same.lines.slice(0, 3))
-    assert.deepEqual({ colour: look, dash }, lookOf(label), label);
+  for (const { label, colour, dash } of same.lines.slice(0, 3))
+    assert.deepEqual({ colour, dash }, lookOf(label), label);
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
   assert.equal(
     other.title,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanStart } from '../../src/browser/model/clean-start.ts';
-import { fallsOf } from '../../src/browser/model/falls.ts';
-import { heatOf, strongest } from '../../src/browser/model/heat.ts';
-import { histogramScale } from '../../src/browser/model/histogram-scale.ts';
-import { outlineOf, stepsOf } from '../../src/browser/model/strip-outline.ts';
-import { weightLayers } from '../../src/browser/model/weight-layers.ts';
-import { yearsOf } from '../../src/browser/model/years.ts';
-import { stacked } from '../../src/browser/plot/stack.ts';
-import { csvRows } from '../../src/browser/service/csv-rows.ts';
-import { tradesIn } from '../../src/browser/service/trades.ts';
+import { cleanStart, csvRows, tradesIn } from '../../src/browser/pages/model-data.ts';
+import { fallsOf } from '../../src/browser/pages/model-curves.ts';
+import {
+  heatOf,
+  histogramScale,
+  strongest,
+  yearsOf,
+} from '../../src/browser/pages/model-returns.ts';
+import { outlineOf, stepsOf, weightLayers } from '../../src/browser/pages/model-holdings.ts';
+import { stacked } from '../../src/browser/plot/drawing.ts';
 import { csvLine } from '../../src/csv-line.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */
@@ -123,18 +123,18 @@ test('the ten symbols that were heaviest on average have a layer each, the other
   }));
   const layers = weightLayers(heldDays(['S0 0.5 S10 0.125 S11 0.25', '']), symbols);
   assert.equal(layers.length, 12);
-  const shown = layers.filter(({ weights }) => weights.some((weight) => weight !== null));
+  const shown = layers.filter(({ values }) => values.some((weight) => weight !== null));
   assert.deepEqual(
-    shown.map(({ name, weights }) => [name, weights]),
+    shown.map(({ label, values }) => [label, values]),
     [
       ['S0', [0.5, null]],
       ['2 others', [0.375, null]],
       ['Cash', [0.125, 1]],
     ],
   );
-  assert.equal(new Set(layers.map(({ look }) => look)).size, 12, 'each has its own colour');
+  assert.equal(new Set(layers.map(({ colour }) => colour)).size, 12, 'each has its own colour');
   assert.deepEqual(
-    weightLayers(heldDays(['A 0.5']), symbols.slice(0, 1)).map(({ name }) => name),
+    weightLayers(heldDays(['A 0.5']), symbols.slice(0, 1)).map(({ label }) => label),
     ['S0', 'Cash'],
   );
 });

@@ -1,10 +1,8 @@
 import uPlot from 'uplot';
-import { coloursOf } from '../parts/theme.ts';
-import type { Line, PlotOptions } from './lines.ts';
-import { drawMarks } from './mark-lines.ts';
-import { drawMarkers } from './markers.ts';
+import { OUTLINES, coloursOf } from '../look.ts';
+import { drawMarks } from './cutoffs.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
-import { DAY_SECONDS } from './values.ts';
 
 /** In CSS pixels: the room for the labels of the values, left of the drawing area. */
 export const AXIS_WIDTH = 74;
@@ -32,7 +30,7 @@ export function drawingOptions(
     isStacked = false,
     marks = [],
   } = options;
-  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ look }) => look)]);
+  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ colour }) => colour)]);
   return {
     width,
     height,
@@ -54,7 +52,7 @@ export function drawingOptions(
     series: [
       {},
       ...lines.map((line, index) => {
-        const colour = colours[line.look] ?? '';
+        const colour = colours[line.colour] ?? '';
         const series = isStacked
           ? areaOf(line, colour, colours['surface'] ?? '')
           : seriesOf(line, colour);
@@ -123,4 +121,68 @@ function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Seri
     spanGaps: true,
     points: { show: values.length === 1 },
   };
+}
+
+/** In CSS pixels, along the dates: closer markers would hide the line. */
+const DISTANCE = 46;
+
+/** Draws the markers of the lines that are shown, spread over the dates in view. */
+function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
+  const { ctx, bbox } = plot;
+  const pixel = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  lines.forEach(({ marker, colour }, index) => {
+    const values = plot.data[index + 1] ?? [];
+    if (marker === undefined || plot.series[index + 1]?.show === false) return;
+    const outline = new Path2D(OUTLINES[marker]);
+    ctx.fillStyle = colours[colour] ?? '';
+    for (const place of spread(plot, values)) {
+      const value = values[place];
+      const second = plot.data[0][place];
+      if (value == null || second === undefined) continue;
+      ctx.setTransform(
+        pixel,
+        0,
+        0,
+        pixel,
+        plot.valToPos(second, 'x', true),
+        plot.valToPos(value, 'y', true),
+      );
+      ctx.fill(outline);
+    }
+  });
+  ctx.restore();
+}
+
+/** The places of values that are far enough from each other to have a marker. */
+function spread(plot: uPlot, values: ArrayLike<number | null | undefined>): number[] {
+  let last = -Infinity;
+  return [...plot.data[0].keys()].filter((place) => {
+    const left = plot.valToPos(plot.data[0][place] ?? 0, 'x');
+    if (values[place] == null || left - last < DISTANCE) return false;
+    last = left;
+    return true;
+  });
+}
+
+type Values = readonly (number | null)[];
+
+/**
+ * The upper edges of lines that are stacked: each on all those after it, so that the last one is at
+ * the bottom. A missing value has no height; where all are missing there is no edge.
+ */
+export function stacked(lines: readonly Values[]): (number | null)[][] {
+  const edges: (number | null)[][] = [];
+  let below: Values = (lines[0] ?? []).map((_value, place) =>
+    lines.every((values) => values[place] == null) ? null : 0,
+  );
+  for (const values of lines.toReversed()) {
+    const edge = below.map((base, place) => (base === null ? null : base + (values[place] ?? 0)));
+    edges.unshift(edge);
+    below = edge;
+  }
+  return edges;
 }

@@ -1,15 +1,15 @@
 import uPlot from 'uplot';
-import { h, on } from '../parts/element.ts';
-import type { Kept } from '../parts/kept.ts';
-import { THEME_CHANGE } from '../parts/theme.ts';
-import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
-import { plotExports } from './exports.ts';
-import { KEYS, listenToKeys } from './keys.ts';
-import { keptHidden, keptRange, keptView } from './kept-view.ts';
-import type { Line, PlotOptions } from './lines.ts';
-import { openOnClick } from './opening.ts';
+import { asArray, asObject } from '../../json.ts';
+import { h, on, replace } from '../element.ts';
+import { type Kept, keep } from '../history.ts';
+import { THEME_CHANGE, swatch } from '../look.ts';
+import { pngButton } from '../save.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { toggle } from '../ui.ts';
+import { KEYS, listenToKeys, openOnClick } from './choosing.ts';
+import { AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
+import { DAY_SECONDS, type Line, type PlotOptions, rankOrder } from './lines.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
-import { stacked } from './stack.ts';
 
 /** A plot on a page. */
 export interface Plot {
@@ -39,7 +39,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let isLog = kept.isLog.read() === true;
   let plot: uPlot | null = null;
   const { element, canvas, tip, spoken } = frame(options);
-  const exports = plotExports(canvas, () => shown);
+  const exports = drawingExports(canvas, options.label, () => valueTable(shown));
   element.append(exports.element);
   const choice = { line: null };
   const showTip = (plot: uPlot) => {
@@ -174,5 +174,128 @@ function watch(
   signal.addEventListener('abort', () => {
     sizes.disconnect();
     views.disconnect();
+  });
+}
+
+/** The part of the dates in view, in seconds. */
+interface Range {
+  min: number;
+  max: number;
+}
+
+/**
+ * What a plot keeps over Back: the dates in view, which plots of a group share, hidden lines by
+ * name, and the scale.
+ */
+interface KeptView {
+  zoom: Kept;
+  hidden: Kept;
+  isLog: Kept;
+}
+
+/** What is kept of a plot, under its name or that of its group. */
+function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
+  return {
+    zoom: keep(`zoom ${group}`),
+    hidden: keep(`hidden ${keptAs}`),
+    isLog: keep(`log ${keptAs}`),
+  };
+}
+
+/** The kept zoom; null when all dates were in view, or when it shows less than a day of these. */
+function keptRange({ zoom }: KeptView, dates: readonly string[]): Range | null {
+  const { min, max } = asObject(zoom.read()) ?? {};
+  if (typeof min !== 'number' || typeof max !== 'number') return null;
+  const [first = NaN, last = NaN] = [dates[0], dates.at(-1)].map(
+    (date) => Date.parse(date ?? '') / 1000,
+  );
+  return Math.min(max, last) - Math.max(min, first) >= DAY_SECONDS ? { min, max } : null;
+}
+
+/** The places of the lines that were hidden. */
+function keptHidden({ hidden }: KeptView, { lines }: PlotOptions): Set<number> {
+  const names = asArray(hidden.read()) ?? [];
+  return new Set(lines.flatMap(({ label }, place) => (names.includes(label) ? [place] : [])));
+}
+
+interface Legend {
+  element: HTMLElement;
+  /** Puts the names into the order of later values of the same lines. */
+  update(lines: readonly Line[]): void;
+}
+
+/** The names of the lines, highest last value first; each hides and shows its own. */
+export function legend(plot: Plot, lines: readonly Line[]): Legend {
+  const items = lines.map((line, place) => {
+    const attributes = {
+      class: 'legend',
+      'aria-pressed': String(plot.isVisible(place)),
+      title: `Hide or show ${line.label}`,
+    };
+    const words = [swatch(line), h('span', line.label)];
+    return h(
+      'li',
+      toggle(words, (isShown) => plot.setVisible(place, isShown), attributes),
+    );
+  });
+  const element = h('ul.legends', { 'aria-label': 'Lines of the plot' });
+  let order: number[] = [];
+  const update = (later: readonly Line[]) => {
+    const next = rankOrder(later);
+    if (next.join() === order.join()) return;
+    order = next;
+    const focused = document.activeElement;
+    element.append(...order.flatMap((place) => items[place] ?? []));
+    if (focused instanceof HTMLElement && element.contains(focused))
+      focused.focus({ preventScroll: true });
+  };
+  update(lines);
+  return { element, update };
+}
+
+interface Exports {
+  element: HTMLElement;
+  /** Shows later values. */
+  update(): void;
+}
+
+/**
+ * The values of a drawing as a table, for readers who cannot see it, and for a file; and the drawing
+ * as a picture. The table is made when it is unfolded.
+ */
+export function drawingExports(
+  drawing: Element,
+  label: string,
+  values: () => HTMLElement,
+): Exports {
+  const place = h('div');
+  const update = () => replace(place, fold.open && values());
+  const fold: HTMLDetailsElement = on(
+    h('details.fold', h('summary', 'Values as a table'), place),
+    'toggle',
+    update,
+  );
+  return {
+    element: h(
+      'div.exports',
+      fold,
+      pngButton(label, () => drawing),
+    ),
+    update,
+  };
+}
+
+/** Rows at first; the reader may ask for more. */
+const ROWS = 20;
+
+function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
+  const columns = lines.map((line) =>
+    numberColumn<number>(line.label, (index) => line.values[index] ?? null, format),
+  );
+  return table<number>({
+    caption: label,
+    rows: [...dates.keys()].reverse(),
+    most: ROWS,
+    columns: [textColumn('Date', (index) => dates[index] ?? null, { isName: true }), ...columns],
   });
 }

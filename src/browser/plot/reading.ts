@@ -1,10 +1,8 @@
 import uPlot from 'uplot';
-import { h, replace } from '../parts/element.ts';
-import { MISSING, count, longDate } from '../parts/format.ts';
-import { swatch } from '../parts/swatch.ts';
-import { type Line, type PlotOptions, lookOfLine } from './lines.ts';
-import { nearest, roomFor } from './tip-rows.ts';
-import { DAY_SECONDS } from './values.ts';
+import { h, replace } from '../element.ts';
+import { MISSING, count, longDate } from '../format.ts';
+import { swatch } from '../look.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 
 /** How readers read a plot: the values at the cursor, and the dates in view. */
 
@@ -52,7 +50,7 @@ export function fillTip(
   const rows = all.map((row) => ({ ...row, distance: Math.abs(heightOf(row.value) - top) }));
   const { shown, more } = nearest(rows, roomFor(options.height));
   const cells = shown.map((row) => {
-    const name = h('th', { scope: 'row' }, swatch(lookOfLine(row.line)), row.line.label);
+    const name = h('th', { scope: 'row' }, swatch(row.line), row.line.label);
     return h(
       'tr',
       { class: row.place === pointer.chosen && 'chosen' },
@@ -136,4 +134,31 @@ export function showAll(plot: uPlot): void {
 function groupOf(plot: uPlot): readonly uPlot[] {
   const key = plot.cursor.sync?.key;
   return key == null ? [plot] : uPlot.sync(key).plots;
+}
+
+/** Readers compare few values at once. */
+const MOST = 10;
+/**
+ * In pixels: a row, and what the tooltip has besides its rows: its edges, the date, how many more
+ * there are.
+ */
+const ROW = 18;
+const FRAME = 64;
+
+/**
+ * How many values the tooltip of a plot of this height shows, so that it is never taller than the
+ * plot.
+ */
+export function roomFor(height: number): number {
+  return Math.max(1, Math.min(MOST, Math.floor((height - FRAME) / ROW)));
+}
+
+/** The rows nearest to the pointer, in their own order, and how many are left out. */
+export function nearest<Row extends { distance: number }>(
+  rows: readonly Row[],
+  most: number,
+): { shown: Row[]; more: number } {
+  if (rows.length <= most) return { shown: [...rows], more: 0 };
+  const near = new Set(rows.toSorted((one, other) => one.distance - other.distance).slice(0, most));
+  return { shown: rows.filter((row) => near.has(row)), more: rows.length - most };
 }

@@ -1,4 +1,4 @@
-import { monthOf } from '../parts/format.ts';
+import { monthOf } from '../format.ts';
 
 /** The range of a plot and the labels of its axes. */
 
@@ -66,4 +66,17 @@ export function dateLabels(seconds: readonly number[]): string[] {
     const day = `${Number(date.slice(8))} ${monthOf(date).slice(0, 3)}`;
     return dates[index - 1]?.slice(0, 4) === date.slice(0, 4) ? day : `${day}\n${date.slice(0, 4)}`;
   });
+}
+
+/**
+ * The highest of the values and of `least`; `least` for none. As arguments of one call (`Math.max`)
+ * a browser takes some ten thousand at most.
+ */
+export function highest(values: readonly number[], least = -Infinity): number {
+  return values.reduce((most, value) => Math.max(most, value), least);
+}
+
+/** The lowest of the values and of `most`; `most` for none. */
+export function lowest(values: readonly number[], most = Infinity): number {
+  return values.reduce((least, value) => Math.min(least, value), most);
 }

@@ -1,0 +1,252 @@
+import { asObject, tryParse } from '../json.ts';
+import { h, newId, on } from './element.ts';
+import type {
+  Comparison,
+  Decisions,
+  Found,
+  Holdings,
+  Jobs,
+  KnownModels,
+  Performance,
+  ResultsRecord,
+  Session,
+  Status,
+  TriggerRequest,
+  TriggerResponse,
+} from './responses.ts';
+import { field, openDialog } from './ui.ts';
+
+/** Fired on the document when a request gets no response, and when one gets any. */
+export const SERVER_LOST = 'serverlost';
+export const SERVER_RESPONDS = 'serverresponds';
+
+const NOT_FOUND = 404;
+
+interface RequestOptions {
+  method?: string;
+  body?: string | undefined;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a request with the access token; if the server requires another one, asks the reader for
+ * it.
+ */
+export async function send(
+  url: string,
+  { method = 'GET', body, headers, signal }: RequestOptions,
+): Promise<Response> {
+  for (;;) {
+    const token = accessToken();
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    });
+    if (response.status !== 401) return response;
+    await askForToken(detailOf(await response.text()) ?? 'This server requires an access token.');
+  }
+}
+
+/** The body of a successful response. Rejects with the server's own words, caused by the status. */
+async function request<Body>(url: string, options: RequestOptions): Promise<Body> {
+  return JSON.parse(await requestText(url, options)) as Body;
+}
+
+/** The text of a successful response. Rejects as `request` does. */
+export async function requestText(url: string, options: RequestOptions): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await send(url, options);
+    text = await response.text();
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    document.dispatchEvent(new Event(SERVER_LOST));
+    throw new Error('The server is not responding.');
+  }
+  document.dispatchEvent(new Event(SERVER_RESPONDS));
+  const { ok, status } = response;
+  if (!ok)
+    throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, {
+      cause: status,
+    });
+  return text;
+}
+
+/** As `request`, but null when the server finds nothing (404). */
+async function requestIfFound<Body>(url: string, options: RequestOptions): Promise<Body | null> {
+  return request<Body>(url, options).catch((error: unknown) => {
+    if (error instanceof Error && error.cause === NOT_FOUND) return null;
+    throw error;
+  });
+}
+
+function detailOf(text: string): string | null {
+  const detail = asObject(tryParse(text))?.['detail'];
+  return typeof detail === 'string' ? detail : null;
+}
+
+/** A job with its model-days; null for an unknown job. */
+export function getStatus(jobId: string, signal: AbortSignal): Promise<Status | null> {
+  return requestIfFound(`/simulate/status/${encodeURIComponent(jobId)}`, { signal });
+}
+
+/** The newest jobs, at most as many as the limit. */
+export function getJobs(limit: number, signal: AbortSignal): Promise<Jobs> {
+  return request(`/jobs?limit=${limit}`, { signal });
+}
+
+/** A page of the jobs: the request's path and query say which. */
+export function getJobPage(url: string, signal: AbortSignal): Promise<Jobs> {
+  return request(url, { signal });
+}
+
+/** A page of what the models decided. */
+export function getDecisions(url: string, signal: AbortSignal): Promise<Decisions> {
+  return request(url, { signal });
+}
+
+/** A page of messages that contain some words. */
+export function getFound(url: string, signal: AbortSignal): Promise<Found> {
+  return request(url, { signal });
+}
+
+/** The models of the configuration and those with results. */
+export function getModels(signal: AbortSignal): Promise<KnownModels> {
+  return request('/models', { signal });
+}
+
+/**
+ * The figures of all models over all dates, or of those that the filters choose: by name, or as a
+ * query.
+ */
+export function getPerformance(
+  filters: Record<string, string> | string,
+  signal: AbortSignal,
+): Promise<Performance> {
+  return request(`/performance?${new URLSearchParams(filters)}`, { signal });
+}
+
+/** What a model held at the close of each of its days. */
+export function getHoldings(
+  filters: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Holdings> {
+  return request(`/holdings?${new URLSearchParams(filters)}`, { signal });
+}
+
+/** Models compared, as the query (with its question mark, or empty) chooses. */
+export function getComparison(query: string, signal: AbortSignal): Promise<Comparison> {
+  return request(`/comparison${query}`, { signal });
+}
+
+/** The records of one model-day; none before it is committed. */
+export function getDayResults(
+  model: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<{ results: ResultsRecord[] }> {
+  return request(`/results?${new URLSearchParams({ model, date })}`, { signal });
+}
+
+/** The session of a model-day with its whole conversation. */
+export async function getSession(
+  model: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<Session | null> {
+  const query = new URLSearchParams({ model, date, include_full_conversation: 'true' });
+  const found = await requestIfFound<{ sessions: Session[] }>(`/reasoning?${query}`, { signal });
+  return found?.sessions.at(-1) ?? null;
+}
+
+/** Starts a job. Rejects with the reason for which the service refuses it. */
+export function triggerJob(job: TriggerRequest): Promise<TriggerResponse> {
+  const headers = { 'content-type': 'application/json' };
+  return request('/simulate/trigger', { method: 'POST', headers, body: JSON.stringify(job) });
+}
+
+/** Cancels a job. Rejects with the reason for which the service refuses it. */
+export function cancelJob(jobId: string): Promise<{ message: string }> {
+  return request(`/simulate/cancel/${encodeURIComponent(jobId)}`, { method: 'POST' });
+}
+
+/** The description of the interface, as OpenAPI. */
+export function getDescription(signal: AbortSignal): Promise<unknown> {
+  return request('/openapi.json', { signal });
+}
+
+/** Kept as long as the tab: the next person at this machine has to know the token again. */
+const STORED_AS = 'access-token';
+
+let known: string | null | undefined;
+
+/**
+ * The token that the reader gave in this tab; null if they gave none, or one that no request can
+ * carry.
+ */
+function accessToken(): string | null {
+  known ??= sessionStorage.getItem(STORED_AS);
+  return known === null || tokenProblem(known) !== '' ? null : known;
+}
+
+let asking: Promise<void> | null = null;
+
+/**
+ * Asks the reader for an access token and keeps it. All requests that wait for one share the same
+ * question.
+ */
+function askForToken(reason: string): Promise<void> {
+  return (asking ??= openQuestion(reason).finally(() => (asking = null)));
+}
+
+function openQuestion(reason: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const id = newId();
+  const kind = {
+    type: 'password',
+    name: 'token',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  };
+  const input = h('input', { ...kind, 'aria-describedby': id });
+  const form = h(
+    'form',
+    { method: 'dialog' },
+    h('p', { id }, reason),
+    field('Token', input),
+    h('p.quiet', 'It is kept until you close this tab, and sent only to this server.'),
+    h('div.actions', h('button.primary', { type: 'submit' }, 'Continue')),
+  );
+  const dialog = openDialog('Access token', form);
+  on(input, 'input', () => input.setCustomValidity(tokenProblem(input.value.trim())));
+  on(dialog, 'cancel', (event) => event.preventDefault());
+  on(dialog, 'close', () => {
+    known = input.value.trim();
+    sessionStorage.setItem(STORED_AS, known);
+    resolve();
+  });
+  return promise;
+}
+
+/** Signs that word processors and chats put in place of quotes and hyphens, by name. */
+const OFTEN_REPLACED: readonly [signs: RegExp, name: string][] = [
+  [/[“”„«»‘’‚]/, 'a curly quote'],
+  [/[‐‑‒–—]/, 'a dash'],
+  [/\s/, 'a blank'],
+];
+
+/**
+ * Why a text cannot be an access token, for its reader; empty if it can. A header carries visible
+ * ASCII characters only.
+ */
+export function tokenProblem(text: string): string {
+  const [wrong] = /[^!-~]/u.exec(text) ?? [];
+  if (wrong === undefined) return '';
+  const name = OFTEN_REPLACED.find(([signs]) => signs.test(wrong))?.[1] ?? `“${wrong}”`;
+  return `No token contains ${name}: copy it once more, as it was given out.`;
+}

@@ -1,0 +1,135 @@
+import { modelPath } from '../page-paths.ts';
+import { setAttributes } from './element.ts';
+import { namesIn } from './format.ts';
+import { type Look, swatch } from './look.ts';
+import { link } from './ui.ts';
+
+/**
+ * What a reader looks at, in the words of the address and of the requests; an empty one means the
+ * service's default. Values from the address are not checked here: the service refuses what it
+ * cannot read, in words that the page shows.
+ */
+export interface Filters {
+  start_date: string;
+  end_date: string;
+  job_id: string;
+  models: readonly string[];
+  benchmark: string;
+  /** `clean`: only days after the latest knowledge cutoff of the models. */
+  days: string;
+  /** `false`: each model over all its days, not only those that the models have in common. */
+  common: string;
+}
+
+/** The name of a filter, in addresses and requests. */
+export type FilterName = keyof Filters;
+
+/** In the order in which an address has them. */
+export const filterNames = [
+  'models',
+  'start_date',
+  'end_date',
+  'job_id',
+  'benchmark',
+  'days',
+  'common',
+] as const;
+
+/** What the service or the page does anyway; the address need not say it. */
+const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
+
+/** The filters in an address; other parameters are ignored. */
+export function filtersIn(search: string): Filters {
+  const query = new URLSearchParams(search);
+  const read = (name: FilterName) => query.get(name)?.trim() ?? '';
+  return {
+    start_date: read('start_date'),
+    end_date: read('end_date'),
+    job_id: read('job_id'),
+    models: [...new Set(namesIn(read('models')))],
+    benchmark: read('benchmark'),
+    days: read('days'),
+    common: read('common'),
+  };
+}
+
+/** Whether the reader has chosen anything under one of the names. */
+export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
+  return names.some((name) => given(filters, name) !== null);
+}
+
+/** What `GET /performance` takes of the filters besides `common`. */
+export const performanceFilterNames = [
+  'models',
+  'start_date',
+  'end_date',
+  'job_id',
+  'benchmark',
+  'days',
+] as const;
+
+/** What `GET /decisions` and `GET /search` take. */
+export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
+
+/**
+ * The filters as a query, for the address and for requests, followed by a page's own parameters
+ * that are not empty: `?models=gpt-5,claude%232&days=clean`, or nothing.
+ */
+export function queryOf(
+  filters: Filters,
+  names: readonly FilterName[] = filterNames,
+  own: Readonly<Record<string, string>> = {},
+): string {
+  const shared = filterNames.flatMap((name) =>
+    names.includes(name) ? (given(filters, name) ?? []) : [],
+  );
+  const others = Object.entries(own).flatMap(([name, value]) =>
+    value === '' ? [] : `${name}=${encodeURIComponent(value)}`,
+  );
+  const all = [...shared, ...others];
+  return all.length === 0 ? '' : `?${all.join('&')}`;
+}
+
+/** The query with these filters in place of its own; its other parameters stay. */
+export function queryWith(search: string, filters: Filters): string {
+  const others = [...new URLSearchParams(search)].filter(
+    ([name]) => !filterNames.some((known) => known === name),
+  );
+  return queryOf(filters, filterNames, Object.fromEntries(others));
+}
+
+/** One filter as it is written in a query; null for the default. */
+function given(filters: Filters, name: FilterName): string | null {
+  if (name === 'models')
+    return filters.models.length === 0
+      ? null
+      : `models=${filters.models.map(encodeURIComponent).join(',')}`;
+  const value = filters[name];
+  return value === '' || value === DEFAULTS[name] ? null : `${name}=${encodeURIComponent(value)}`;
+}
+
+/** No filters at all. */
+export const NO_FILTERS: Filters = filtersIn('');
+
+/** A link to a model's page with the filters of this one; a look is shown before the name. */
+export function modelLink(model: string, look?: Look): HTMLAnchorElement {
+  const filters = { ...filtersIn(location.search), models: [] };
+  const path = modelPath(model) + queryOf(filters, performanceFilterNames);
+  return link(path, look && swatch(look), model);
+}
+
+/** The pages that have the bar, with the filters that each of them takes from the others. */
+const filtersOfPages: Record<string, readonly FilterName[]> = {
+  '/': [...performanceFilterNames, 'common'],
+  '/decision-feed': feedFilterNames,
+  '/compare': performanceFilterNames,
+};
+
+/** Lets the links to pages that have the bar keep the filters of the current address. */
+export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
+  const filters = filtersIn(location.search);
+  for (const link of links) {
+    const names = filtersOfPages[link.pathname];
+    if (names !== undefined) setAttributes(link, { href: link.pathname + queryOf(filters, names) });
+  }
+}

@@ -1,0 +1,220 @@
+import { type Json, asArray, asObject } from '../json.ts';
+import { setAttributes } from './element.ts';
+
+/**
+ * What a page keeps while the reader is elsewhere: how far it is scrolled, how its tables are
+ * sorted, what is zoomed, hidden and unfolded. It belongs to one entry of the browser's history
+ * (`history.state`), so Back, Forward and a reload find the page as it was left, and a link to the
+ * same URL starts afresh.
+ */
+
+/**
+ * These suit only the dates and the length of the page as it was; all else is carried along when
+ * its filters change.
+ */
+const NOT_CARRIED = /^(scroll|zoom)\b/;
+
+/**
+ * One value of the current entry, under a key that is unique on its page. Check it: an older
+ * version of the pages may have written it.
+ */
+export interface Kept {
+  read(): unknown;
+  /** Does nothing once the reader has left the entry. */
+  write(value: unknown): void;
+}
+
+/**
+ * Safari refuses to write the history more than a hundred times in 30 seconds: so many writes are
+ * made at once, then one at a time.
+ */
+const WRITES_AT_ONCE = 20;
+const WRITE_EVERY_MS = 500;
+
+let entry = 0;
+/**
+ * What the history does not have yet of the current entry, and its address if that has changed;
+ * null when it has everything.
+ */
+let waiting: { state: Json; url: string | undefined } | null = null;
+let atOnce = WRITES_AT_ONCE;
+
+/** The router calls this whenever another entry is shown. */
+export function startEntry(): void {
+  entry += 1;
+  waiting = null; // it belongs to the entry that was left, which can no longer be written
+}
+
+/** The value of the entry that is shown now, under the key. */
+export function keep(key: string): Kept {
+  const own = entry;
+  return {
+    read: () => (own === entry ? keptHere()[key] : undefined),
+    write(value) {
+      if (own === entry) change({ state: { ...keptHere(), [key]: value }, url: waiting?.url });
+    },
+  };
+}
+
+/**
+ * Adds an entry to the history. The same page with other filters keeps its sorting, hidden lines
+ * and folds.
+ */
+export function addEntry(url: string): void {
+  waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
+  writeKept();
+  const isSamePage = new URL(url, location.href).pathname === location.pathname;
+  const carried = Object.entries(keptHere()).filter(
+    ([key]) => isSamePage && !NOT_CARRIED.test(key),
+  );
+  waiting = null;
+  history.pushState(Object.fromEntries(carried), '', url);
+}
+
+/** Gives the current entry another address, without showing another page. */
+export function replaceAddress(url: string): void {
+  change({ state: keptHere(), url });
+}
+
+/** Writes what the history does not have yet. What the browser refuses is written later. */
+export function writeKept(): void {
+  if (waiting === null) return;
+  try {
+    history.replaceState(waiting.state, '', waiting.url);
+    waiting = null;
+  } catch {}
+}
+
+function keptHere(): Json {
+  return waiting?.state ?? asObject(history.state) ?? {};
+}
+
+function change(later: NonNullable<typeof waiting>): void {
+  waiting = later;
+  if (atOnce === 0) return; // a write is coming
+  if (atOnce === WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
+  atOnce -= 1;
+  writeKept();
+}
+
+/** Makes the write that waits, or one more possible at once. */
+function proceed(): void {
+  if (waiting === null) atOnce += 1;
+  else writeKept();
+  if (atOnce < WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
+}
+
+/** The longest history entry must stay small; further folds are not kept. */
+const MAX_KEPT = 200;
+/** How much of a summary names its fold. */
+const MAX_NAME = 80;
+
+/**
+ * Keeps which folds the reader opened and closed. They are so again after Back, when a live page
+ * draws them anew, and when they are inside a fold whose content is made as it opens. A list of
+ * choices (`.choose`) stays closed.
+ */
+export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
+  const kept = keep('folds');
+  const changed = new Map(asArray(kept.read())?.filter(isFold));
+  const apply = () => {
+    if (changed.size === 0) return;
+    const names = namesOf(host);
+    for (const [fold, name] of names) {
+      const isOpen = changed.get(name);
+      if (isOpen !== undefined && fold.open !== isOpen) fold.open = isOpen;
+    }
+  };
+  const onClick = ({ target, defaultPrevented }: Event) => {
+    const summary = target instanceof Element ? target.closest('summary') : null;
+    const fold = summary?.parentElement;
+    if (defaultPrevented || !(target instanceof Element) || !(fold instanceof HTMLDetailsElement))
+      return;
+    if (target.closest('a, button, input, select')) return; // it does something else than to fold
+    const name = namesOf(host).get(fold);
+    if (name === undefined || (!changed.has(name) && changed.size >= MAX_KEPT)) return;
+    changed.set(name, !fold.open); // the browser opens or closes it after this event
+    kept.write([...changed]);
+  };
+  const observer = new MutationObserver(apply);
+  observer.observe(host, { childList: true, subtree: true });
+  signal.addEventListener('abort', () => observer.disconnect());
+  host.addEventListener('click', onClick, { signal });
+}
+
+function isFold(item: unknown): item is [string, boolean] {
+  return Array.isArray(item) && typeof item[0] === 'string' && typeof item[1] === 'boolean';
+}
+
+/**
+ * Each fold with a name that is the same whenever the page is drawn: its summary, and which of
+ * those with that summary it is.
+ */
+function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
+  const counts = new Map<string, number>();
+  const names = new Map<HTMLDetailsElement, string>();
+  for (const fold of host.querySelectorAll<HTMLDetailsElement>('details:not(.choose)')) {
+    const outer = fold.parentElement?.closest('details');
+    const around = outer == null ? '' : `${names.get(outer) ?? ''} › `;
+    const name = around + (fold.querySelector('summary')?.textContent ?? '').slice(0, MAX_NAME);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    names.set(fold, count === 1 ? name : `${name} (${count})`);
+  }
+  return names;
+}
+
+/** What a reader does to scroll. */
+const MOVES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
+
+/**
+ * Starts a page at the top and keeps how far the reader scrolls. Returns a function to call once
+ * its content is there: it scrolls to where the entry was left, as soon as the page is long enough,
+ * unless the reader has moved since.
+ */
+export function startScroll(host: HTMLElement, signal: AbortSignal): () => void {
+  const kept = keep('scroll');
+  const read = kept.read();
+  const wanted = typeof read === 'number' ? read : 0;
+  let isReady = false;
+  let isSettled = wanted === 0;
+  const settle = () => {
+    if (!isReady || isSettled) return;
+    scrollTo(0, wanted);
+    isSettled = Math.abs(scrollY - wanted) <= 1;
+  };
+  const growth = new ResizeObserver(settle);
+  const onScroll = () => {
+    if (isReady && isSettled) kept.write(Math.round(scrollY));
+  };
+  // A page that was left further down needs all its heights to find the place.
+  setAttributes(host, { 'data-top-first': wanted === 0 });
+  scrollTo(0, 0);
+  addEventListener('scroll', onScroll, { signal, passive: true });
+  for (const name of MOVES)
+    addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
+  signal.addEventListener('abort', () => growth.disconnect());
+  growth.observe(host);
+  return () => {
+    isReady = true;
+    settle();
+    void layOutRest(host, signal);
+  };
+}
+
+/**
+ * Lays out what the style sheet has left out so far: part by part, so that the page reacts
+ * meanwhile.
+ */
+async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
+  for (const part of host.querySelectorAll(':scope > .stack > *')) {
+    await painted();
+    if (signal.aborted) return;
+    setAttributes(part, { 'data-laid-out': true });
+  }
+  setAttributes(host, { 'data-top-first': null });
+}
+
+function painted(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}

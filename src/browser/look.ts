@@ -1,0 +1,156 @@
+import { hashText } from '../text-hash.ts';
+import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
+import { byName } from './format.ts';
+import { button } from './ui.ts';
+
+/**
+ * How readers recognise a line, in the plot and wherever its model is named: by colour, dash and
+ * marker. Colour and dash follow only from the name, so that they are the same on every page, every
+ * day and on any machine.
+ */
+export interface Look {
+  /** The class of the style sheet that gives the colour. */
+  colour: string;
+  /** Lengths of strokes and gaps in pixels; undefined for a solid line. */
+  dash?: readonly number[] | undefined;
+  /** The shape of the points on the line; undefined for none. */
+  marker?: Marker | undefined;
+}
+
+const COLOURS = 10;
+const DASHES: readonly (readonly number[] | undefined)[] = [
+  undefined,
+  [9, 4],
+  [2, 3],
+  [9, 3, 2, 3],
+  [5, 2, 5, 8],
+];
+
+/**
+ * The outline of each marker about its middle, as the path of a drawing, five pixels wide to each
+ * side at most.
+ */
+export const OUTLINES = {
+  disc: 'M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z',
+  square: 'M-3.2-3.2H3.2V3.2H-3.2Z',
+  triangle: 'M0-4.4L4.2 3.2H-4.2Z',
+  diamond: 'M0-4.8L4.2 0L0 4.8L-4.2 0Z',
+  wedge: 'M0 4.4L4.2-3.2H-4.2Z',
+  plus: 'M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z',
+} as const;
+/** The name of a shape. */
+type Marker = keyof typeof OUTLINES;
+const MARKERS: readonly (Marker | undefined)[] = [
+  undefined,
+  ...(Object.keys(OUTLINES) as Marker[]),
+];
+
+/** The benchmark is not a model: it has a colour of its own. */
+export const BENCHMARK_LOOK: Look = { colour: 'benchmark', dash: [4, 4] };
+
+/** The colour and the dash of a name: one of fifty looks. */
+export function lookOf(name: string): Look {
+  const number = hashText(name) >>> 0;
+  return {
+    colour: `series-${number % COLOURS}`,
+    dash: DASHES[Math.floor(number / COLOURS) % DASHES.length],
+  };
+}
+
+/**
+ * The looks of the names on one page. Of those that share colour and dash, the first in the order
+ * of names has no marker and the others have one each, as far as there are shapes.
+ */
+export function looksOf(names: readonly string[]): (name: string) => Look {
+  const sharing = new Map<string, number>();
+  const looks = [...new Set(names)].sort(byName).map((name): [string, Look] => {
+    const look = lookOf(name);
+    const key = `${look.colour} ${look.dash}`;
+    const before = sharing.get(key) ?? 0;
+    sharing.set(key, before + 1);
+    return [name, { ...look, marker: MARKERS[before % MARKERS.length] }];
+  });
+  const byLine = new Map(looks);
+  return (name) => byLine.get(name) ?? lookOf(name);
+}
+
+/** In pixels; long enough for a whole period of every dash. */
+const [WIDTH, HEIGHT] = [30, 10];
+
+/** A short piece of a line with its colour, dash and marker, to show beside its name. */
+export function swatch({ colour, dash, marker }: Look): SVGElement {
+  const middle = HEIGHT / 2;
+  const box = { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` };
+  return svg(
+    'svg',
+    { class: `swatch ${colour}`, 'aria-hidden': 'true', ...box },
+    svg('line', { x1: 0, x2: WIDTH, y1: middle, y2: middle, 'stroke-dasharray': dash?.join(' ') }),
+    marker !== undefined &&
+      svg('path', { d: OUTLINES[marker], transform: `translate(${WIDTH / 2} ${middle})` }),
+  );
+}
+
+const STORED_AS = 'theme';
+const themes = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof themes)[number];
+
+/**
+ * Fired on the document when the colours have changed, so that drawings, which copy them from the
+ * style sheet, are redrawn.
+ */
+export const THEME_CHANGE = 'themechange';
+
+function storedTheme(): Theme {
+  const name = localStorage.getItem(STORED_AS);
+  return themes.find((theme) => theme === name) ?? 'auto';
+}
+
+function apply(theme: Theme): void {
+  recolour({ 'data-theme': theme === 'auto' ? null : theme });
+}
+
+function recolour(attributes: Attributes): void {
+  setAttributes(document.documentElement, attributes);
+  document.dispatchEvent(new Event(THEME_CHANGE));
+}
+
+/** A button that cycles through the themes: the system's, light, dark. */
+export function themeSwitch(): HTMLElement {
+  apply(storedTheme());
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply(storedTheme()));
+  const showName = () => replace(element, h('span.wide-only', 'Theme: '), storedTheme());
+  const next = () => {
+    const theme = themes[(themes.indexOf(storedTheme()) + 1) % themes.length] ?? 'auto';
+    localStorage.setItem(STORED_AS, theme);
+    apply(theme);
+    showName();
+  };
+  const element = button(null, next, { class: 'ghost', 'data-action': 'theme' });
+  showName();
+  return element;
+}
+
+/** The colours that the style sheet gives to the classes, in the form that a canvas takes. */
+export function coloursOf<Name extends string>(classes: readonly Name[]): Record<Name, string> {
+  // All at once, because the browser computes styles again after each change of the page.
+  const probes = classes.map((name) => h('i', { class: name }));
+  const place = h('span', { hidden: true }, ...probes);
+  document.body.append(place);
+  const entries = probes.map((probe) => [probe.className, getComputedStyle(probe).color]);
+  place.remove();
+  return Object.fromEntries(entries) as Record<Name, string>;
+}
+
+/**
+ * Prints pages in light colours and as wide as paper: while the browser prints, the style sheet
+ * gives the page the width of A4 and Letter, and the plots are drawn again to fit it.
+ */
+export function preparePaper(): void {
+  const root = document.documentElement;
+  let theme: string | null = null;
+  addEventListener('beforeprint', () => {
+    theme = root.getAttribute('data-theme');
+    recolour({ 'data-theme': 'light', 'data-paper': true });
+  });
+  addEventListener('afterprint', () => recolour({ 'data-theme': theme, 'data-paper': null }));
+}

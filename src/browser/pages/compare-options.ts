@@ -1,0 +1,128 @@
+import { h, on } from '../element.ts';
+import {
+  type FilterName,
+  type Filters,
+  filterNames,
+  filtersIn,
+  performanceFilterNames,
+  queryOf,
+} from '../filters.ts';
+import { goTo } from '../router.ts';
+import { type Entries, field, fillOptions } from '../ui.ts';
+
+/**
+ * What a reader compares: the filters that all pages share, and the page's own options; empty means
+ * the service's default.
+ */
+export interface Choice {
+  filters: Filters;
+  options: Options;
+}
+
+/**
+ * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
+ */
+interface Options {
+  against: string;
+  align: string;
+  confidence: string;
+  date: string;
+}
+
+const optionNames = ['against', 'align', 'confidence', 'date'] as const;
+
+/** What the service does anyway; the address need not say it. */
+const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
+
+/** The filters that `GET /comparison` knows. */
+const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'job_id', 'days'];
+
+/** The choice in the page's address; parameters that it does not know are ignored. */
+export function choiceIn(search: string): Choice {
+  const query = new URLSearchParams(search);
+  const read = (name: keyof Options) => query.get(name)?.trim() ?? '';
+  const options = {
+    against: read('against'),
+    align: read('align'),
+    confidence: read('confidence'),
+    date: read('date'),
+  };
+  return { filters: filtersIn(search), options };
+}
+
+/** The page's address with this choice. */
+export function addressOf({ filters, options }: Choice): string {
+  return `/compare${queryOf(filters, filterNames, given(options, optionNames))}`;
+}
+
+/** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
+export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
+  const own = given(options, ['against', 'align', 'confidence']);
+  return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
+}
+
+function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => [name, options[name] === DEFAULTS[name] ? '' : options[name]]),
+  );
+}
+
+/** What `GET /performance` is asked for these models, or for all of them when none is named. */
+export function performanceRequest(
+  { filters }: Choice,
+  models: readonly string[],
+  { isCommon }: { isCommon: boolean },
+): string {
+  return queryOf({ ...filters, models }, performanceFilterNames, {
+    common: isCommon ? 'true' : '',
+  });
+}
+
+interface OptionsForm {
+  element: HTMLElement;
+  /** Offers models to compare all others against. */
+  offer(models: readonly string[]): void;
+}
+
+const ALIGNMENTS: Entries = [
+  ['date', 'Date'],
+  ['number', 'Number in each model’s market'],
+];
+
+const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
+  value,
+  `${Number(value) * 100} %`,
+]);
+
+/**
+ * The options that only this page has; as with the bar of filters, a change becomes the page's
+ * address.
+ */
+export function optionsForm({ options }: Choice): OptionsForm {
+  const picker = (name: keyof Options, entries: Entries, chosen: string) => {
+    const element = h('select', { name });
+    fillOptions(element, entries, chosen);
+    const change = () => {
+      const now = choiceIn(location.search);
+      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }));
+    };
+    return on(element, 'change', change);
+  };
+  const against = picker('against', [['', 'Every pair']], options.against);
+  const form = h(
+    'form.filters',
+    { 'aria-label': 'Options of the comparison' },
+    field('Against', against),
+    field('Match days by', picker('align', ALIGNMENTS, options.align || 'date')),
+    field('Confidence', picker('confidence', CONFIDENCES, options.confidence || '0.95')),
+  );
+  return {
+    element: on(form, 'submit', (event) => event.preventDefault()),
+    offer: (models) =>
+      fillOptions(
+        against,
+        [['', 'Every pair'], ...models.map((name) => [name, name] as const)],
+        options.against,
+      ),
+  };
+}

@@ -1,0 +1,315 @@
+import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
+import { type Child, h, newId, on, replace } from '../element.ts';
+import { OFFERED_JOBS, filterBar, lastUsed } from '../filter-bar.ts';
+import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
+import { counted, longDate } from '../format.ts';
+import { keep } from '../history.ts';
+import { poll } from '../poll.ts';
+import type { Decision } from '../responses.ts';
+import { type Page, goTo, heading } from '../router.ts';
+import { button, field, fillOptions, messageOf, wayToAJob } from '../ui.ts';
+import { decisionItem, messageItem } from './conversation.ts';
+
+/** What all models did and why, newest first, or the messages in which they said something. */
+export const showDecisions: Page = async (host, _params, signal) => {
+  const choice = feedChoiceIn(location.search);
+  const bar = filterBar(choice.filters, { hides: ['benchmark', 'days', 'common'] });
+  const content = h('div.stack');
+  replace(
+    host,
+    heading('Decisions'),
+    h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element),
+    content,
+  );
+  const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(
+    ([{ models }, { jobs }]) =>
+      bar.offer({
+        models: models
+          .filter(({ last_job: job }) => job !== null)
+          .map(({ signature }) => signature),
+        jobs,
+      }),
+  );
+  offers.catch(() => {}); // the page says so, if it cannot be loaded either
+  if (choice.words !== '') return showFound(content, choice, signal);
+  const shown = await showFeed(content, choice, signal);
+  return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
+};
+
+/** Decisions by date. Resolves to the ids of the first part. */
+async function showFeed(
+  content: HTMLElement,
+  choice: FeedChoice,
+  signal: AbortSignal,
+): Promise<string> {
+  const days = h('div.stack');
+  const foot = h('div.older');
+  replace(content, days, foot);
+  let list = h('ol.feed');
+  let above: Decision | null = null;
+  const add = (decisions: readonly Decision[]) => {
+    for (const decision of decisions) {
+      if (decision.date !== above?.date) list = addDay(days, decision.date);
+      list.append(decisionItem(decision, above));
+      above = decision;
+    }
+  };
+  let first: string | undefined;
+  const load = async (before: string) => {
+    const { decisions, next_before: next } = await getDecisions(
+      decisionsRequest(choice, before),
+      signal,
+    );
+    first ??= idsOf(decisions);
+    return { items: decisions, next };
+  };
+  const describe = (count: number) => counted(count, 'decision');
+  const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
+  if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
+  return first ?? '';
+}
+
+function idsOf(decisions: readonly Decision[]): string {
+  return decisions.map(({ id }) => id).join(' ');
+}
+
+/** The reader's place stays: decisions that were made meanwhile are only offered. */
+async function lookForNewer(
+  content: HTMLElement,
+  { choice, shown }: { choice: FeedChoice; shown: string },
+  signal: AbortSignal,
+): Promise<'moving' | 'still'> {
+  if (content.querySelector('.newer') !== null) return 'still';
+  const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
+  if (idsOf(decisions) === shown) return 'still';
+  const show = button('Show the latest', () => goTo(location.pathname + location.search));
+  content.prepend(
+    h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show),
+  );
+  return 'moving';
+}
+
+function addDay(days: HTMLElement, date: string): HTMLOListElement {
+  const id = newId();
+  const list = h('ol.feed');
+  days.append(h('section', { 'aria-labelledby': id }, h('h2', { id }, longDate(date)), list));
+  return list;
+}
+
+function noDecisions({ filters, kind, symbol }: FeedChoice): Child[] {
+  if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames))
+    return ['No decisions match these filters.'];
+  return ['No model has decided anything yet.', ...wayToAJob('Start a job')];
+}
+
+/** Messages that contain the words. */
+async function showFound(
+  content: HTMLElement,
+  choice: FeedChoice,
+  signal: AbortSignal,
+): Promise<void> {
+  const list = h('ol.feed');
+  const foot = h('div.older');
+  const id = newId();
+  const title = h('h2', { id }, 'Messages that contain ', h('q', choice.words));
+  replace(content, h('section', { 'aria-labelledby': id }, title, list, foot));
+  const load = async (before: string) => {
+    const { messages, next_before: next } = await getFound(searchRequest(choice, before), signal);
+    return { items: messages, next };
+  };
+  const count = await showParts(foot, {
+    load,
+    add: (messages) => list.append(...messages.map(messageItem)),
+    describe: (found) => counted(found, 'message'),
+    more: 'Older messages',
+    signal,
+  });
+  if (count === 0)
+    replace(foot, h('p.notice', 'No message contains all of these words as whole words.'));
+}
+
+/** A part of a list, and where the next one begins; null at the end. */
+interface Part<Item> {
+  items: Item[];
+  next: string | null;
+}
+
+interface List<Item> {
+  /** Loads a part; `before` is empty for the first. */
+  load(before: string): Promise<Part<Item>>;
+  /** Adds the items to the end of what is shown. */
+  add(items: readonly Item[]): void;
+  /** "50 decisions" */
+  describe(count: number): string;
+  /** What the button says. */
+  more: string;
+  signal: AbortSignal;
+}
+
+/** Long enough for any reader; after Back the parts are loaded one after another. */
+const MOST_PARTS_AFTER_BACK = 20;
+
+/**
+ * Shows a list part by part: older items are added below, so the reader's place stays, and Back
+ * finds as many as there were. A part may be empty, when a search took long; then the next one is
+ * loaded at once, until there is something to show. Resolves when the first parts are shown, to how
+ * many items these are.
+ */
+async function showParts<Item>(
+  foot: HTMLElement,
+  { load, add, describe, more, signal }: List<Item>,
+): Promise<number> {
+  const kept = keep('scroll parts'); // as the scrolling, it suits only this list
+  const status = h('p.quiet', { role: 'status' });
+  let before: string | null = '';
+  let count = 0;
+  let parts = 0;
+  const loadPart = async () => {
+    let found = 0;
+    while (found === 0 && before !== null && !signal.aborted) {
+      const part: Part<Item> = await load(before);
+      before = part.next;
+      found = part.items.length;
+      add(part.items);
+      if (found === 0 && before !== null) replace(status, 'Searching older conversations…');
+    }
+    count += found;
+    parts += 1;
+    replace(
+      status,
+      before === null ? `${describe(count)} in total.` : `${describe(count)} so far.`,
+    );
+    moreButton.hidden = before === null;
+  };
+  const loadMore = async () => {
+    moreButton.disabled = true;
+    try {
+      await loadPart();
+      kept.write(parts);
+    } catch (error) {
+      if (!signal.aborted) replace(status, messageOf(error));
+    } finally {
+      moreButton.disabled = false;
+    }
+  };
+  const moreButton = button(more, () => void loadMore());
+  moreButton.hidden = true;
+  replace(foot, moreButton, status);
+  const wanted = Math.min(Number(kept.read()) || 1, MOST_PARTS_AFTER_BACK);
+  do await loadPart();
+  while (parts < wanted && before !== null);
+  return count;
+}
+
+const used = lastUsed();
+
+/**
+ * The search box, and without a search the kind and the symbol of decisions. Each change becomes
+ * the page's address.
+ */
+function findForm(choice: FeedChoice): HTMLElement {
+  const change = (changed: Partial<FeedChoice>, name: string) => {
+    used.set(name);
+    goTo(feedPath({ ...choice, ...changed }));
+  };
+  const words = textInput('q', choice.words, {
+    type: 'search',
+    maxlength: 200,
+    placeholder: 'Words in any order',
+  });
+  const symbol = textInput('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
+  const kind = kindSelect(choice.kind);
+  on(kind, 'change', () => change({ kind: kind.value }, 'kind'));
+  const apply = () => {
+    const name = document.activeElement === symbol ? 'symbol' : 'q';
+    change({ words: words.value.trim(), symbol: symbol.value.trim() }, name);
+  };
+  const end = button('Show decisions', () => change({ words: '' }, 'q'), { class: 'ghost' });
+  const box = h(
+    'div.search',
+    field('Search in conversations', words),
+    h('button', { type: 'submit' }, 'Search'),
+  );
+  const others = choice.words === '' ? [field('Kind', kind), field('Symbol', symbol)] : [end];
+  const form = h(
+    'form.find',
+    { role: 'search', 'aria-label': 'Decisions and conversations' },
+    box,
+    ...others,
+  );
+  on(form, 'submit', (event) => {
+    event.preventDefault();
+    apply();
+  });
+  // Enter first changes the symbol and then submits the form, which must still be there.
+  on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
+  used.focusIn(form);
+  return form;
+}
+
+function kindSelect(chosen: string): HTMLSelectElement {
+  const element = h('select', { name: 'kind' });
+  fillOptions(element, [['', 'All decisions'], ...Object.entries(kindWords)], chosen);
+  return element;
+}
+
+function textInput(
+  name: string,
+  value: string,
+  more: Record<string, string | number>,
+): HTMLInputElement {
+  const input = h('input', { name, autocomplete: 'off', spellcheck: 'false', ...more });
+  input.value = value;
+  return input;
+}
+
+/**
+ * What a reader looks at: the filters of all pages, and which decisions, or which words in
+ * conversations; empty means all.
+ */
+interface FeedChoice {
+  filters: Filters;
+  kind: string;
+  symbol: string;
+  /** Words to search for; with any, the page shows messages instead of decisions. */
+  words: string;
+}
+
+/** How many items the feed requests at a time. */
+const DECISIONS_PER_PAGE = 50;
+const MESSAGES_PER_PAGE = 20;
+
+/** The kinds of decisions in words. */
+const kindWords: Record<Decision['kind'], string> = {
+  trade: 'Trades',
+  refusal: 'Refused orders',
+  failure: 'Failed model-days',
+  no_trade: 'Days without a trade',
+};
+
+/** The choice in the page's address; the service checks it. */
+export function feedChoiceIn(search: string): FeedChoice {
+  const query = new URLSearchParams(search);
+  const read = (name: string) => query.get(name)?.trim() ?? '';
+  return {
+    filters: filtersIn(search),
+    kind: read('kind'),
+    symbol: read('symbol'),
+    words: read('q'),
+  };
+}
+
+/** The page's address with this choice. */
+export function feedPath({ filters, kind, symbol, words }: FeedChoice): string {
+  return `/decision-feed${queryOf(filters, feedFilterNames, { q: words, kind, symbol })}`;
+}
+
+/** The request for a page of decisions; `before` is empty for the first. */
+export function decisionsRequest({ filters, kind, symbol }: FeedChoice, before: string): string {
+  return `/decisions${queryOf(filters, feedFilterNames, { kind, symbol, limit: String(DECISIONS_PER_PAGE), before })}`;
+}
+
+/** The request for a page of messages; `before` is empty for the first. */
+export function searchRequest({ filters, words }: FeedChoice, before: string): string {
+  return `/search${queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before })}`;
+}

@@ -1,0 +1,276 @@
+import { type Child, h, svg } from '../element.ts';
+import { modelLink } from '../filters.ts';
+import { chance, change, count, counted, tone } from '../format.ts';
+import { benchmarkName } from '../plot/lines.ts';
+import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
+import type { ComparedModel, Comparison } from '../responses.ts';
+import { type Sheet, csvButton, pngButton } from '../save.ts';
+import { dash } from '../ui.ts';
+import { measured } from './pair-matrix.ts';
+
+/** In pixels from the middle of a row: the line of the interval, and the runs below it. */
+const INTERVAL_AT = -6;
+const RUNS_AT = 9;
+const CAP = 5;
+const DOT = 3.5;
+const AXIS_HEIGHT = 34;
+const LABEL_AT = 12;
+const TICKS_AT = 29;
+/** Labels closer to an edge, in percent of the width, are aligned with it. */
+const EDGE = 20;
+
+const BEST = 'Probability of being the best';
+
+interface ForestOptions {
+  benchmark: { name: string; value: number } | null;
+  confidence: string;
+  days: number;
+}
+
+/**
+ * A line per model: the interval of its return, the return of each run, and the benchmark as a
+ * vertical line.
+ */
+export function forest(models: readonly ComparedModel[], options: ForestOptions): HTMLElement {
+  const { benchmark, confidence } = options;
+  const scale = forestScale(models, benchmark?.value ?? null);
+  const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.value);
+  const titles = ['Return', `${confidence} interval`].map((title) =>
+    h('th.number', { scope: 'col' }, title),
+  );
+  const best = h('th.number', { scope: 'col', title: BEST }, 'Best');
+  const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), axisOf(scale, benchmarkAt));
+  const rows = models.map((model) => rowOf(model, plotOf(model, scale, benchmarkAt), options));
+  const table = h(
+    'table.forest',
+    h('caption.unseen', 'Returns of the models with their intervals'),
+    h('thead', h('tr', h('th', { scope: 'col' }, 'Model'), axis, ...titles, best)),
+    h('tbody', ...rows),
+  );
+  const caption = 'Returns with their intervals';
+  const exports = h(
+    'div.exports',
+    csvButton(caption, () => sheetOf(models)),
+    pngButton(caption, () => table),
+  );
+  return h('div', legend(options), table, exports);
+}
+
+function sheetOf(models: readonly ComparedModel[]): Sheet {
+  const rows = models.map(({ model, runs, total_return, interval, probability_best: best }) => {
+    return [model, runs.length, total_return, interval?.low ?? null, interval?.high ?? null, best];
+  });
+  return { columns: ['Model', 'Runs', 'Return', 'Interval from', 'Interval to', BEST], rows };
+}
+
+function rowOf(
+  model: ComparedModel,
+  plot: SVGElement,
+  { confidence, days }: ForestOptions,
+): HTMLElement {
+  const {
+    total_return: own,
+    interval,
+    runs,
+    probability_best: best,
+    days_before_cutoff: known,
+  } = model;
+  const { interval_is_lower_bound: isLeast, unavailable } = model;
+  const cell = (label: string, look: string, ...text: Child[]) =>
+    h('td', { class: `number ${look}`, 'data-label': label }, ...text);
+  return h(
+    'tr',
+    h(
+      'th',
+      { scope: 'row' },
+      modelLink(model.model),
+      h('small.quiet', ` ${counted(runs.length, 'run')}`),
+      isLeast && h('small.caveat', ' interval at least this wide'),
+      known > 0 &&
+        h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
+    ),
+    h('td.at', plot),
+    cell('Return', tone(own), change(own)),
+    cell(`${confidence} interval`, '', intervalText(interval) ?? dash(unavailable['interval'])),
+    cell(BEST, 'best', best === null ? dash(unavailable['probability_best']) : chance(best)),
+  );
+}
+
+function intervalText(interval: ComparedModel['interval']): string | null {
+  return interval && `${change(interval.low)} to ${change(interval.high)}`;
+}
+
+/**
+ * The marks of a model; the numbers are in the row as text, so here only those of the runs have to
+ * be said.
+ */
+function plotOf(
+  model: ComparedModel,
+  { percent, ticks }: Scale,
+  benchmarkAt: number | null,
+): SVGElement {
+  const { interval, total_return: own, runs, run_returns: returns } = model;
+  const known = runs.flatMap((run, index) => {
+    const value = returns[index] ?? null;
+    return value === null ? [] : [{ run, value, words: `${run} ${change(value)}` }];
+  });
+  const dots = known.map(({ value, words }) => {
+    const place = { class: 'run', cx: `${percent(value)}%`, cy: RUNS_AT, r: DOT };
+    return svg('circle', place, svg('title', {}, words));
+  });
+  return svg(
+    'svg',
+    {
+      role: 'img',
+      'aria-label': `Runs: ${known.map(({ words }) => words).join(', ')}`,
+      width: '100%',
+      height: '100%',
+    },
+    ...ticks.map((tick) => upright(percent(tick), tick === 0 ? 'zero' : 'rule')),
+    benchmarkAt !== null && upright(benchmarkAt, 'against'),
+    middle(
+      ...(interval === null
+        ? []
+        : reach(percent(interval.low), percent(interval.high), INTERVAL_AT)),
+      ...dots,
+      own !== null && diamond(percent(own), INTERVAL_AT),
+    ),
+  );
+}
+
+/** A vertical line through the whole height. */
+function upright(at: number, look: string): SVGElement {
+  return svg('line', { class: look, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: '100%' });
+}
+
+/** Marks whose heights are counted from the middle of the row, however high it is. */
+function middle(...marks: readonly Child[]): SVGElement {
+  return svg('svg', { y: '50%', overflow: 'visible' }, ...marks);
+}
+
+/** A line with a cap at both ends. */
+function reach(low: number, high: number, y: number): SVGElement[] {
+  const cap = (at: number) => ({ x1: `${at}%`, x2: `${at}%`, y1: y - CAP, y2: y + CAP });
+  const whole = { x1: `${low}%`, x2: `${high}%`, y1: y, y2: y };
+  return [whole, cap(low), cap(high)].map((place) => svg('line', { class: 'reach', ...place }));
+}
+
+function diamond(at: number, y: number): SVGElement {
+  return svg(
+    'svg',
+    { x: `${at}%`, y, overflow: 'visible' },
+    svg('path', { class: 'mean', d: 'M-6 0L0-6L6 0L0 6Z' }),
+  );
+}
+
+function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGElement {
+  const texts = withoutEmptyCents(ticks.map((tick) => change(tick)));
+  const label = (at: number, y: number, text: string | undefined, anchor: string) =>
+    svg('text', { x: `${at}%`, y, 'text-anchor': anchor, class: 'label' }, text);
+  return svg(
+    'svg',
+    { 'aria-hidden': 'true', width: '100%', height: AXIS_HEIGHT },
+    ...ticks.map((tick, index) => label(percent(tick), TICKS_AT, texts[index], 'middle')),
+    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt)),
+  );
+}
+
+function anchorAt(at: number): string {
+  if (at < EDGE) return 'start';
+  return at > 100 - EDGE ? 'end' : 'middle';
+}
+
+/**
+ * What each mark means; every mark has its own form, so that colour is never the only difference.
+ */
+function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
+  const sample = (...marks: SVGElement[]) =>
+    svg('svg', { class: 'sample', 'aria-hidden': 'true', width: 26, height: 16 }, ...marks);
+  const entries: [SVGElement, string][] = [
+    [sample(middle(diamond(50, 0))), 'mean of the runs'],
+    [sample(middle(...reach(8, 92, 0))), `its ${confidence} interval`],
+    [sample(svg('circle', { class: 'run', cx: '50%', cy: '50%', r: DOT })), 'a run'],
+  ];
+  if (benchmark !== null)
+    entries.push([
+      sample(upright(50, 'against')),
+      `benchmark: ${benchmark.name}, ${change(benchmark.value)}`,
+    ]);
+  return h(
+    'ul.key',
+    { 'aria-label': 'Legend' },
+    ...entries.map(([mark, words]) => h('li', mark, words)),
+  );
+}
+
+/** Where values are in a forest plot, in percent of its width. */
+interface Scale {
+  /** Returns at round values, for the axis. */
+  ticks: number[];
+  percent(value: number): number;
+}
+
+/** `axisSplits` makes a label per 36 pixels of height; this makes about six side by side. */
+const AXIS_ROOM = 255;
+
+/**
+ * From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin.
+ */
+export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {
+  const values = models.flatMap(({ interval, run_returns: runs }) => [
+    interval?.low,
+    interval?.high,
+    ...runs,
+  ]);
+  const known = [0, benchmark, ...values].filter((value) => value !== null && value !== undefined);
+  const [low, high] = paddedRange(lowest(known), highest(known), { isLog: false, fromZero: false });
+  return {
+    ticks: axisSplits(low, high, AXIS_ROOM),
+    percent: (value) => Number((((value - low) / (high - low)) * 100).toFixed(3)),
+  };
+}
+
+/** The benchmark over the days compared, or why it cannot be placed beside the models. */
+export type BenchmarkReturn = { name: string; value: number } | { reason: string };
+
+const OTHER_DAYS = { reason: 'The benchmark is not drawn: its days are not those compared.' };
+
+interface Curve {
+  curve: readonly { date: string; daily_return: number | null }[];
+}
+
+/** What is read of `GET /performance`. */
+interface Curves {
+  models: readonly (Curve & { model: string })[];
+  benchmark: Curve & { name: string };
+}
+
+/**
+ * The benchmark's return over the days compared: those on which every run has a return; if only
+ * clean days, the last of them.
+ */
+export function benchmarkOver(
+  { align, days, models }: Pick<Comparison, 'align' | 'days' | 'models'>,
+  { models: reports, benchmark }: Curves,
+  { isClean }: { isClean: boolean },
+): BenchmarkReturn {
+  if (align === 'number')
+    return {
+      reason: 'The benchmark is not drawn: days with the same number are not the same dates.',
+    };
+  const curves = new Map(reports.map(({ model, curve }) => [model, curve]));
+  const [first = [], ...others] = measured(models).flatMap(({ runs }) =>
+    runs.map(
+      (run) =>
+        new Set(
+          curves.get(run)?.flatMap(({ date, daily_return }) => (daily_return === null ? [] : date)),
+        ),
+    ),
+  );
+  const common = [...first].filter((date) => others.every((dates) => dates.has(date)));
+  const returns = new Map(benchmark.curve.map(({ date, daily_return }) => [date, daily_return]));
+  const daily = (isClean ? common.slice(-days) : common).flatMap((date) => returns.get(date) ?? []);
+  if (days === 0 || daily.length !== days) return OTHER_DAYS;
+  const value = daily.reduce((growth, one) => growth * (1 + one), 1) - 1;
+  return { name: benchmarkName(benchmark.name), value };
+}

@@ -1,0 +1,184 @@
+import { modelDayPath } from '../../page-paths.ts';
+import { h, replace, setAttributes } from '../element.ts';
+import { longDate, monthOf } from '../format.ts';
+import type { Detail, Status } from '../responses.ts';
+import { type Sheet, csvButton } from '../save.ts';
+import { button, enableArrows } from '../ui.ts';
+
+/**
+ * Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models.
+ */
+const DATES_PER_PAGE = 60;
+const MODELS_PER_PAGE = 100;
+
+/** Every status has its own sign, so that colour is never the only difference. */
+const signs: Record<Detail['status'], string> = {
+  completed: '✓',
+  running: '●',
+  failed: '✕',
+  skipped: '–',
+  pending: '·',
+};
+
+/** The model-days of a job as a grid: a row per model, a column per date. */
+export interface JobGrid {
+  element: HTMLElement;
+  /** Shows a later status of the same job; updates only the cells that have changed. */
+  update(status: Status): void;
+}
+
+/** The grid of a job, opened at the dates and the models that are running or come next. */
+export function jobGrid(first: Status): JobGrid {
+  let latest = first;
+  let cells = new Map<string, HTMLElement>();
+  const body = h('div.scroll');
+  const update = (status: Status) => {
+    latest = status;
+    for (const detail of status.details) showCell(cells.get(keyOf(detail)), detail);
+  };
+  const show = () => {
+    cells = new Map();
+    replace(body, gridTable(models.shown(), dates.shown(), cells));
+    update(latest);
+  };
+  const opened = openedAt(first);
+  const dates = pager(first.date_range, {
+    most: DATES_PER_PAGE,
+    opened: opened.date,
+    words: { items: 'Dates', back: 'Earlier', on: 'Later' },
+    show,
+  });
+  const models = pager(first.models, {
+    most: MODELS_PER_PAGE,
+    opened: opened.model,
+    words: { items: 'Models', back: 'Previous models', on: 'Next models' },
+    show,
+  });
+  show();
+  const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
+  return {
+    element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)),
+    update,
+  };
+}
+
+interface Pager {
+  /** False when there is one page. */
+  tools: HTMLElement | false;
+  /** What is on the page that the reader chose. */
+  shown(): readonly string[];
+}
+
+/**
+ * Pages of so many items, at first the one with the item `opened`; `show` is called when the reader
+ * turns to another.
+ */
+function pager(
+  items: readonly string[],
+  {
+    most,
+    opened,
+    words,
+    show,
+  }: {
+    most: number;
+    opened: string | undefined;
+    words: Record<'items' | 'back' | 'on', string>;
+    show: () => void;
+  },
+): Pager {
+  const pages = Math.ceil(items.length / most);
+  let page = opened === undefined ? 0 : Math.floor(Math.max(0, items.indexOf(opened)) / most);
+  const place = h('span', { role: 'status' });
+  const tell = () => replace(place, `${words.items}, page ${page + 1} of ${pages}`);
+  const turn = (to: number) => {
+    page = Math.max(0, Math.min(pages - 1, to));
+    tell();
+    show();
+  };
+  const [back, on] = [
+    button(words.back, () => turn(page - 1)),
+    button(words.on, () => turn(page + 1)),
+  ];
+  tell();
+  return {
+    tools: pages > 1 && h('div.tools', back, place, on),
+    shown: () => items.slice(page * most, (page + 1) * most),
+  };
+}
+
+function sheetOf({ details }: Status): Sheet {
+  const rows = details.map(({ model, date, status, error }) => [model, date, status, error]);
+  return { columns: ['Model', 'Date', 'Status', 'Error'], rows };
+}
+
+function gridTable(
+  models: readonly string[],
+  dates: readonly string[],
+  cells: Map<string, HTMLElement>,
+): HTMLElement {
+  const rows = models.map((model) =>
+    dates.map((date) => {
+      const cell = h('td', h('span', signs.pending));
+      cells.set(keyOf({ date, model }), cell);
+      return cell;
+    }),
+  );
+  const months = [...Map.groupBy(dates, monthOf)].map(([month, own]) =>
+    h('th', { colspan: own.length, scope: 'colgroup' }, own.length > 2 ? month : month.slice(0, 3)),
+  );
+  const days = dates.map((date) => h('th', { scope: 'col', title: longDate(date) }, date.slice(8)));
+  const grid = h(
+    'table.grid',
+    { role: 'grid', 'aria-label': 'Model-days by model and date' },
+    h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
+    h(
+      'tbody',
+      ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row)),
+    ),
+  );
+  enableArrows(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
+  return grid;
+}
+
+function keyOf({ date, model }: { date: string; model: string }): string {
+  return `${date} ${model}`;
+}
+
+function showCell(cell: HTMLElement | undefined, { date, model, status, error }: Detail): void {
+  if (cell === undefined || cell.className === status) return;
+  const words = `${longDate(date)}, ${model}: ${status}${error === null ? '' : `, ${error}`}`;
+  const hasSession = status === 'completed' || status === 'failed' || status === 'running';
+  const inside = hasSession
+    ? h('a', { href: modelDayPath(model, date), tabindex: -1 }, signs[status])
+    : h('span', signs[status]);
+  setAttributes(inside, { 'aria-label': words });
+  setAttributes(cell, { class: status, title: words });
+  const hadFocus = cell.contains(document.activeElement);
+  replace(cell, inside);
+  if (hadFocus) (hasSession ? inside : cell).focus();
+}
+
+function legend(): HTMLElement {
+  const entries = Object.entries(signs).map(([status, sign]) =>
+    h('li', h(`span.sign.${status}`, { 'aria-hidden': 'true' }, sign), status),
+  );
+  return h('ul.key', { 'aria-label': 'Legend' }, ...entries);
+}
+
+/**
+ * Where the grid of a job opens: at the first model-day that has not ended, otherwise at the last
+ * date. A large job that was just created has no model-days yet, so its grid opens at the first
+ * date.
+ */
+export function openedAt({ date_range, details }: Pick<Status, 'date_range' | 'details'>): {
+  date?: string | undefined;
+  model?: string;
+} {
+  if (details.length === 0) return {};
+  return (
+    details.find(({ status }) => status === 'pending' || status === 'running') ?? {
+      date: date_range.at(-1),
+    }
+  );
+}

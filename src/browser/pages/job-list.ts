@@ -1,0 +1,179 @@
+import { jobPath } from '../../page-paths.ts';
+import { getJobPage } from '../api.ts';
+import { h, renew, replace } from '../element.ts';
+import {
+  cost,
+  count,
+  duration,
+  jobStatusWords,
+  jobStatuses,
+  shortId,
+  shortList,
+} from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Job, Jobs, Status } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { link, localTime, section, wayToAJob } from '../ui.ts';
+import { jobCost } from './job-panel.ts';
+
+/** All jobs, newest first, a page at a time; those that are unfinished are followed. */
+export const showJobs: Page = async (host, _params, signal) => {
+  const choice = jobChoiceIn(location.search);
+  const content = h('div.stack');
+  replace(host, heading('Jobs'), statusLinks(choice), content);
+  const view = jobsView(content, choice);
+  const refresh = async () => view(await getJobPage(jobsRequest(choice), signal));
+  await refresh();
+  // Older pages never get another job; one that has ended no longer changes.
+  if (choice.before === '') return () => poll(refresh, signal);
+};
+
+/** A link per status: the address keeps the choice, and Back undoes it. */
+function statusLinks({ status: chosen }: JobChoice): HTMLElement {
+  const entries = [
+    ['', 'All'] as const,
+    ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
+  ];
+  const links = entries.map(([status, words]) => {
+    const path = jobListPath({ status, before: '' });
+    return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
+  });
+  return h('nav.tabs', { 'aria-label': 'Jobs by status' }, ...links);
+}
+
+/**
+ * Shows a page of the jobs, and later states of the same page; resolves to whether any of them is
+ * unfinished.
+ */
+function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
+  let board: ReturnType<typeof liveTable<Job>> | null = null;
+  const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
+  return ({ jobs, next_before: next }) => {
+    renew(pager, ...pagerLinks(choice, next));
+    if (jobs.length === 0) {
+      board = null;
+      replace(content, h('p.notice', ...noJobs(choice)), pager);
+    } else if (board === null) {
+      board = jobTable(jobs);
+      replace(
+        content,
+        section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element),
+        pager,
+      );
+    } else board.update(jobs);
+    return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
+  };
+}
+
+function noJobs({ status, before }: JobChoice): (Node | string)[] {
+  if (before !== '') return ['There are no older jobs.'];
+  if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
+  return ['There are no jobs yet.', ...wayToAJob('Start one')];
+}
+
+/**
+ * The service counts jobs from the newest on, so the way back to newer ones is Back, or the first
+ * page.
+ */
+function pagerLinks({ status, before }: JobChoice, next: string | null): HTMLElement[] {
+  return [
+    ...(before === '' ? [] : [link(jobListPath({ status, before: '' }), 'Newest jobs')]),
+    ...(next === null ? [] : [link(jobListPath({ status, before: next }), 'Older jobs')]),
+  ];
+}
+
+function jobTable(jobs: readonly Job[]) {
+  return liveTable<Job>({
+    caption: 'Jobs, newest first',
+    rows: jobs,
+    key: ({ job_id: id }) => id,
+    isFixed: true, // the page is a part of the list: sorted, it would look like the whole
+    columns: [
+      textColumn('Job', ({ job_id: id }) => id, {
+        isName: true,
+        cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
+      }),
+      textColumn('Status', ({ status }) => status, { cell: stateOf }),
+      textColumn('First date', (row) => row.start_date, { look: () => 'date' }),
+      textColumn('Last date', (row) => row.end_date, { look: () => 'date' }),
+      textColumn('Models', ({ models }) => models.join(', '), {
+        cell: modelsOf,
+        look: () => 'names',
+      }),
+      numberColumn('Model-days', ({ progress }) => progress.total_model_days, count),
+      numberColumn('Left', ({ progress }) => progress.pending, count, {
+        meaning: 'Model-days that have not run',
+      }),
+      numberColumn('Failed', ({ progress }) => progress.failed, count, {
+        meaning: 'Model-days that failed',
+      }),
+      numberColumn('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
+      {
+        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
+          meaning: 'Of all its model-days whose cost is known',
+        }),
+        cell: ({ usage }) => jobCost(usage),
+      },
+      textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
+      numberColumn('Took', (row) => row.total_duration_seconds, duration),
+    ],
+  });
+}
+
+function stateOf({ status, error }: Job): HTMLElement {
+  return h(`span.state.${status}`, { title: error }, jobStatusWords[status]);
+}
+
+function modelsOf({ models, universe }: Job): HTMLElement {
+  const names = shortList(models);
+  const all = models.join(', ');
+  return h(
+    'span',
+    { title: names === all ? null : all },
+    names,
+    universe !== null && h('small.quiet', ` universe ${universe}`),
+  );
+}
+
+/**
+ * Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or
+ * the newest.
+ */
+export interface JobChoice {
+  status: Status['status'] | '';
+  /** A job_id or a timestamp: only jobs created before it. */
+  before: string;
+}
+
+/** How many jobs the page of jobs shows at a time. */
+const JOBS_PER_PAGE = 25;
+
+/** The choice in the page's address. A status that does not exist counts as none. */
+export function jobChoiceIn(search: string): JobChoice {
+  const query = new URLSearchParams(search);
+  const wanted = query.get('status');
+  return {
+    status: jobStatuses.find((status) => status === wanted) ?? '',
+    before: query.get('before')?.trim() ?? '',
+  };
+}
+
+/** The page's address with this choice. */
+export function jobListPath(choice: JobChoice): string {
+  return `/job-list${queryOf(choice)}`;
+}
+
+/** The request for this choice. */
+export function jobsRequest(choice: JobChoice): string {
+  return `/jobs${queryOf(choice, [`limit=${JOBS_PER_PAGE}`])}`;
+}
+
+function queryOf({ status, before }: JobChoice, more: readonly string[] = []): string {
+  const given = [
+    ...(status === '' ? [] : [`status=${status}`]),
+    ...(before === '' ? [] : [`before=${encodeURIComponent(before)}`]),
+    ...more,
+  ];
+  return given.length === 0 ? '' : `?${given.join('&')}`;
+}

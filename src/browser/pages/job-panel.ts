@@ -1,0 +1,279 @@
+import { jobPath } from '../../page-paths.ts';
+import { cancelJob, getStatus } from '../api.ts';
+import { changeDetector, h, renew, replace } from '../element.ts';
+import { MISSING, cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
+import { highest } from '../plot/scale.ts';
+import { pollSoon } from '../poll.ts';
+import type { Detail, JobEntry, Status } from '../responses.ts';
+import {
+  button,
+  definitions,
+  foldAfter,
+  link,
+  localTime,
+  messageOf,
+  openDialog,
+  viewedFile,
+} from '../ui.ts';
+import { type JobGrid, jobGrid } from './job-grid.ts';
+
+/** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
+export interface JobPanel {
+  element: HTMLElement;
+  /** Requests the job's status, shows it and returns it; null for an unknown job. */
+  refresh(signal: AbortSignal): Promise<Status | null>;
+}
+
+/**
+ * The panel of a job, empty until its first refresh; with `titled` it links to the page of the job
+ * and folds what ran.
+ */
+export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
+  const parts = {
+    state: h('span.state'),
+    figures: h('p.quiet'),
+    bar: h('progress', { 'aria-label': 'Finished model-days' }),
+    cancel: button('Cancel job', () => confirmCancel(jobId), { class: 'danger', hidden: true }),
+  };
+  const notes = h('div.notes');
+  const fold = h('details.fold');
+  const ran = h('details.fold');
+  const spoken = h('div.unseen', { role: 'status' });
+  const [stateHasChanged, notesHaveChanged] = [changeDetector(), changeDetector()];
+  let grid: JobGrid | null = null;
+  const show = (status: Status) => {
+    if (grid === null) {
+      grid = jobGrid(status);
+      if (titled) replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
+      replace(fold, h('summary', 'Model-days'), grid.element);
+      fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
+    } else grid.update(status);
+    showState(status, parts);
+    if (stateHasChanged(status.status)) replace(spoken, jobStatusWords[status.status]);
+    const later = notesOf(status);
+    if (notesHaveChanged(later.map(({ textContent }) => textContent))) replace(notes, ...later);
+  };
+  const name = `Job ${shortId(jobId)}`;
+  const title = titled && h('h2', link(jobPath(jobId), name));
+  const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
+  return {
+    element: h(
+      'section.job',
+      { 'aria-label': name },
+      bar,
+      parts.bar,
+      notes,
+      fold,
+      titled && ran,
+      spoken,
+    ),
+    async refresh(signal) {
+      const status = await getStatus(jobId, signal);
+      if (status !== null) show(status);
+      return status;
+    },
+  };
+}
+
+type Parts = Record<'state' | 'figures' | 'cancel', HTMLElement> & { bar: HTMLProgressElement };
+
+function showState(status: Status, { state, figures, bar, cancel }: Parts): void {
+  const { total_model_days: total, failed, pending } = status.progress;
+  const isOver = status.completed_at !== null;
+  state.className = `state ${status.status}`;
+  renew(state, jobStatusWords[status.status]);
+  const finished = total - pending;
+  bar.max = Math.max(1, total);
+  bar.value = finished;
+  bar.hidden = isOver;
+  cancel.hidden = isOver || viewedFile() !== null;
+  const percent = total === 0 ? 100 : Math.floor((finished / total) * 100);
+  const when = isOver
+    ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
+    : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
+  renew(
+    figures,
+    `${count(finished)} of ${counted(total, 'model-day')} (${percent} %)`,
+    failed > 0 && ', ',
+    failed > 0 && h('strong.loss', `${count(failed)} failed`),
+    pending > 0 && isOver && `, ${count(pending)} not run`,
+    ` · ${jobCost(status.usage)}`,
+    status.universe !== null && ` · universe ${status.universe}`,
+    ' · ',
+    ...when,
+  );
+}
+
+/** An estimate from the pace so far. */
+function timeToGo(status: Status): string {
+  const seconds = secondsToGo(status);
+  return seconds === null ? '' : `, about ${duration(seconds)} to go`;
+}
+
+function showEntry(ran: JobEntry): HTMLElement {
+  return h('div', h('h3', entryName(ran)), entryView(ran.entry));
+}
+
+/** The other warnings of a job are folded: each of a thousand models may have one. */
+const WARNINGS_AT_FIRST = 10;
+
+function notesOf(status: Status): HTMLElement[] {
+  const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
+  const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
+  const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
+    counted(others, 'more warning'),
+  );
+  return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
+}
+
+/**
+ * Asks for confirmation before stopping anything; if the server refuses, the dialog shows its
+ * reason.
+ */
+function confirmCancel(jobId: string): void {
+  const problem = h('p.notice.bad', { role: 'alert', hidden: true });
+  const cancel = () => {
+    stop.disabled = true;
+    cancelJob(jobId)
+      .then(() => dialog.close())
+      .catch((error: unknown) => {
+        replace(problem, messageOf(error));
+        problem.hidden = stop.disabled = false;
+      })
+      .finally(pollSoon);
+  };
+  const stop = button('Cancel the job', cancel, { class: 'danger' });
+  const keep = button('Let it run', () => dialog.close(), { autofocus: true });
+  const consequences =
+    'This stops its model processes. Completed model-days are kept; the others will not run.';
+  const dialog = openDialog(
+    'Cancel this job?',
+    h('p', consequences),
+    problem,
+    h('div.actions', keep, stop),
+  );
+}
+
+/** Before this time, the pace of a job is not meaningful. */
+const LEAST_SECONDS = 3;
+
+type Times = 'started_at' | 'completed_at';
+
+interface Timed extends Pick<Status, Times> {
+  details: readonly Pick<Detail, Times | 'status'>[];
+}
+
+/**
+ * The remaining time of a job at its pace so far; null if unknown, and when only the end of the job
+ * is still to be stored. Skipped model-days took no time, so they do not count.
+ */
+export function secondsToGo({ started_at, completed_at, details }: Timed): number | null {
+  if (started_at === null || completed_at !== null) return null;
+  const ended = details.flatMap((detail) =>
+    detail.started_at !== null && detail.completed_at !== null
+      ? [Date.parse(detail.completed_at)]
+      : [],
+  );
+  const left = details.filter(({ status }) => status === 'pending' || status === 'running').length;
+  const seconds = (highest(ended) - Date.parse(started_at)) / 1000;
+  return ended.length === 0 || left === 0 || seconds < LEAST_SECONDS
+    ? null
+    : (seconds / ended.length) * left;
+}
+
+/** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
+export function jobCost({
+  cost_usd: known,
+  model_days_without_cost: without,
+}: Status['usage']): string {
+  if (known === null || (known === 0 && without > 0)) return without > 0 ? 'cost unknown' : MISSING;
+  return without > 0 ? `at least ${cost(known)}` : cost(known);
+}
+
+/** The cost of a job in words, and for how many of its model-days it is not known. */
+export function totalInWords({
+  cost_usd: known,
+  model_days_without_cost: without,
+}: Status['usage']): string {
+  const table = 'The table covers the completed model-days in use.';
+  const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
+  if (known === null)
+    return without === 0
+      ? `No request has been sent to a model. ${table}`
+      : `${unknown}, so there is no total. ${table}`;
+  const sum =
+    without === 0 ? `${cost(known)} in all` : `At least ${cost(known)}, because ${unknown}`;
+  return `${sum}; failed model-days are included. ${table}`;
+}
+
+/**
+ * An entry by the name of its run, or of its family with the number of its runs: `gpt-5, 3 runs`.
+ */
+export function entryName({ family, runs }: Pick<JobEntry, 'family' | 'runs'>): string {
+  return runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
+}
+
+/** How many reasons a panel has room for: each failure may have a text of its own. */
+const MAX_REASONS = 5;
+
+/**
+ * Why model-days failed, a sentence per reason, the most frequent first; the less frequent reasons
+ * are only counted.
+ */
+export function failuresInWords({ details }: Pick<Status, 'details'>): string[] {
+  const failed = details.filter(({ status }) => status === 'failed');
+  const groups = [...Map.groupBy(failed, ({ error }) => error ?? '')].sort(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  const words = groups
+    .slice(0, MAX_REASONS)
+    .map(([reason, own]) => `${counted(own.length, 'model-day')} failed: ${reason}`);
+  const others = groups.slice(MAX_REASONS).reduce((sum, [, own]) => sum + own.length, 0);
+  return others === 0
+    ? words
+    : [
+        ...words,
+        `${counted(others, 'model-day')} failed for other reasons, which the job’s page lists.`,
+      ];
+}
+
+type Entry = JobEntry['entry'];
+
+const KINDS: Record<Entry['kind'], string> = {
+  provider: 'real model',
+  simulated: 'simulated model',
+  baseline: 'baseline',
+  unlisted: 'not in the configuration',
+};
+
+/** What a run asks its model, as it was stored with the run. */
+export function entryView(entry: Entry): HTMLElement {
+  const {
+    kind,
+    basemodel,
+    url,
+    parameters,
+    repeats,
+    knowledge_cutoff: cutoff,
+    max_cost_usd: limit,
+  } = entry;
+  const { model: _model, ...others } = parameters;
+  const prices = entry.price_per_million_tokens;
+  const rows: [string, string | null][] = [
+    ['Model', `${basemodel} (${KINDS[kind]})`],
+    ['Runs', repeats > 1 ? `${repeats}, this is run ${entry.run}` : null],
+    ['Endpoint', url],
+    ['Parameters', Object.keys(others).length > 0 ? JSON.stringify(others) : null],
+    ['Notes', entry.notes ? 'kept from day to day' : null],
+    ['Knowledge cutoff', cutoff],
+    [
+      'Dollars per million tokens',
+      prices && kind !== 'baseline' ? `${prices.input} in, ${prices.output} out` : null,
+    ],
+    ['Cost limit per job', limit === null ? null : `$${limit}`],
+    ['Tools', entry.tools.join(', ')],
+    ['Prompt', entry.prompt],
+  ];
+  const known = rows.filter((row): row is [string, string] => row[1] !== null);
+  return definitions('entry', known);
+}

@@ -1,0 +1,275 @@
+import { modelDayPath, modelPath } from '../../page-paths.ts';
+import { changeDetector, h, renew, replace } from '../element.ts';
+import { cost, count, counted, duration, money, shortId, shortList } from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Detail, JobEntry, Status } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { definitions, foldAfter, link, localTime, missing, section } from '../ui.ts';
+import { entryName, entryView, jobPanel } from './job-panel.ts';
+import { jobResults } from './job-results.ts';
+
+const ROWS_AT_FIRST = 50;
+
+/**
+ * One job: its progress, curves, figures and cost, what it left out, what it ran with, and every
+ * model-day.
+ */
+export const showJob: Page = async (host, params, signal) => {
+  const jobId = params['job_id'] ?? '';
+  const panel = jobPanel(jobId, { titled: false });
+  const results = jobResults(jobId);
+  const [leftOut, details] = [leftOutView(), detailTable()];
+  const ran = h('div');
+  const way = h(
+    'nav.way',
+    { 'aria-label': 'Jobs' },
+    link('/job-list', 'All jobs'),
+    h('span.quiet', jobId),
+  );
+  const title = heading(`Job ${shortId(jobId)}`);
+  const modelDays = section('Model-days', details.element);
+  leftOut.element.hidden = modelDays.hidden = true; // until the job is known
+  replace(host, title, way, panel.element, results.element, leftOut.element, ran, modelDays);
+  const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
+  const show = (status: Status) => {
+    leftOut.element.hidden = modelDays.hidden = false;
+    if (ran.childElementCount === 0) replace(ran, ranWith(status));
+    if (detailsHaveChanged([status.status, status.progress.pending]))
+      details.update(withDetails(status));
+    const { progress, completed_at } = status;
+    const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
+    if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
+  };
+  const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
+    const status = await panel.refresh(signal);
+    if (status === null) {
+      replace(
+        panel.element,
+        ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '),
+      );
+      return { status, hasMoved: false };
+    }
+    show(status);
+    return { status, hasMoved: await results.refreshFor(status, signal) };
+  };
+  const { status: first } = await refresh();
+  if (first?.completed_at !== null) return;
+  return () =>
+    poll(async () => {
+      const { status, hasMoved } = await refresh();
+      return status?.completed_at === null || hasMoved ? 'moving' : 'still';
+    }, signal);
+};
+
+/** The model-days that have begun, or never will. */
+function withDetails({ details }: Status): Detail[] {
+  return details.filter(
+    ({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped',
+  );
+}
+
+function detailTable() {
+  return liveTable<Detail>({
+    caption: 'Model-days of this job',
+    rows: [],
+    key: ({ date, model }) => `${date} ${model}`,
+    most: ROWS_AT_FIRST,
+    columns: [
+      textColumn('Date', ({ date }) => date, {
+        cell: ({ date, model }) => link(modelDayPath(model, date), date),
+      }),
+      textColumn('Model', ({ model }) => model, {
+        isName: true,
+        cell: ({ model }) => link(modelPath(model), model),
+      }),
+      textColumn('Status', (row) => row.status, {
+        cell: ({ status }) => h(`span.state.${status}`, status),
+      }),
+      textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
+      numberColumn('Took', (row) => row.duration_seconds, duration),
+      numberColumn('Steps', (row) => row.steps, count),
+      numberColumn('Tokens in', (row) => row.prompt_tokens, count),
+      numberColumn('Tokens out', (row) => row.completion_tokens, count),
+      numberColumn('Cost', (row) => row.cost_usd, cost),
+      { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
+    ],
+  });
+}
+
+/**
+ * Reasons that are listed until the reader asks for all; each may be another text of a provider.
+ */
+const REASONS_AT_FIRST = 12;
+
+/** What a job left out, and why: failed and skipped model-days, and those that never ran. */
+function leftOutView(): { element: HTMLElement; update(status: Status): void } {
+  const nothing = h('p.quiet');
+  const reasons = leftOutTable();
+  return {
+    element: section('Left out', nothing, reasons.element),
+    update(status) {
+      const rows = leftOutOf(status);
+      renew(
+        nothing,
+        status.completed_at === null
+          ? 'Nothing so far.'
+          : 'Nothing: every model-day was completed.',
+      );
+      nothing.hidden = rows.length > 0;
+      reasons.element.hidden = rows.length === 0;
+      reasons.update(rows);
+    },
+  };
+}
+
+function leftOutTable() {
+  return liveTable<LeftOut>({
+    caption: 'Model-days without results, by reason',
+    rows: [],
+    key: ({ kind, reason }) => `${kind} ${reason}`,
+    most: REASONS_AT_FIRST,
+    isFixed: true,
+    columns: [
+      textColumn('What', ({ kind }) => kind, {
+        cell: ({ kind }) => h(`span.state.${kind === 'not run' ? 'pending' : kind}`, kind),
+      }),
+      textColumn('Reason', ({ reason }) => reason, { look: () => 'reason' }),
+      numberColumn('Model-days', ({ modelDays }) => modelDays, count),
+      textColumn('Dates', ({ dates }) => dates.join(' '), {
+        cell: ({ dates }) => datesInWords(dates),
+        look: () => 'names',
+      }),
+      textColumn('Models', ({ models }) => models.join(', '), {
+        cell: ({ models }) => shortList(models),
+        look: () => 'names',
+      }),
+    ],
+  });
+}
+
+/** Model-days without results, for the same reason. */
+interface LeftOut {
+  kind: 'skipped' | 'failed' | 'not run';
+  reason: string;
+  modelDays: number;
+  /** In order. */
+  dates: readonly string[];
+  models: readonly string[];
+}
+
+const NOT_RUN = 'The job ended before it';
+
+/**
+ * What a job has not simulated, by reason: failures first, then what was skipped; of many, the most
+ * frequent first.
+ */
+export function leftOutOf({
+  details,
+  completed_at,
+}: Pick<Status, 'details' | 'completed_at'>): LeftOut[] {
+  const without = details.flatMap((detail) => {
+    const kind = kindOf(detail, completed_at !== null);
+    return kind === null ? [] : [{ ...detail, kind, reason: detail.error ?? NOT_RUN }];
+  });
+  const groups = [...Map.groupBy(without, ({ kind, reason }) => `${kind} ${reason}`).values()];
+  const all = groups.flatMap((own): LeftOut[] => {
+    const [first] = own;
+    if (first === undefined) return [];
+    const dates = [...new Set(own.map(({ date }) => date))].sort();
+    return [
+      {
+        kind: first.kind,
+        reason: first.reason,
+        modelDays: own.length,
+        dates,
+        models: [...new Set(own.map(({ model }) => model))],
+      },
+    ];
+  });
+  const order: readonly LeftOut['kind'][] = ['failed', 'not run', 'skipped'];
+  return all.sort(
+    (one, other) =>
+      order.indexOf(one.kind) - order.indexOf(other.kind) || other.modelDays - one.modelDays,
+  );
+}
+
+function kindOf({ status }: Detail, isOver: boolean): LeftOut['kind'] | null {
+  if (status === 'failed' || status === 'skipped') return status;
+  return isOver && status !== 'completed' ? 'not run' : null;
+}
+
+/** "2025-09-15", "2025-09-15, 2025-09-16", "2025-09-15 to 2025-09-30, 12 dates". */
+export function datesInWords(dates: readonly string[]): string {
+  if (dates.length <= 2) return dates.join(', ');
+  return `${dates[0]} to ${dates.at(-1)}, ${dates.length} dates`;
+}
+
+/** The others of a large job are in a fold of their own. */
+const ENTRIES_AT_FIRST = 20;
+
+/** What a job ran with: its terms, and what each model was asked. */
+function ranWith(status: Status): HTMLElement {
+  const { symbols } = status.terms;
+  return section(
+    'Terms',
+    definitions('entry', termsInWords(status)),
+    h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
+    h('h3', 'What ran'),
+    ...foldAfter(
+      ENTRIES_AT_FIRST,
+      status.entries.map(entryFold),
+      (others) => `${count(others)} more`,
+    ),
+  );
+}
+
+function entryFold(ran: JobEntry): HTMLElement {
+  return h('details.fold', h('summary', entryName(ran)), entryView(ran.entry));
+}
+
+/** The terms of a job, each with its name. */
+export function termsInWords({
+  date_range,
+  universe,
+  terms,
+  replace_existing,
+}: Omit<Status, 'details'>): [string, string][] {
+  const limit = terms.max_cost_usd;
+  return [
+    ['Dates', datesInWords(date_range)],
+    ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
+    ['Initial cash', `$${money(terms.initial_cash)}`],
+    ['Commission', commission(terms)],
+    [
+      'Slippage',
+      terms.slippage_bps > 0
+        ? `orders fill ${basisPoints(terms.slippage_bps)} worse than the open`
+        : 'none',
+    ],
+    ['Dividends', terms.dividends ? 'paid' : 'not paid'],
+    ['Steps', `at most ${count(terms.max_steps)} per model-day`],
+    [
+      'Cost limit',
+      limit === null
+        ? 'none, unless an entry has its own'
+        : `$${money(limit)} per model, unless its entry has another`,
+    ],
+    ['Existing results', replace_existing ? 'replaced' : 'kept: completed model-days are skipped'],
+  ];
+}
+
+function commission({
+  commission_per_trade: fixed,
+  commission_bps: share,
+}: Status['terms']): string {
+  const parts = [
+    ...(fixed > 0 ? [`$${money(fixed)}`] : []),
+    ...(share > 0 ? [`${basisPoints(share)} of its value`] : []),
+  ];
+  return parts.length === 0 ? 'none' : `${parts.join(' and ')} per executed order`;
+}
+
+function basisPoints(number: number): string {
+  return `${number} basis point${number === 1 ? '' : 's'}`;
+}

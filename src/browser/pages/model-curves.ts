@@ -1,0 +1,312 @@
+import type uPlot from 'uplot';
+import { modelDayPath } from '../../page-paths.ts';
+import { h } from '../element.ts';
+import { count, counted, money, ratio, share } from '../format.ts';
+import { coloursOf, lookOf } from '../look.ts';
+import { type Box, cutoffMarks, freeRow } from '../plot/cutoffs.ts';
+import {
+  type Day,
+  type Line,
+  benchmarkLines,
+  benchmarkWords,
+  datesFromStart,
+  daysBesideBenchmark,
+  valuesFromStart,
+} from '../plot/lines.ts';
+import { createPlot, legend } from '../plot/plot.ts';
+import type { Drawdown } from '../responses.ts';
+import { goTo } from '../router.ts';
+import { dateColumn, numberColumn, table } from '../table.ts';
+import { section } from '../ui.ts';
+import { type ModelData, type Trade, meaningOf } from './model-data.ts';
+
+const VALUE_HEIGHT = 280;
+const MARK = 5;
+
+/** Opens the model-day that a reader has chosen in a plot of one model. */
+function dayOpener(model: string): (label: string, date: string) => void {
+  return (_label, date) => goTo(modelDayPath(model, date));
+}
+
+/** A model's value with its trades and dividends, beside the benchmark. */
+export function valueCurve(
+  { report, performance, trades }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
+  const { model, start_value: start } = report;
+  const { title, days: curve } = daysBesideBenchmark(report.curve, start);
+  const dates = datesFromStart(curve.map(({ date }) => date));
+  const values = valuesFromStart(dates, curve, start);
+  const value: Line = { ...lookOf(model), label: model, values, width: 2 };
+  const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
+  const days = daysWithTrades(curve, trades);
+  const hasDividends = trades.some(({ side }) => side === 'dividend');
+  const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
+  const marks = cutoffMarks(performance.models);
+  const drawOver = (plot: uPlot) => drawTrades(plot, days);
+  const options = {
+    label,
+    dates,
+    lines,
+    format: money,
+    height: VALUE_HEIGHT,
+    group: 'model',
+    marks,
+    drawOver,
+    onOpen: dayOpener(model),
+  };
+  const plot = createPlot({ ...options, keptAs: 'curve', hasStart: true }, signal);
+  const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
+  const key = [
+    h('span.mark.gain', '▲'),
+    ' bought   ',
+    h('span.mark.loss', '▼'),
+    ' sold',
+    ...dividend,
+  ];
+  const names = legend(plot, lines).element;
+  const note = h('p.quiet', benchmarkWords(performance.benchmark));
+  const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
+  return section(
+    title,
+    names,
+    h('p.quiet.key-line', ...key, h('span.on-screen', help)),
+    plot.element,
+    note,
+  );
+}
+
+interface DayWithTrades {
+  date: string;
+  value: number;
+  trades: readonly Trade[];
+}
+
+function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWithTrades[] {
+  const byDate = Map.groupBy(trades, ({ date }) => date);
+  return curve.flatMap(({ date, value }) => {
+    const own = byDate.get(date);
+    return own === undefined ? [] : { date, value, trades: own };
+  });
+}
+
+/**
+ * One triangle per day for its purchases, under the curve, one for its sales, above, and a dot on
+ * it for its dividends.
+ */
+function drawTrades(plot: uPlot, days: readonly DayWithTrades[]): void {
+  const { ctx } = plot;
+  const colours = coloursOf(['gain', 'loss', 'dividend']);
+  const size = MARK * devicePixelRatio;
+  const { left, width } = plot.bbox;
+  ctx.save();
+  for (const { date, value, trades } of days) {
+    const x = plot.valToPos(Date.parse(date) / 1000, 'x', true);
+    if (x < left || x > left + width) continue;
+    const y = plot.valToPos(value, 'y', true);
+    const sides = new Set(trades.map(({ side }) => side));
+    if (sides.has('buy')) triangle(ctx, { x, y: y + size * 1.6, size, colour: colours.gain });
+    if (sides.has('sell'))
+      triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
+    if (sides.has('dividend')) dot(ctx, { x, y, size, colour: colours.dividend });
+  }
+  ctx.restore();
+}
+
+function dot(
+  ctx: CanvasRenderingContext2D,
+  { x, y, size, colour }: { x: number; y: number; size: number; colour: string },
+): void {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x, y, size * 0.7, 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+/** Points up for a positive size, down for a negative one. */
+function triangle(
+  ctx: CanvasRenderingContext2D,
+  { x, y, size, colour }: { x: number; y: number; size: number; colour: string },
+): void {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.moveTo(x, y - size * 0.6);
+  ctx.lineTo(x + size * 0.7, y + size * 0.6);
+  ctx.lineTo(x - size * 0.7, y + size * 0.6);
+  ctx.fill();
+}
+
+const DRAWDOWN_HEIGHT = 190;
+/** In CSS pixels. */
+const FONT = 11;
+const LINE = 14;
+const GAP = 3;
+const LOW_DOT = 3;
+/** How strongly a fall is shaded, from 0 to 1. */
+const SHADE = 0.1;
+const EDGE_SHADE = 0.4;
+
+/**
+ * How far the value was below its last high, with the deepest falls numbered, and a table of them.
+ */
+export function drawdowns(
+  { report, details, performance }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
+  const { drawdowns: deepest } = details;
+  const dates = datesFromStart(report.curve.map(({ date }) => date));
+  const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
+  const values = valuesFromStart(dates, below, 0);
+  const line: Line = { label: 'Drawdown', values, colour: 'loss', isFilled: true };
+  const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
+  const options = {
+    label: 'Drawdown by date',
+    dates,
+    lines: [line],
+    format: share,
+    height: DRAWDOWN_HEIGHT,
+    group: 'model',
+    hasStart: true,
+    fromZero: true,
+    drawOver,
+    onOpen: dayOpener(report.model),
+  };
+  const { element } = createPlot(options, signal);
+  return h(
+    'div.two.even',
+    section('Drawdown', element, meaningOf(performance, 'drawdown')),
+    section('Deepest drawdowns', tableOf(deepest), meaningOf(performance, 'drawdowns')),
+  );
+}
+
+interface Row extends Drawdown {
+  place: number;
+}
+
+function tableOf(deepest: readonly Drawdown[]): HTMLElement {
+  if (deepest.length === 0) return h('p.quiet', 'The value never fell below its last high.');
+  const rows = deepest.map((drawdown, index): Row => ({ ...drawdown, place: index + 1 }));
+  return table({
+    caption: 'Deepest drawdowns, with their numbers in the plot',
+    rows,
+    columns: [
+      numberColumn<Row>('No.', ({ place }) => place, count),
+      numberColumn<Row>('Depth', ({ depth }) => depth, share),
+      dateColumn<Row>('High', (row) => row.peak_date, 'start'),
+      dateColumn<Row>('Low', (row) => row.trough_date),
+      dateColumn<Row>('Recovered', (row) => row.recovery_date, 'not yet'),
+      numberColumn<Row>('Days', ({ length }) => length, count, {
+        meaning: 'From the high to the recovery, or to the last day',
+      }),
+    ],
+  });
+}
+
+/**
+ * Shades each fall from its high to its recovery, with a dot at its low and its number on the side
+ * where the line is not.
+ */
+function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
+  const { ctx, bbox } = plot;
+  const pixel = devicePixelRatio;
+  const colours = coloursOf(['ink', 'loss']);
+  const xOf = (date: string) => plot.valToPos(Date.parse(date) / 1000, 'x', true);
+  const labels = { top: [] as Box[], bottom: [] as Box[] };
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `600 ${FONT * pixel}px system-ui, sans-serif`;
+  ctx.textAlign = 'center';
+  for (const { number, from, to, low, depth } of falls) {
+    const x = xOf(low);
+    const y = plot.valToPos(depth, 'y', true);
+    const side = y - bbox.top < bbox.height / 2 ? 'bottom' : 'top';
+    const row = freeRow(labels[side], { left: x - FONT * pixel, right: x + FONT * pixel });
+    const inside = (GAP + row * LINE) * pixel;
+    ctx.globalAlpha = SHADE;
+    ctx.fillStyle = colours.loss;
+    ctx.fillRect(xOf(from), bbox.top, xOf(to) - xOf(from), bbox.height);
+    ctx.globalAlpha = EDGE_SHADE;
+    for (const edge of [from, to]) ctx.fillRect(xOf(edge), bbox.top, pixel, bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.arc(x, y, LOW_DOT * pixel, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.fillStyle = colours.ink;
+    ctx.textBaseline = side;
+    ctx.fillText(
+      String(number),
+      x,
+      side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside,
+    );
+  }
+  ctx.restore();
+}
+
+/**
+ * A drawdown in a plot: from its high (or the first date) to its recovery (or the last date), with
+ * its number and its low.
+ */
+interface Fall {
+  number: number;
+  from: string;
+  to: string;
+  low: string;
+  /** Below zero. */
+  depth: number;
+}
+
+/** The drawdowns in the order of the table, numbered from 1. */
+export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]): Fall[] {
+  const [first, last] = [dates[0] ?? '', dates.at(-1) ?? ''];
+  return drawdowns.flatMap(
+    ({ depth, peak_date: from, trough_date: low, recovery_date: to }, index) =>
+      low === null
+        ? []
+        : { number: index + 1, from: from ?? first, to: to ?? last, low, depth: -depth },
+  );
+}
+
+const ROLLING_HEIGHT = 150;
+
+/** The Sharpe ratio and the volatility over a window that moves along the days. */
+export function rollingRisk(
+  { report, details, performance }: ModelData,
+  signal: AbortSignal,
+): HTMLElement {
+  const { window, points, unavailable } = details.rolling;
+  const dates = datesFromStart(report.curve.map(({ date }) => date));
+  const { colour } = lookOf(report.model);
+  const byDate = new Map(points.map((point) => [point.date, point]));
+  const plot = (
+    title: string,
+    name: 'sharpe_ratio' | 'annualised_volatility',
+    format: typeof ratio,
+  ) => {
+    const heading = `${title} over ${counted(window, 'day')}`;
+    const values = dates.map((date) => byDate.get(date)?.[name] ?? null);
+    if (values.every((value) => value === null)) {
+      const reason = unavailable['points'] ?? points[0]?.unavailable[name] ?? '';
+      return section(heading, h('p.quiet', `${reason}.`));
+    }
+    const lines = [{ label: title, values, colour }];
+    const options = {
+      label: heading,
+      dates,
+      lines,
+      format,
+      height: ROLLING_HEIGHT,
+      group: 'model',
+      hasStart: true,
+      onOpen: dayOpener(report.model),
+    };
+    const { element } = createPlot(options, signal);
+    return section(heading, element, meaningOf(performance, name));
+  };
+  return h(
+    'div.two.even',
+    plot('Sharpe ratio', 'sharpe_ratio', ratio),
+    plot('Volatility', 'annualised_volatility', share),
+  );
+}

@@ -1,0 +1,133 @@
+import { getHoldings, getPerformance, requestText } from '../api.ts';
+import { h } from '../element.ts';
+import type { Filters } from '../filters.ts';
+import type { Details, Holdings, ModelReport, Performance } from '../responses.ts';
+
+/** All that the page shows of a model's days. */
+export interface ModelData {
+  report: ModelReport;
+  details: Details;
+  performance: Performance;
+  trades: Trade[];
+  /** By far the longest response, so it arrives last. */
+  held: Promise<Holdings>;
+}
+
+/** Why a model has none of the chosen days; null where the service gives no reason. */
+interface NoDays {
+  reason: string | null;
+}
+
+/** Asks for a model's chosen days; resolves once all but the holdings is there. */
+export async function modelData(
+  model: string,
+  filters: Filters,
+  signal: AbortSignal,
+): Promise<ModelData | NoDays> {
+  const { start_date, end_date, job_id, benchmark, days } = filters;
+  const chosen = given({ model, start_date, end_date, job_id, days });
+  const figures = getPerformance({ ...chosen, ...given({ benchmark }), details: 'true' }, signal);
+  const held = holdingsOf(figures, { model, filters, signal });
+  held.catch(() => null); // the caller that awaits it reports the failure
+  const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
+  const report = performance.models.find((one) => one.model === model);
+  if (report?.details == null) {
+    const unclean = performance.without_clean_days.find((one) => one.model === model);
+    return { reason: unclean?.reason ?? null };
+  }
+  return { report, details: report.details, performance, trades, held };
+}
+
+async function holdingsOf(
+  figures: Promise<Performance>,
+  { model, filters, signal }: { model: string; filters: Filters; signal: AbortSignal },
+): Promise<Holdings> {
+  const { start_date, end_date, job_id, days } = filters;
+  // Only the figures know after which date the clean days begin.
+  const start = days === 'clean' ? cleanStart((await figures).clean_after, start_date) : start_date;
+  return getHoldings(given({ model, start_date: start, end_date, job_id }), signal);
+}
+
+/** The parameters that are not empty. */
+function given(parameters: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+}
+
+/**
+ * The first date of clean days: the day after the cutoff that restricts them, or the chosen first
+ * date if that is later.
+ */
+export function cleanStart(cutoff: string | null, startDate: string): string {
+  if (cutoff === null) return startDate;
+  const next = new Date(`${cutoff}T00:00:00Z`);
+  next.setUTCDate(next.getUTCDate() + 1);
+  const first = next.toISOString().slice(0, 10);
+  return first > startDate ? first : startDate;
+}
+
+/** An executed order, a split or a dividend, as the table of actions of `/performance` has it. */
+export interface Trade {
+  date: string;
+  side: string;
+  symbol: string;
+  /** In shares; of a split, the shares that it added (negative: removed). */
+  amount: number;
+  /** Null for a split of which none is known. */
+  price: number | null;
+  /** After it. */
+  cash: number;
+  /** By how much it changed the cash: negative for a purchase. */
+  cashChange: number;
+}
+
+/** The orders, splits and dividends of the models and dates that the filters choose, by date. */
+async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
+  const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
+  return tradesIn(await requestText(`/performance?${query}`, { signal }));
+}
+
+/** The trades in a table of actions, in its order. */
+export function tradesIn(csv: string): Trade[] {
+  return csvRows(csv).map(
+    ({ date = '', side = '', symbol = '', amount, price, cash, cash_change: cashChange }) => ({
+      date,
+      side,
+      symbol,
+      amount: Number(amount),
+      price: price === undefined || price === '' ? null : Number(price),
+      cash: Number(cash),
+      cashChange: Number(cashChange),
+    }),
+  );
+}
+
+/** A cell, quoted or not, and what ends it. */
+const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/y;
+
+/**
+ * The rows of CSV as this server sends it (RFC 4180), after its header; each has its cells by the
+ * names of their columns.
+ */
+export function csvRows(text: string): Record<string, string>[] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  CELL.lastIndex = 0;
+  while (CELL.lastIndex < text.length) {
+    const [, quoted, plain = '', end] = CELL.exec(text) ?? [];
+    if (end === undefined) throw new Error('Cannot read the table: it is not CSV');
+    row.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === ',') continue;
+    rows.push(row);
+    row = [];
+  }
+  const [columns = [], ...cells] = rows;
+  return cells.map((own) =>
+    Object.fromEntries(columns.map((column, place) => [column, own[place] ?? ''])),
+  );
+}
+
+/** What a view shows, as the service defines it, in a line below. */
+export function meaningOf({ conventions }: Performance, name: string): HTMLElement | null {
+  const words = conventions.definitions[name];
+  return words === undefined ? null : h('p.quiet.about', `${words}.`);
+}

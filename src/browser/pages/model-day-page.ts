@@ -1,0 +1,282 @@
+import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
+import { getDayResults, getSession } from '../api.ts';
+import { h, replace } from '../element.ts';
+import {
+  change,
+  cost,
+  count,
+  counted,
+  duration,
+  longDate,
+  money,
+  price,
+  profit,
+  shortId,
+  tone,
+} from '../format.ts';
+import { poll } from '../poll.ts';
+import type { Message, ResultsRecord, Session } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { definitions, link, localTime, missing, section } from '../ui.ts';
+import { text, thread } from './conversation.ts';
+
+/** One model on one date: what it read, wrote and did, and the results. */
+export const showModelDay: Page = async (host, params, signal) => {
+  const { model = '', date = '' } = params;
+  const content = h('div.stack');
+  const nav = h('nav.way', { 'aria-label': 'Other days of this model' });
+  replace(host, heading(`${model}, ${longDate(date)}`), nav, content);
+  const [session, { results }] = await Promise.all([
+    getSession(model, date, signal),
+    getDayResults(model, date, signal),
+  ]);
+  if (session === null) return replace(content, ...noSession(model, date));
+  showWays(nav, session);
+  show(content, session, results);
+  if (session.completed_at === null) return () => followSession(content, session, signal);
+};
+
+/** What the page of a model-day says that does not exist, with ways on. */
+function noSession(model: string, date: string): HTMLElement[] {
+  const words = `Model ${model} has no session on ${date}: it was not run, or was skipped.`;
+  return missing(words, link(modelPath(model), model), ' with all its days, ');
+}
+
+function showWays(
+  nav: HTMLElement,
+  { model, previous_date: previous, next_date: next }: Session,
+): void {
+  const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
+  replace(nav, link(modelPath(model), model), ...neighbours);
+}
+
+/** Shows a session and the records of its model-day, of which there are none until it is committed. */
+function show(
+  content: HTMLElement,
+  session: Session,
+  records: readonly ResultsRecord[] = [],
+): void {
+  const close = records.at(-1);
+  const conversation = session.conversation ?? [];
+  const { opening, usage } = session;
+  const summaryText = restOfSummary(session);
+  const brief = conversation.find(({ role }) => role === 'user');
+  const isRunning = session.completed_at === null;
+  const noResults = isRunning
+    ? 'This session is running.'
+    : 'This session failed: it has no results.';
+  replace(
+    content,
+    close === undefined ? h('p.notice', noResults) : summary(close, dividendsOf(records, opening)),
+    usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
+    usage !== null && usageOf(session.started_at, usage),
+    close !== undefined &&
+      opening !== null &&
+      h('div.two', portfolio(close, opening), tradesOfDay(records)),
+    section(
+      'What the model knew',
+      brief === undefined
+        ? h('p.quiet', 'The model received no brief.')
+        : h('div.brief', text(brief.content)),
+    ),
+    section(
+      'Conversation',
+      h('p.quiet', counted(conversation.length, 'message')),
+      thread(conversation.filter((message) => message !== brief)),
+    ),
+    summaryText !== null && section('How the day ended', text(summaryText)),
+    session.note !== null && section('Note for the next day', text(session.note)),
+  );
+}
+
+function summary(close: ResultsRecord, dividends: number | null): HTMLElement {
+  const { portfolio_value, daily_profit, daily_return_pct, job_id: jobId } = close;
+  const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
+  return definitions('figures', [
+    ['Value at the close', money(portfolio_value)],
+    ['Profit of the day', h(`span.${tone(daily_profit)}`, profit(daily_profit))],
+    ['Return of the day', h(`span.${tone(fraction)}`, change(fraction))],
+    ...(dividends === null
+      ? []
+      : [['Dividends received', h('span.gain', profit(dividends))] as const]),
+    ['Job', link(jobPath(jobId), shortId(jobId))],
+  ]);
+}
+
+function usageOf(startedAt: string, usage: NonNullable<Session['usage']>): HTMLElement {
+  return definitions('figures', [
+    ['Started', localTime(startedAt)],
+    ['Took', duration(usage.duration_seconds)],
+    ['Steps', count(usage.steps)],
+    ['Requests', count(usage.requests)],
+    ['Tokens in', count(usage.prompt_tokens)],
+    ['Cached tokens', count(usage.cached_tokens)],
+    ['Tokens out', count(usage.completion_tokens)],
+    ['Reasoning tokens', count(usage.reasoning_tokens)],
+    ['Cost', cost(usage.cost_usd)],
+  ]);
+}
+
+/** Shows the messages of a running session as they come, and its results at the end. */
+async function followSession(
+  content: HTMLElement,
+  first: Session,
+  signal: AbortSignal,
+): Promise<void> {
+  const { model, date } = first;
+  const over = new AbortController();
+  let messages = first.total_messages;
+  const refresh = async () => {
+    const session = await getSession(model, date, signal);
+    const isRunning = session?.completed_at === null;
+    if (session === null || (isRunning && session.total_messages === messages)) return 'still';
+    if (isRunning) {
+      messages = session.total_messages;
+      show(content, session);
+      return 'moving';
+    }
+    const { results } = await getDayResults(model, date, signal);
+    show(content, session, results);
+    over.abort(); // only now: if they did not arrive, they are requested again
+    return 'still';
+  };
+  await poll(refresh, AbortSignal.any([signal, over.signal]));
+}
+
+function dayLink(label: string, model: string, date: string | null): HTMLElement {
+  if (date === null) return h('span.quiet', label);
+  return h(
+    'a',
+    { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` },
+    label,
+  );
+}
+
+/** In dollars: smaller differences are floating-point errors. */
+const SMALLEST = 0.00005;
+
+interface Row {
+  name: string;
+  before: number;
+  after: number;
+  format: (value: number) => string;
+  formatChange: (value: number) => string;
+}
+
+/** Cash, holdings and value before the day and at its close, side by side. */
+function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
+  const dollars = { format: money, formatChange: profit };
+  const had = sharesIn(opening);
+  const has = sharesIn(close);
+  const { cash, portfolio_value: value } = opening;
+  const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
+    return {
+      name,
+      before: had.get(name) ?? 0,
+      after: has.get(name) ?? 0,
+      format: count,
+      formatChange: countChange,
+    };
+  });
+  const start =
+    opening.date === null ? 'the initial cash' : `the close of ${longDate(opening.date)}`;
+  const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
+  const content = table<Row>({
+    caption: 'Portfolio',
+    rows: [{ name: 'Cash', before: cash, after: close.cash, ...dollars }, ...holdings],
+    footer: [{ name: 'Value', before: value, after: close.portfolio_value, ...dollars }],
+    columns: [
+      { title: 'Holding', isName: true, cell: ({ name }) => name },
+      { title: 'Before', isNumber: true, cell: ({ before, format }) => format(before) },
+      { title: 'After', isNumber: true, cell: ({ after, format }) => format(after) },
+      { title: 'Change', isNumber: true, cell: changeIn },
+    ],
+  });
+  return Object.assign(section('Portfolio', h('p.quiet', words), content), {
+    className: 'portfolio',
+  });
+}
+
+function changeIn({ before, after, formatChange }: Row): string {
+  const difference = after - before;
+  return Math.abs(difference) < SMALLEST ? '' : formatChange(difference);
+}
+
+function countChange(shares: number): string {
+  return `${shares > 0 ? '+' : ''}${count(shares)}`;
+}
+
+/**
+ * The executed orders, splits and dividends of one model-day, in the order in which they happened.
+ */
+function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
+  const rows = records.filter(({ action_type }) => action_type !== 'no_trade');
+  if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
+  const columns = [
+    numberColumn<ResultsRecord>('#', (row) => row.action_id, count),
+    textColumn<ResultsRecord>('Action', (row) => row.action_type, {
+      look: (row) => `action ${row.action_type}`,
+    }),
+    textColumn<ResultsRecord>('Symbol', (row) => row.symbol),
+    numberColumn<ResultsRecord>('Shares', (row) => row.amount, count),
+    numberColumn<ResultsRecord>('Price', (row) => row.price, price),
+    numberColumn<ResultsRecord>('Cash after', (row) => row.cash, money),
+  ];
+  return section('Trades', table({ caption: 'Trades of the day', rows, isFixed: true, columns }));
+}
+
+/** The shares held after a record, by symbol. */
+function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
+  return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+}
+
+/**
+ * In dollars: a price has four decimals, so a dividend may have paid this much more or less per
+ * share.
+ */
+const MAX_ROUNDED_OFF = 0.00005;
+
+/** The dollars that a dividend paid; `before` is the portfolio before it. */
+function paidBy(
+  { price, amount, cash }: ResultsRecord,
+  before: { cash: number } | null | undefined,
+): number {
+  if (price === null || amount === null) return 0;
+  const product = price * amount;
+  if (before == null) return product;
+  // The change in cash is exact, but a stale day started from another record than the one before
+  // it.
+  const change = cash - before.cash;
+  return Math.abs(change - product) <= MAX_ROUNDED_OFF * (amount + 1) ? change : product;
+}
+
+/**
+ * The dividends received on a day, in dollars; null when there were none. `before` is the portfolio
+ * before the day.
+ */
+export function dividendsOf(
+  records: readonly ResultsRecord[],
+  before: { cash: number } | null,
+): number | null {
+  const amounts = records.flatMap((record, index) =>
+    record.action_type === 'dividend' ? [paidBy(record, records[index - 1] ?? before)] : [],
+  );
+  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
+}
+
+interface Ended extends Pick<Session, 'session_summary'> {
+  conversation?: readonly Pick<Message, 'role' | 'content'>[] | null | undefined;
+}
+
+/**
+ * What the end of a day says beyond the conversation: the summary is the model's last message,
+ * which the conversation shows, and sometimes a note on how the day ended, such as that it reached
+ * the limit of steps. Null when there is no more.
+ */
+export function restOfSummary({ session_summary: summary, conversation }: Ended): string | null {
+  const last = conversation?.findLast(({ role }) => role === 'assistant')?.content.trim() ?? '';
+  const rest = (summary ?? '').trim();
+  const more = rest.startsWith(last) ? rest.slice(last.length).trim() : rest;
+  return more === '' ? null : more;
+}

@@ -1,0 +1,102 @@
+import { getJobs, getModels } from '../api.ts';
+import { h, replace } from '../element.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
+import { counted } from '../format.ts';
+import type { Holdings, ModelReport } from '../responses.ts';
+import { type Page, appendInTurn, heading } from '../router.ts';
+import { missing, section } from '../ui.ts';
+import { entryView } from './job-panel.ts';
+import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
+import { type ModelData, modelData } from './model-data.ts';
+import { modelFigures } from './model-figures.ts';
+import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
+import { monthlyReturns, returnDistribution } from './model-returns.ts';
+import { dayTable, profitBySymbol, tradesTable } from './model-trades.ts';
+
+/** How many stale dates are named. */
+const MAX_NAMED = 5;
+/** Filters that have no meaning for a single model. */
+const HIDDEN: FilterName[] = ['models', 'common'];
+
+/**
+ * One model: its curve with the trades on it, its returns and risk over time, what it held and
+ * traded, and all its figures.
+ */
+export const showModel: Page = async (host, params, signal) => {
+  const model = params['model'] ?? '';
+  const filters = filtersIn(location.search);
+  const bar = filterBar(filters, { hides: HIDDEN });
+  const content = h('div.stack');
+  replace(host, heading(model), bar.element, content);
+  const [data, { models }, { jobs }] = await Promise.all([
+    modelData(model, filters, signal),
+    getModels(signal),
+    getJobs(OFFERED_JOBS, signal),
+  ]);
+  bar.offer({ jobs });
+  if ('reason' in data) return replace(content, ...missing(nothing(model, filters, data.reason)));
+  replace(content, ...notices(data.report));
+  await appendInTurn(content, figureViews(data, signal), signal);
+  const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
+  const ran = entry === null ? [] : [section('What ran', entryView(entry))];
+  await appendInTurn(content, holdingViews(data, await data.held, signal), signal);
+  content.append(...ran);
+};
+
+function* figureViews(data: ModelData, signal: AbortSignal): Generator<HTMLElement> {
+  yield valueCurve(data, signal);
+  yield drawdowns(data, signal);
+  yield section('Figures', modelFigures(data));
+  yield h('div.two.even', monthlyReturns(data), returnDistribution(data));
+  yield rollingRisk(data, signal);
+}
+
+function* holdingViews(
+  data: ModelData,
+  held: Holdings,
+  signal: AbortSignal,
+): Generator<HTMLElement> {
+  yield h('div.two.even', profitBySymbol(data), currentHoldings(data.report, held.days.at(-1)));
+  yield weightsOverTime(held, signal);
+  yield holdingsOverTime(held);
+  yield tradesTable(data);
+  yield dayTable(data, held.days);
+}
+
+function nothing(model: string, filters: Filters, reason: string | null): string {
+  if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
+  if (!hasFilters(filters))
+    return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
+  return `Model ${model} has no completed model-days that match these filters.`;
+}
+
+/** What a reader should know before reading anything into the figures. */
+function notices(report: ModelReport): HTMLElement[] {
+  const words = [
+    ...(report.failed_model_days > 0 ? [failures(report)] : []),
+    ...(report.stale_model_days > 0 ? [staleness(report)] : []),
+    ...(report.days_before_cutoff > 0 ? [memory(report)] : []),
+  ];
+  return words.map((text) => h('p.notice', text));
+}
+
+function failures({ failed_model_days: failed }: ModelReport): string {
+  return `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'is' : 'are'} missing from the figures.`;
+}
+
+function memory({
+  days_before_cutoff: days,
+  model_days: all,
+  knowledge_cutoff: cutoff,
+}: ModelReport): string {
+  const are = days === 1 ? 'is' : 'are';
+  return `${days} of ${counted(all, 'model-day')} ${are} not after the knowledge cutoff, ${cutoff}: the model may remember those prices.`;
+}
+
+function staleness({ curve, stale_model_days }: ModelReport): string {
+  const dates = curve.filter(({ stale }) => stale).map(({ date }) => date);
+  const named = dates.slice(0, MAX_NAMED).join(', ') + (dates.length > MAX_NAMED ? ', …' : '');
+  const [are, they] = stale_model_days === 1 ? ['is', 'it'] : ['are', 'they'];
+  return `${counted(stale_model_days, 'model-day')} ${are} stale, because what ${they} started from has changed since: ${named}.`;
+}

@@ -1,0 +1,156 @@
+import { modelDayPath } from '../../page-paths.ts';
+import { h, svg } from '../element.ts';
+import { change, count, counted, money, price, profit } from '../format.ts';
+import { highest, lowest } from '../plot/scale.ts';
+import type { Details, HeldDay, ModelReport } from '../responses.ts';
+import { numberColumn, table, textColumn } from '../table.ts';
+import { link, section } from '../ui.ts';
+import { type ModelData, type Trade, meaningOf } from './model-data.ts';
+
+/** How many rows are shown until the reader asks for all. */
+const ROWS_AT_FIRST = 25;
+
+/** Every executed order, split and dividend of a model, newest first. */
+export function tradesTable({ report, trades }: ModelData): HTMLElement {
+  const { model } = report;
+  if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
+  const columns = [
+    textColumn<Trade>('Date', ({ date }) => date, {
+      cell: ({ date }) => link(modelDayPath(model, date), date),
+    }),
+    textColumn<Trade>('Action', ({ side }) => side, { look: ({ side }) => `action ${side}` }),
+    textColumn<Trade>('Symbol', ({ symbol }) => symbol),
+    numberColumn<Trade>('Shares', ({ amount }) => amount, count),
+    numberColumn<Trade>('Price', (row) => row.price, price),
+    numberColumn<Trade>('Amount', (row) => Math.abs(row.cashChange), money, {
+      meaning: 'What it cost or brought in',
+    }),
+    numberColumn<Trade>('Cash after', ({ cash }) => cash, money),
+  ];
+  return section(
+    'Trades',
+    table({
+      caption: `Trades of ${model}`,
+      rows: trades.toReversed(),
+      most: ROWS_AT_FIRST,
+      columns,
+    }),
+  );
+}
+
+/** How many holdings of a day are named: the largest. */
+const MOST_NAMED = 8;
+
+type Point = ModelReport['curve'][number];
+
+/** The days of a model, newest first; with their dividends where there were any. */
+export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]): HTMLElement {
+  const { model, curve } = report;
+  const orders = Map.groupBy(
+    trades.filter(({ side }) => side === 'buy' || side === 'sell'),
+    ({ date }) => date,
+  );
+  const heldOn = new Map(held.map((day) => [day.date, day.holdings]));
+  const dividends = numberColumn<Point>(
+    'Dividends',
+    (day) => (day.dividends === 0 ? null : day.dividends),
+    money,
+  );
+  const columns = [
+    textColumn<Point>('Date', ({ date }) => date, {
+      isName: true,
+      cell: ({ date }) => link(modelDayPath(model, date), date),
+    }),
+    numberColumn<Point>('Value', ({ value }) => value, money),
+    numberColumn<Point>('Return', (day) => day.daily_return, change, { isToned: true }),
+    ...(curve.some((day) => day.dividends !== 0) ? [dividends] : []),
+    numberColumn<Point>('Trades', ({ date }) => orders.get(date)?.length ?? 0, count),
+    {
+      title: 'Holdings',
+      look: () => 'held-then',
+      cell: ({ date }: Point) => inWords(heldOn.get(date) ?? []),
+      raw: ({ date }: Point) =>
+        heldOn
+          .get(date)
+          ?.map(({ symbol, quantity }) => `${symbol} ${quantity}`)
+          .join(', ') ?? null,
+    },
+  ];
+  const rows = curve.toReversed();
+  return section(
+    'Model-days',
+    table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }),
+  );
+}
+
+function inWords(holdings: HeldDay['holdings']): string {
+  const named = holdings
+    .slice(0, MOST_NAMED)
+    .map(({ symbol, quantity }) => `${symbol} ${count(quantity)}`);
+  const more = holdings.length - named.length;
+  return more > 0
+    ? `${named.join(', ')} and ${counted(more, 'other')}`
+    : named.join(', ') || 'none';
+}
+
+type Row = Details['symbols'][number];
+
+/** The same in the table of symbols, which is beside another of this length. */
+const SYMBOLS_AT_FIRST = 12;
+
+/** The profit with each symbol, as a bar from zero and in numbers. */
+export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
+  const { symbols } = details;
+  const title = 'Profit by symbol';
+  if (symbols.length === 0) return section(title, h('p.quiet', 'The model has not traded.'));
+  const barOf = barScale(symbols.map((row) => row.profit ?? 0));
+  const columns = [
+    textColumn<Row>('Symbol', ({ symbol }) => symbol, { isName: true }),
+    {
+      title: 'Loss and gain',
+      cell: (row: Row) => barOf(row.profit),
+      look: () => 'profit-bar',
+      isDrawing: true,
+    },
+    numberColumn<Row>('Profit', (row) => row.profit, profit, {
+      isToned: true,
+      meaning: performance.conventions.definitions['symbols'],
+    }),
+    numberColumn<Row>('Realised', (row) => row.realised_profit, profit),
+    numberColumn<Row>('Unrealised', (row) => row.unrealised_profit, profit),
+    numberColumn<Row>('Dividends', (row) => row.dividends, money),
+    numberColumn<Row>('Trades', (row) => row.trades, count),
+  ];
+  return section(
+    title,
+    table({ caption: title, rows: symbols, columns, most: SYMBOLS_AT_FIRST }),
+    meaningOf(performance, 'symbols'),
+  );
+}
+
+/**
+ * Draws bars that share one scale, with zero at the same place in all. The number is in the next
+ * column.
+ */
+function barScale(values: readonly number[]): (value: number | null) => SVGElement | null {
+  const [low, high] = [lowest(values, 0), highest(values, 0)];
+  const percent = (value: number) => ((value - low) / (high - low || 1)) * 100;
+  const zero = percent(0);
+  return (value) => {
+    if (value === null) return null;
+    const [from, to] = value < 0 ? [percent(value), zero] : [zero, percent(value)];
+    const bar = { x: `${from.toFixed(2)}%`, width: `${(to - from).toFixed(2)}%`, y: 2, height: 10 };
+    return svg(
+      'svg',
+      { 'aria-hidden': 'true', width: '100%', height: 14 },
+      svg('rect', { class: value < 0 ? 'bar loss' : 'bar gain', ...bar }),
+      svg('line', {
+        class: 'zero',
+        x1: `${zero.toFixed(2)}%`,
+        x2: `${zero.toFixed(2)}%`,
+        y1: 0,
+        y2: 14,
+      }),
+    );
+  };
+}

@@ -1,0 +1,279 @@
+import { jobPath } from '../../page-paths.ts';
+import { getJobs, getModels, getPerformance } from '../api.ts';
+import { type Child, changeDetector, h, renew, replace } from '../element.ts';
+import { filterBar } from '../filter-bar.ts';
+import {
+  type Filters,
+  filtersIn,
+  hasFilters,
+  performanceFilterNames,
+  queryOf,
+} from '../filters.ts';
+import { count, counted, jobStatusWords, shortId } from '../format.ts';
+import { type RefreshFor, poll, recompute } from '../poll.ts';
+import type { Job, Performance, Status } from '../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { failure, link, localTime, reasonList, section, viewedFile } from '../ui.ts';
+import { type Curves, equityCurves } from './equity-curves.ts';
+import { type JobPanel, jobPanel } from './job-panel.ts';
+import { type Leaderboard, leaderboard } from './leaderboard.ts';
+import { triggerForm } from './trigger-form.ts';
+
+const LATEST_JOBS = 8;
+/**
+ * How many jobs the bar of filters offers: more than on other pages, because this one does not wait
+ * for them.
+ */
+const OFFERED_JOBS = 200;
+
+/**
+ * Which model leads, what is running, and a form to run more. Results, jobs and models are
+ * requested side by side and shown as they arrive, each in a place that it has from the start.
+ */
+export const showOverview: Page = async (host, _params, signal) => {
+  const filters = filtersIn(location.search);
+  const places = {
+    strip: h('div.newest-job'),
+    results: h('div.stack'),
+    job: h('div'),
+    jobs: h('div'),
+  };
+  const [form, bar] = [triggerForm(), filterBar(filters)];
+  const main = h('div.stack', places.results, places.job);
+  const side = h(
+    'aside.stack',
+    { 'aria-label': 'Jobs' },
+    viewedFile() === null && form.element,
+    places.jobs,
+  );
+  replace(
+    host,
+    h('div.bar', heading('Overview'), places.strip),
+    bar.element,
+    h('div.columns', main, side),
+  );
+  const results = resultsView(places.results, filters);
+  const showJobs = jobsView(places, signal);
+  const offerModels = async () => {
+    const known = await getModels(signal);
+    form.offer(known);
+    const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
+    bar.offer({ models: withDays.map(({ family }) => family) });
+  };
+  const [newest] = await Promise.all([
+    showJobs(),
+    results.show(signal).catch(() => null),
+    offerModels(),
+  ]);
+  const follow = jobFollower(places.job, newest, signal);
+  return async () => {
+    const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
+    offered.catch(() => null); // then the bar offers all jobs or none
+    await poll(async () => {
+      const status = await follow(await showJobs());
+      const hasMoved = status !== null && (await results.refreshFor(status, signal));
+      return status?.completed_at === null || hasMoved ? 'moving' : 'still';
+    }, signal);
+  };
+};
+
+/** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */
+function jobsView(
+  { strip, jobs: place }: Record<'strip' | 'jobs', HTMLElement>,
+  signal: AbortSignal,
+): () => Promise<Job | null> {
+  const hasChanged = changeDetector();
+  const list = jobList();
+  return async () => {
+    const { jobs } = await getJobs(LATEST_JOBS, signal);
+    if (hasChanged(jobs)) {
+      renew(strip, jobStrip(jobs));
+      list.update(jobs);
+      renew(place, jobs.length > 0 && list.element);
+    }
+    return jobs[0] ?? null;
+  };
+}
+
+/**
+ * Shows the newest job, unless it had ended before the page was opened: such a job has a page of
+ * its own.
+ */
+function jobFollower(
+  place: HTMLElement,
+  first: Job | null,
+  signal: AbortSignal,
+): (newest: Job | null) => Promise<Status | null> {
+  let current: { jobId: string; panel: JobPanel; last: Status | null } | null = null;
+  const ended = first !== null && first.completed_at !== null ? first.job_id : null;
+  return async (newest) => {
+    if (newest === null || newest.job_id === ended) return null;
+    const { job_id: jobId } = newest;
+    if (current?.jobId !== jobId) {
+      current = { jobId, panel: jobPanel(jobId, { titled: true }), last: null };
+      replace(place, current.panel.element);
+    }
+    const isOver = current.last !== null && current.last.completed_at !== null;
+    return isOver ? current.last : (current.last = await current.panel.refresh(signal));
+  };
+}
+
+/** The newest job in one line, which has its place on the page before anything is known. */
+function jobStrip([newest]: readonly Job[]): HTMLElement {
+  if (newest === undefined) return h('span.quiet', 'No job has run yet');
+  const { job_id: id, status, progress, completed_at: end } = newest;
+  const { total_model_days: total, pending, failed } = progress;
+  const finished =
+    end === null
+      ? `${count(total - pending)} of ${counted(total, 'model-day')}`
+      : counted(total, 'model-day');
+  const words = [finished, ...(failed > 0 ? [`${count(failed)} failed`] : [])].join(', ');
+  const name = end === null ? 'Job' : 'Last job';
+  const state = h(`span.state.${status}`, jobStatusWords[status]);
+  return h('span', link(jobPath(id), `${name} ${shortId(id)}`), state, h('span.quiet', words));
+}
+
+/** The latest jobs, newest first. */
+function jobList(): { element: HTMLElement; update(jobs: readonly Job[]): void } {
+  const list = h('ul.jobs');
+  const element = section('Latest jobs', list, link('/job-list', 'All jobs'));
+  return { element, update: (jobs) => renew(list, ...jobs.map(itemOf)) };
+}
+
+function itemOf({
+  job_id,
+  status,
+  start_date,
+  end_date,
+  models,
+  universe,
+  created_at,
+}: Job): HTMLElement {
+  const state = h(`span.state.${status}`, jobStatusWords[status]);
+  const chosen = universe !== null && `universe ${universe}, `;
+  const size = h(
+    'span.quiet',
+    `${counted(models.length, 'model')}, `,
+    chosen,
+    localTime(created_at),
+  );
+  return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
+}
+
+interface ResultsView {
+  /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
+  show(signal: AbortSignal): Promise<void>;
+  refreshFor: RefreshFor;
+}
+
+/** Curves and leaderboard of the models that the filters choose. */
+function resultsView(place: HTMLElement, filters: Filters): ResultsView {
+  let drawing = new AbortController();
+  let shown: { curves: Curves; board: Leaderboard } | null = null;
+  const refresh = async (signal: AbortSignal) => {
+    const performance = await getPerformance(requestOf(filters), signal);
+    if (shown?.curves.update(performance)) return shown.board.update(performance);
+    drawing.abort();
+    drawing = new AbortController();
+    shown = null;
+    if (performance.models.length === 0) return replace(place, nothing(performance, filters));
+    const over = AbortSignal.any([signal, drawing.signal]);
+    const board = leaderboard(performance, rankingChoice(filters));
+    shown = { curves: equityCurves(performance, over), board };
+    replace(place, shown.curves.element, board.element, comparisonHint(filters));
+  };
+  const show = async (signal: AbortSignal) => {
+    try {
+      await refresh(signal);
+    } catch (error) {
+      if (!signal.aborted && shown === null) replace(place, ...failure(error));
+      throw error;
+    } finally {
+      place.classList.remove('awaited');
+    }
+  };
+  place.classList.add('awaited');
+  return { show, refreshFor: recompute((_status, signal) => show(signal)) };
+}
+
+/** Unless all days are asked for, the models are ranked over those that they have in common. */
+function isCommon({ common }: Filters): boolean {
+  return common !== 'false';
+}
+
+function requestOf(filters: Filters): string {
+  return queryOf(filters, performanceFilterNames, { common: isCommon(filters) ? 'true' : '' });
+}
+
+/** Links to the ranking over the days in common and to that over all days. */
+function rankingChoice(filters: Filters): HTMLElement {
+  const choice = (words: string, common: string) => {
+    const isHere = isCommon(filters) === (common === '');
+    const entry = link(`/${queryOf({ ...filters, common })}`, words);
+    if (isHere) entry.setAttribute('aria-current', 'true');
+    return entry;
+  };
+  return h(
+    'nav.segments',
+    { 'aria-label': 'Days of the ranking' },
+    choice('Days in common', ''),
+    choice('Each model’s own days', 'false'),
+  );
+}
+
+function comparisonHint(filters: Filters): HTMLElement {
+  const query = queryOf(filters, performanceFilterNames);
+  return h(
+    'p',
+    'Could the difference be chance? ',
+    link(`/compare${query}`, 'Compare the models with intervals'),
+    '.',
+  );
+}
+
+/** What to do while there is nothing to show. */
+function nothing(
+  { common, without_clean_days: unclean, without_completed_days: failed }: Performance,
+  filters: Filters,
+): HTMLElement {
+  const leftOut = [...(common?.left_out ?? []), ...unclean, ...failed];
+  const hasModels = leftOut.length > failed.length || (common?.left_out_days.length ?? 0) > 0;
+  if (leftOut.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
+  const reasons = reasonList(leftOut.map(({ model, reason }) => ({ name: model, reason })));
+  const none = hasFilters(filters)
+    ? 'No completed model-day matches these filters. '
+    : 'No model-day was completed. ';
+  const words = hasModels ? 'The models have no day in common. ' : none;
+  const all = link(
+    `/${queryOf({ ...filters, common: 'false' })}`,
+    'Show each model over all its days',
+  );
+  const way = hasModels && isCommon(filters) ? [all, '.'] : [];
+  return empty('No results', h('p', words, ...way), reasons);
+}
+
+/** What to do while there are no results. */
+function newcomer(): HTMLElement {
+  if (viewedFile() !== null)
+    return empty('No results', h('p', 'The file has no completed model-day.'));
+  const job =
+    'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
+    'portfolio is valued at the close.';
+  const steps = [
+    'Choose a first and a last date; two or three weeks make a good start.',
+    'Choose models, or choose none to run every model that the server’s configuration enables.',
+    'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.',
+  ];
+  const help = h(
+    'p.quiet',
+    'To do the same over HTTP, see the examples on the ',
+    link('/api', 'API page'),
+    '.',
+  );
+  const list = h('ol', ...steps.map((step) => h('li', step)));
+  return empty('No results yet', h('p', job), list, help);
+}
+
+function empty(title: string, ...content: readonly Child[]): HTMLElement {
+  return Object.assign(section(title, ...content), { className: 'empty' });
+}

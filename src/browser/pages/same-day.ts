@@ -1,0 +1,134 @@
+import { modelDayPath } from '../../page-paths.ts';
+import { getDecisions } from '../api.ts';
+import { h, on, replace } from '../element.ts';
+import { change, longDate, money, tone } from '../format.ts';
+import { replaceAddress } from '../history.ts';
+import { type Look, looksOf, swatch } from '../look.ts';
+import { datesOf } from '../plot/lines.ts';
+import type { Decisions, ModelReport, Performance } from '../responses.ts';
+import { button, link, messageOf, section } from '../ui.ts';
+import { addressOf, choiceIn } from './compare-options.ts';
+import { decisionItem } from './conversation.ts';
+
+/** Of one model on one day; more than a day has, as a rule. */
+const MOST_DECISIONS = '200';
+
+/** A view of one day, whose date can be changed from elsewhere. */
+interface SameDay {
+  element: HTMLElement;
+  /** Shows the decisions of a date, and puts it into the address. */
+  open(date: string): void;
+}
+
+/** What each of these runs decided on one day, and why; the reader chooses the day. */
+export async function sameDay(
+  performance: Performance,
+  runs: readonly string[],
+  signal: AbortSignal,
+): Promise<SameDay | null> {
+  const reports = runs.flatMap(
+    (run) => performance.models.find(({ model }) => model === run) ?? [],
+  );
+  const dates = datesOf(reports);
+  const looks = looksOf(runs);
+  const first = placeOf(dates, choiceIn(location.search).options.date);
+  if (first === null) return null;
+  const columns = h('div.sides', { 'aria-live': 'polite' });
+  const chooser = h(
+    'select',
+    { name: 'date', 'aria-label': 'Date' },
+    ...dates.map((date) => h('option', { value: date }, longDate(date))),
+  );
+  let loading = new AbortController();
+  let place = first;
+  const show = async (date: string) => {
+    place = placeOf(dates, date) ?? first;
+    loading.abort();
+    loading = new AbortController();
+    chooser.value = place.date;
+    earlier.disabled = place.previous === null;
+    later.disabled = place.next === null;
+    const over = AbortSignal.any([signal, loading.signal]);
+    const all = await Promise.all(
+      reports.map((report) =>
+        columnOf(report, place.date, { look: looks(report.model), signal: over }),
+      ),
+    );
+    if (!over.aborted) replace(columns, ...all);
+  };
+  const open = (date: string | null) => {
+    if (date === null) return;
+    const choice = choiceIn(location.search);
+    replaceAddress(addressOf({ ...choice, options: { ...choice.options, date } }));
+    void show(date);
+  };
+  const earlier = button('Previous day', () => open(place.previous));
+  const later = button('Next day', () => open(place.next));
+  on(chooser, 'change', () => open(chooser.value));
+  await show(first.date); // so that nothing moves once the page is complete
+  const tools = h('div.tools', earlier, chooser, later);
+  const words = h('p.quiet', 'What each model did on this day, and what it said just before.');
+  const element = section('Decisions of the same day', words, tools, columns);
+  return {
+    element,
+    open(date) {
+      open(date);
+      element.scrollIntoView({ block: 'nearest' });
+    },
+  };
+}
+
+/**
+ * The chosen date with its neighbours: that of the address if there is a day on it, else the last;
+ * null without any.
+ */
+export function placeOf(
+  dates: readonly string[],
+  wanted: string,
+): { date: string; previous: string | null; next: string | null } | null {
+  const index = dates.includes(wanted) ? dates.indexOf(wanted) : dates.length - 1;
+  const date = dates[index];
+  return date === undefined
+    ? null
+    : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
+}
+
+async function columnOf(
+  { model, curve }: ModelReport,
+  date: string,
+  { look, signal }: { look: Look; signal: AbortSignal },
+): Promise<HTMLElement> {
+  const title = h('h3', link(modelDayPath(model, date), swatch(look), model));
+  const day = curve.find((point) => point.date === date);
+  const figures =
+    day &&
+    h(
+      'p',
+      `Value ${money(day.value)}, return of the day `,
+      h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
+    );
+  const query = new URLSearchParams({
+    model,
+    start_date: date,
+    end_date: date,
+    limit: MOST_DECISIONS,
+  });
+  const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) =>
+    messageOf(error),
+  );
+  const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);
+  return h('div.side', title, figures, content);
+}
+
+/** In the order in which they were made; the response has the last one first. */
+function decisionList({ decisions: lastFirst, next_before: more }: Decisions): HTMLElement {
+  if (lastFirst.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
+  const all = lastFirst.toReversed();
+  const list = h(
+    'ol.feed',
+    ...all.map((decision, index) => decisionItem(decision, all[index - 1] ?? null)),
+  );
+  return more === null
+    ? list
+    : h('div', h('p.quiet', `The last ${all.length} decisions of the day.`), list);
+}

@@ -1,0 +1,92 @@
+import type { Status } from './responses.ts';
+import { isFixed, viewedFile } from './ui.ts';
+
+/**
+ * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
+ */
+const SHORTEST_MS = 500;
+const LONGEST_MS = 20_000;
+
+/**
+ * Calls back after a time in milliseconds; the function returned prevents that. Tests have one
+ * whose time they set.
+ */
+type After = (ms: number, call: () => void) => () => void;
+
+const afterTime: After = (ms, call) => {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+};
+
+/** What ends a wait: `pollSoon`, and that the tab is hidden or shown. */
+const WAKING = ['visibilitychange', 'pollsoon'] as const;
+
+/**
+ * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it
+ * is repeated soon, otherwise less and less often. In a hidden tab it pauses; once the tab is
+ * visible, the work is repeated at once, and so it is when `pollSoon` was called while it was being
+ * done. In a view of a file that cannot change, the work ends when it has succeeded once.
+ */
+export async function poll(
+  work: () => Promise<'moving' | 'still'>,
+  signal: AbortSignal,
+  after = afterTime,
+): Promise<void> {
+  // A view changes only where a service runs on its file, and no model works for it.
+  const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
+  let delay = shortest;
+  let isAsked = false;
+  for (const name of WAKING) document.addEventListener(name, () => (isAsked = true), { signal });
+  while (!signal.aborted) {
+    isAsked = false;
+    const pace = await work().catch((): 'failed' => 'failed');
+    if (isFixed() && pace !== 'failed') return;
+    delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
+    if (!isAsked && !signal.aborted) await wait(delay, { signal, after });
+    while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after });
+  }
+}
+
+/** Resolves after the time, or sooner: on what wakes, or when the signal aborts. */
+function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After }): Promise<void> {
+  const over = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = ms === Infinity ? () => {} : after(ms, resolve);
+  for (const name of WAKING)
+    document.addEventListener(name, () => resolve(), { signal: over.signal });
+  signal.addEventListener('abort', () => resolve(), { signal: over.signal });
+  return promise.finally(() => {
+    cancel();
+    over.abort();
+  });
+}
+
+/** Repeats all polled work at once, because something was just started or stopped here. */
+export function pollSoon(): void {
+  document.dispatchEvent(new Event('pollsoon'));
+}
+
+/** While a job runs, its figures are computed again at most this often. */
+const RECOMPUTE_AFTER_MS = 5_000;
+
+/**
+ * Refreshes figures if a job has added something since the last time. Resolves to whether it has.
+ */
+export type RefreshFor = (status: Status, signal: AbortSignal) => Promise<boolean>;
+
+/** Keeps figures up to date with a job, without computing them again for each of its model-days. */
+export function recompute(
+  refresh: (status: Status, signal: AbortSignal) => Promise<void>,
+): RefreshFor {
+  let computed = { what: '', at: -Infinity };
+  return async (status, signal) => {
+    const what = `${status.job_id} ${status.status} ${status.progress.completed}`;
+    const isDue =
+      status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
+    if (what === computed.what || !isDue) return false;
+    const at = performance.now();
+    await refresh(status, signal);
+    computed = { what, at }; // only now: what could not be requested is requested again
+    return true;
+  };
+}

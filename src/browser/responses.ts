@@ -1,0 +1,49 @@
+import type * as v from 'valibot';
+import type { comparisonResponse } from '../api/comparison.ts';
+import type { decisionsResponse } from '../api/decisions.ts';
+import type { holdingsResponse } from '../api/holdings.ts';
+import type { jobsResponse } from '../api/jobs.ts';
+import type { modelsResponse } from '../api/models.ts';
+import type { performanceResponse } from '../api/performance-response.ts';
+import type { reasoningResponse } from '../api/reasoning.ts';
+import type { resultsResponse } from '../api/results.ts';
+import type { searchResponse } from '../api/search.ts';
+import type { statusResponse } from '../api/status.ts';
+import type { triggerRequest, triggerResponse } from '../api/trigger.ts';
+
+/**
+ * The types of responses, from the schemas that the server is tested against. Nothing here runs.
+ */
+
+export type Status = v.InferOutput<typeof statusResponse>;
+export type JobEntry = Status['entries'][number];
+export type Detail = Status['details'][number];
+export type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
+export type Session = v.InferOutput<typeof reasoningResponse>['sessions'][number];
+export type Message = NonNullable<Session['conversation']>[number];
+export type TriggerRequest = v.InferInput<typeof triggerRequest>;
+export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
+
+export type Jobs = v.InferOutput<typeof jobsResponse>;
+export type Job = Jobs['jobs'][number];
+export type KnownModels = v.InferOutput<typeof modelsResponse>;
+export type Performance = v.InferOutput<typeof performanceResponse>;
+export type ModelReport = Performance['models'][number];
+
+export type Decisions = v.InferOutput<typeof decisionsResponse>;
+export type Decision = Decisions['decisions'][number];
+
+export type Comparison = v.InferOutput<typeof comparisonResponse>;
+export type ComparedModel = Comparison['models'][number];
+export type ComparedPair = Comparison['pairs'][number];
+export type Leader = Comparison['leader'];
+
+export type Details = NonNullable<ModelReport['details']>;
+export type Drawdown = Details['drawdowns'][number];
+
+export type Holdings = v.InferOutput<typeof holdingsResponse>;
+export type HeldDay = Holdings['days'][number];
+export type HeldSymbol = Holdings['symbols'][number];
+
+export type Found = v.InferOutput<typeof searchResponse>;
+export type FoundMessage = Found['messages'][number];

@@ -1,0 +1,322 @@
+import type { Cell } from '../csv-line.ts';
+import { asObject } from '../json.ts';
+import { type Child, h, renew, replace } from './element.ts';
+import { MISSING, byName, count, counted, tone } from './format.ts';
+import { keep } from './history.ts';
+import { type Sheet, csvButton, pngButton } from './save.ts';
+import { button, dash, scroller } from './ui.ts';
+
+/** A column: its heading, what a row shows in it, and what it sorts by. */
+interface Column<Row> {
+  title: string;
+  cell: (row: Row) => Child;
+  /** Nulls come last in both directions. A column without it does not sort. */
+  by?: (row: Row) => number | string | null;
+  /** What a row has in a file; if absent, what it sorts by, else the text that it shows. */
+  raw?: (row: Row) => Cell;
+  /** Numbers are aligned right. */
+  isNumber?: boolean;
+  /** The class of a row's cell. */
+  look?: (row: Row) => string;
+  /** What the heading means. */
+  meaning?: string | undefined;
+  /**
+   * Whether its cells draw what other columns say: a file leaves them out, and the table can be
+   * saved as a picture too.
+   */
+  isDrawing?: boolean;
+  /** Whether its cell names the row. */
+  isName?: boolean;
+  /** Whether narrow windows leave it out, because it is empty. */
+  isSpare?: boolean;
+}
+
+/** A column that shows text and sorts by it. */
+export function textColumn<Row>(
+  title: string,
+  by: (row: Row) => string | null,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { title, by, cell: by, ...more };
+}
+
+/** A column that shows dates on one line, and words for a missing one. */
+export function dateColumn<Row>(
+  title: string,
+  by: (row: Row) => string | null,
+  missing = '',
+): Column<Row> {
+  return { title, by, cell: (row) => by(row) ?? missing, look: () => 'date' };
+}
+
+interface NumberOptions<Row> {
+  /** Whether gains and losses have colours. */
+  isToned?: boolean;
+  meaning?: string | undefined;
+  /** Why a row has no number. */
+  reason?: (row: Row) => string | undefined;
+}
+
+/** A column that shows numbers and sorts by them. */
+export function numberColumn<Row>(
+  title: string,
+  by: (row: Row) => number | null,
+  format: (value: number | null) => string,
+  { isToned = false, meaning, reason }: NumberOptions<Row> = {},
+): Column<Row> {
+  const cell = (row: Row) => {
+    const text = format(by(row));
+    return text === MISSING ? dash(reason?.(row)) : text;
+  };
+  const column = { title, by, meaning, isNumber: true, cell };
+  return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
+}
+
+/**
+ * How many rows are shown at first where a table does not say: a job may have thousands of models.
+ */
+const ROWS_AT_FIRST = 200;
+/**
+ * How many rows the reader gets for asking: a page with tens of thousands of cells would no longer
+ * react.
+ */
+const MORE_ROWS = 500;
+
+interface TableOptions<Row> {
+  caption: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  /** The title of the column that it is sorted by at first, highest first. */
+  sortedBy?: string;
+  /** Whether the rows keep the given order. */
+  isFixed?: boolean;
+  /** How many rows are shown before the reader asks for more; by default 200. */
+  most?: number;
+  footer?: readonly Row[];
+  /** Whether its colours say something, so that it can be saved as a picture too. */
+  isPlot?: boolean;
+}
+
+/** Longer headings may be cut off, and show the rest on hover. */
+const MAX_HEADING = 20;
+
+/** A table that sorts by its headings. */
+export function table<Row>(options: TableOptions<Row>): HTMLElement {
+  return liveTable({ ...options, key: (row) => row }).element;
+}
+
+interface LiveOptions<Row> extends TableOptions<Row> {
+  /**
+   * What a row is about, the same in every update: a row that is shown again stays in its place.
+   */
+  key: (row: Row) => unknown;
+}
+
+interface LiveTable<Row> {
+  element: HTMLElement;
+  /**
+   * Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected
+   * in it.
+   */
+  update(rows: readonly Row[]): void;
+}
+
+/** A table whose rows change while it is on the screen. */
+export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
+  const { caption, columns, isFixed = false, footer = [] } = options;
+  let { rows } = options;
+  const kept = keptRows(caption, columns);
+  let sorting = kept.sorting ?? sortingBy(columns, options.sortedBy);
+  let limit = kept.limit ?? options.most ?? ROWS_AT_FIRST;
+  const body = h('tbody');
+  const cellsOf = (row: Row) => columns.map((column) => cellOf(column, row));
+  const rowsOf = keyedRows(options.key, cellsOf);
+  const draw = () => {
+    markSorting(head, sorting);
+    renew(body, ...rowsOf(sorted(rows, columns, sorting).slice(0, limit)));
+    const isRest = rows.length <= limit + MORE_ROWS;
+    replace(
+      more,
+      isRest
+        ? `Show all ${count(rows.length)}`
+        : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`,
+    );
+    more.hidden = rows.length <= limit;
+    replace(shown, `${count(limit)} of ${counted(rows.length, 'row')}`);
+    shown.hidden = more.hidden;
+  };
+  const sortBy = (column: number) => {
+    const isDescending =
+      sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
+    sorting = { column, isDescending };
+    kept.write(sorting, limit);
+    draw();
+  };
+  const showMore = () => {
+    limit += MORE_ROWS;
+    kept.write(sorting, limit);
+    draw();
+  };
+  const more = button(null, showMore, { class: 'ghost' });
+  const shown = h('p.on-paper'); // paper has no buttons
+  const head = h(
+    'tr',
+    ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))),
+  );
+  draw();
+  const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...cellsOf(row))));
+  const filed = columns.filter(({ isDrawing }) => !isDrawing);
+  const all = () => sheetOf(filed, sorted(rows, columns, sorting));
+  const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
+  const { isPlot = filed.length < columns.length } = options;
+  const exports = h(
+    'div.exports',
+    more,
+    csvButton(caption, all),
+    isPlot && pngButton(caption, () => parts),
+  );
+  const element = h('div', scroller(caption, parts), shown, exports);
+  const update = (later: readonly Row[]) => {
+    rows = later;
+    draw();
+  };
+  return { element, update };
+}
+
+/**
+ * Makes the elements of rows: the one of the same key before, with other cells where they have
+ * changed, or a new one.
+ */
+function keyedRows<Row>(
+  keyOf: (row: Row) => unknown,
+  cellsOf: (row: Row) => HTMLElement[],
+): (rows: readonly Row[]) => HTMLElement[] {
+  let made = new Map<unknown, { row: Row; element: HTMLElement }>();
+  return (rows) => {
+    const before = made;
+    made = new Map();
+    return rows.map((row) => {
+      const key = keyOf(row);
+      const old = made.has(key) ? undefined : before.get(key);
+      const element = old?.element ?? h('tr', ...cellsOf(row));
+      if (old !== undefined && old.row !== row) renew(element, ...cellsOf(row));
+      made.set(key, { row, element });
+      return element;
+    });
+  };
+}
+
+function headingOf<Row>(
+  { title, by, isNumber, isSpare, meaning }: Column<Row>,
+  sort: (() => void) | null,
+): HTMLElement {
+  const content =
+    by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
+  const attributes = { scope: 'col', class: classOf(isNumber && 'number', isSpare && 'wide-only') };
+  return h(
+    'th',
+    { ...attributes, title: meaning ?? (title.length > MAX_HEADING && title) },
+    content,
+  );
+}
+
+function cellOf<Row>(
+  { cell, isNumber, isSpare, look, isName }: Column<Row>,
+  row: Row,
+): HTMLElement {
+  const attributes = { class: classOf(isNumber && 'number', isSpare && 'wide-only', look?.(row)) };
+  const shown = cell(row);
+  if (!isName) return h('td', attributes, shown);
+  const name = shown instanceof Node ? shown : h('span.name', shown);
+  return h('th', { ...attributes, scope: 'row', title: name.textContent }, name);
+}
+
+function classOf(...words: (string | false | undefined)[]): string | null {
+  return (
+    words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null
+  );
+}
+
+function sheetOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sheet {
+  const cells = rows.map((row) => columns.map((column) => rawOf(column, row)));
+  return { columns: columns.map(({ title }) => title), rows: cells };
+}
+
+/** A row's cell for a file. */
+function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
+  if (raw !== undefined) return raw(row);
+  if (by !== undefined) return by(row);
+  const shown = cell(row);
+  return shown instanceof Node ? shown.textContent : shown || null;
+}
+
+/** The column that a table is sorted by, as its place; null for the given order. */
+type Sorting = { column: number; isDescending: boolean } | null;
+
+interface KeptRows {
+  /** Undefined if the reader has changed nothing. */
+  sorting: Sorting | undefined;
+  limit: number | undefined;
+  write(sorting: Sorting, limit: number): void;
+}
+
+/**
+ * What a table keeps over Back: the column that it is sorted by, by its title, and how many rows it
+ * shows.
+ */
+function keptRows(caption: string, columns: readonly { title: string }[]): KeptRows {
+  const kept = keep(`table ${caption}`);
+  const { by, isDescending, limit } = asObject(kept.read()) ?? {};
+  return {
+    sorting: typeof by === 'string' ? sortingBy(columns, by, isDescending !== false) : undefined,
+    limit: typeof limit === 'number' ? limit : undefined,
+    write: (sorting, most) =>
+      kept.write({
+        by: sorting && columns[sorting.column]?.title,
+        isDescending: sorting?.isDescending,
+        limit: most,
+      }),
+  };
+}
+
+/** The sorting by the column of that title; null if there is none. */
+function sortingBy(
+  columns: readonly { title: string }[],
+  wanted: string | undefined,
+  isDescending = true,
+): Sorting {
+  const column = columns.findIndex(({ title }) => title === wanted);
+  return column === -1 ? null : { column, isDescending };
+}
+
+/** Says at the headings which of them the table is sorted by. */
+function markSorting(head: HTMLElement, sorting: Sorting): void {
+  [...head.children].forEach((heading, index) => {
+    if (sorting?.column !== index) heading.removeAttribute('aria-sort');
+    else heading.setAttribute('aria-sort', sorting.isDescending ? 'descending' : 'ascending');
+  });
+}
+
+/** The rows in their order; without a sorting in the given one. */
+function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting,
+): Row[] {
+  const by = sorting === null ? undefined : columns[sorting.column]?.by;
+  if (by === undefined || sorting === null) return [...rows];
+  const direction = sorting.isDescending ? -1 : 1;
+  const keyed = rows.map((row) => ({ row, key: by(row) }));
+  keyed.sort((one, other) => {
+    if (one.key === null || other.key === null)
+      return Number(one.key === null) - Number(other.key === null);
+    return compareKeys(one.key, other.key) * direction;
+  });
+  return keyed.map(({ row }) => row);
+}
+
+/** Numbers by size, text with its numbers by value. */
+function compareKeys(one: number | string, other: number | string): number {
+  if (typeof one === 'string' && typeof other === 'string') return byName(one, other);
+  return one < other ? -1 : Number(one > other);
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import type { Clock } from './calendar.ts';
 import { type Database, openDatabase } from './database/database.ts';
-import { riskFreeRateOf, storeRiskFreeRate } from './database/figure-settings.ts';
+import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { messageOf, ServiceError } from './domain.ts';
 import type { AccessToken } from './http/access.ts';

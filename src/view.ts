@@ -1,8 +1,8 @@
 import type { Clock } from './calendar.ts';
 import type { Database } from './database/database.ts';
-import { riskFreeRateOf } from './database/figure-settings.ts';
+import { riskFreeRateOf } from './database/state.ts';
 import { modesOfJobs } from './database/jobs.ts';
-import { hasManifest } from './database/manifest.ts';
+import { hasManifest } from './database/digests.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access.ts';

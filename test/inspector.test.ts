@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { queryApart } from '../src/database/apart.ts';
+import { queryApart } from '../src/database/integrity.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';

@@ -2,11 +2,11 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
-import { replay } from '../src/replay/replay.ts';
+import { replay } from '../src/verify/replay.ts';
 import { requireProc } from './support/processes.ts';
 import { median, quantile } from '../bench/paired.ts';
 import { residentMb } from '../bench/proc.ts';
-import { type JobStatus, PROGRAM, type Server, askJson, startServer } from '../bench/support.ts';
+import { askJson, type JobStatus, PROGRAM, type Server, startServer } from '../bench/support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one

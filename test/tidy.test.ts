@@ -36,7 +36,7 @@ const floors = [
   ...['packaging/', 'control/', 'experiments/'],
   'comparison/',
   'performance/',
-  ...['replay/', 'audit/'],
+  'verify/',
   'trading/',
   'prices/',
   'database/records/',

@@ -5,7 +5,7 @@ import {
   type AuditReport,
   type Finding,
   isSound,
-} from '../audit/audit.ts';
+} from '../verify/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../domain.ts';
 import { type Context, deploymentFields, lateText, type ResponseBody } from './handler.ts';

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ReplayReport } from '../replay/replay.ts';
+import type { ReplayReport } from '../verify/replay.ts';
 import {
   counted,
   createProgressLine,
@@ -9,9 +9,9 @@ import {
   type ProgressLine,
   size,
 } from './terminal.ts';
-import { audit, type AuditReport, isSound } from '../audit/audit.ts';
+import { audit, type AuditReport, isSound } from '../verify/audit.ts';
 import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot.ts';
-import { tablesInManifest } from '../database/manifest.ts';
+import { tablesInManifest } from '../database/digests.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { ownDatabase } from './own-database.ts';
@@ -68,7 +68,7 @@ export async function check(
 
 /** Replays and prints what comes of it; returns whether nothing differs. */
 async function replayAfter(path: string, line: ProgressLine): Promise<boolean> {
-  const { isSame, replay } = await import('../replay/replay.ts');
+  const { isSame, replay } = await import('../verify/replay.ts');
   const onProgress = (done: number, total: number) =>
     line.draw(done, total, `${number(done)} model-days replayed`);
   const report = await replay(path, { onProgress }).finally(() => line.clear());

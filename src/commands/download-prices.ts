@@ -1,7 +1,7 @@
 import { type CalendarDate, dateOf, weekdays } from '../calendar.ts';
 import { readConfiguration, universeOf } from '../configuration.ts';
 import { openDatabase } from '../database/database.ts';
-import { symbolsWithoutBars } from '../database/market-days.ts';
+import { symbolsWithoutBars } from '../database/market.ts';
 import { normaliseSymbol, ServiceError } from '../domain.ts';
 import { silentLog } from '../log.ts';
 import { supplyDividends } from '../prices/download-dividends.ts';

@@ -9,7 +9,7 @@ import { MAX_PRICE, MAX_VOLUME } from '../prices/files/bar.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
 import { addDays, type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
-import { dividendCoverage, dividendsBetween } from '../database/dividends.ts';
+import { dividendCoverage, dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { Reader } from '../database/database.ts';
 import { paysNothing } from '../database/records/holdings.ts';
 import { gapsBetween } from '../prices/needs.ts';

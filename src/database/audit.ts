@@ -4,7 +4,7 @@ import { holdingsOf } from './active-days.ts';
 import { countActiveDays, modelsWithSessions } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
-import { dividendBases } from './dividends.ts';
+import { dividendBases } from './splits-and-dividends.ts';
 import {
   amount,
   distinctValues,

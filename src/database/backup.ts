@@ -13,7 +13,7 @@ import {
 import { type Snapshot, withNewestSchema, withSnapshot } from './snapshot.ts';
 import { bySlices } from '../turns.ts';
 import { examineDatabase } from './integrity.ts';
-import { checkManifest } from './manifest.ts';
+import { checkManifest } from './digests.ts';
 import { makeFolder, realPathOf } from './storage/files.ts';
 import { asideName, finishRestore, isFreeAside, makeReady } from './storage/restoring.ts';
 

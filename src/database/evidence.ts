@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Money } from '../money.ts';
 import type { Database, Reader } from './database.ts';
-import { type StoredDividend, dividendBases } from './dividends.ts';
+import { dividendBases, type StoredDividend } from './splits-and-dividends.ts';
 import { amount, integer, oneOf, orNull, query, text } from './rows.ts';
 
 /**

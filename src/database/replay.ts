@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import { messageRoles } from '../domain.ts';
 import { COMMITTED_SESSIONS, OF_ONE_DATE } from './audit.ts';
 import type { Reader } from './database.ts';
-import { type RowOf, amount, flag, integer, oneOf, orNull, query, text } from './rows.ts';
+import { amount, flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 

@@ -9,7 +9,7 @@ import { checkOwnership, newestVersion, versionOf } from './schema/schema.ts';
 import { assertOneName, realPathOf } from './storage/files.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { bySlices } from '../turns.ts';
-import { checkManifest } from './manifest.ts';
+import { checkManifest } from './digests.ts';
 
 /** How a file is opened for reading, as parameters of its URL. */
 export type Access =

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { CalendarDate } from '../calendar.ts';
 import type { Split } from './market.ts';
 import type { Bar } from './prices.ts';
-import { MAX_NIGHT_DAYS, type SplitNight } from './splits.ts';
+import { MAX_NIGHT_DAYS, type SplitNight } from './splits-and-dividends.ts';
 
 /**
  * The rows of one file, outside the database and outside memory until all of them have been read:

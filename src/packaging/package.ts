@@ -1,7 +1,7 @@
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { type BackupSummary, stoppable, type Watched, writeCopy } from '../database/backup.ts';
-import { riskFreeRateOf } from '../database/figure-settings.ts';
-import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
+import { riskFreeRateOf } from '../database/state.ts';
+import { type Opening, type OutsideStart, outsideStarts } from '../database/active-days.ts';
 import {
   copyRows,
   type JobRows,

@@ -1,7 +1,7 @@
 import { addDays, type CalendarDate } from '../calendar.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
-import { dividendsBetween } from '../database/dividends.ts';
+import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import { splitsBetween } from '../database/market.ts';
 import { barsBetween, type ChosenDay, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/models.ts';

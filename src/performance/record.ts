@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { dividendCoverage } from '../database/dividends.ts';
+import { dividendCoverage } from '../database/splits-and-dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import {
   exDatesOf,

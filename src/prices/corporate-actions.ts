@@ -1,19 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
 import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../calendar.ts';
-import type { Reader } from '../database/database.ts';
-import { type Dividend, dividendCoverage, storeDividends } from '../database/dividends.ts';
-import type { Split } from '../database/market.ts';
-import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
-import { spanWithout, splitSpans } from '../database/spans.ts';
+import { type Reader, writeInSteps } from '../database/database.ts';
 import {
   type ContradictedSplit,
   contradictedSplits,
+  type Dividend,
+  dividendCoverage,
   type Jump,
+  storeDividends,
   storeSplits,
   storeSplitSpans,
   unexplainedJumps,
-} from '../database/splits.ts';
-import { writeInSteps } from '../database/write-in-steps.ts';
+} from '../database/splits-and-dividends.ts';
+import type { Split } from '../database/market.ts';
+import {
+  type Coverage,
+  spanWithout,
+  splitSpans,
+  symbolsWithAdjustedPrices,
+} from '../database/prices.ts';
 import { bySlices, type Steps } from '../turns.ts';
 import {
   type ActionPage,

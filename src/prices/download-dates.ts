@@ -6,9 +6,9 @@ import {
   symbolsRevisedOn,
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
-} from '../database/market-days.ts';
+} from '../database/market.ts';
 import { addCoverage, type Bar, replaceBars } from '../database/prices.ts';
-import { writeInSteps } from '../database/write-in-steps.ts';
+import { writeInSteps } from '../database/database.ts';
 import type { Steps } from '../turns.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {

@@ -1,7 +1,7 @@
 import { addDays, type CalendarDate, dateOf, timestamp } from '../calendar.ts';
-import { dividendCoverage, storeDividends } from '../database/dividends.ts';
-import { spanWithout } from '../database/spans.ts';
-import { writeInSteps } from '../database/write-in-steps.ts';
+import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
+import { spanWithout } from '../database/prices.ts';
+import { writeInSteps } from '../database/database.ts';
 import { ServiceError } from '../domain.ts';
 import { isKnown } from './corporate-actions.ts';
 import {

@@ -19,10 +19,9 @@ import {
   type RefusedBar,
   type SymbolProvider,
 } from './provider.ts';
-import type { Database } from '../database/database.ts';
-import { datesOfOtherProviders } from '../database/market-days.ts';
+import { type Database, writeInSteps } from '../database/database.ts';
+import { datesOfOtherProviders } from '../database/market.ts';
 import { addCoverage, type Bar, countRevisions, replaceBars } from '../database/prices.ts';
-import { writeInSteps } from '../database/write-in-steps.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
 

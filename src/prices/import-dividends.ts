@@ -1,8 +1,7 @@
 import { addDays, type CalendarDate, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import { type Dividend, storeDividends } from '../database/dividends.ts';
-import type { Coverage } from '../database/prices.ts';
-import { spanWithout } from '../database/spans.ts';
+import { type Dividend, storeDividends } from '../database/splits-and-dividends.ts';
+import { type Coverage, spanWithout } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
 import type { Defect } from './files/bar.ts';
 import { type DividendFile, MAX_CASH } from './files/dividend-rows.ts';

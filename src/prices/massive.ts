@@ -1,5 +1,5 @@
 import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
-import type { Dividend } from '../database/dividends.ts';
+import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { asArray, asObject, asText, type Json, tryParse } from '../json.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CalendarDate } from '../calendar.ts';
-import type { Dividend } from '../database/dividends.ts';
+import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
 import { backOff } from '../back-off.ts';

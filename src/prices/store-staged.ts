@@ -3,16 +3,19 @@ import { type EventLoop, eventLoop } from '../event-loop.ts';
 import { addDays, type CalendarDate, type Clock, timestamp } from '../calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { Defect, Unknown } from './files/bar.ts';
-import { type Dividend, storeDividends } from '../database/dividends.ts';
+import {
+  type Dividend,
+  storeDividends,
+  storeSplitSpans,
+} from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
   type PriceSource,
+  spanWithout,
   storeBars,
 } from '../database/prices.ts';
-import { spanWithout } from '../database/spans.ts';
-import { storeSplitSpans } from '../database/splits.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
 import { atOnce } from '../turns.ts';
 

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
-import type { ContradictedSplit, Jump } from '../database/splits.ts';
+import type { ContradictedSplit, Jump } from '../database/splits-and-dividends.ts';
 import { count, list } from '../sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/bar.ts';

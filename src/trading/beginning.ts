@@ -1,6 +1,6 @@
 import { type CalendarDate, type Clock, timestamp } from '../calendar.ts';
 import type { Database, Reader } from '../database/database.ts';
-import { dividendsBetween } from '../database/dividends.ts';
+import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import {
   insertSession,

@@ -1,5 +1,5 @@
-import type { StoredDividend } from '../database/dividends.ts';
-import { type Money, TooLarge, money } from '../money.ts';
+import type { StoredDividend } from '../database/splits-and-dividends.ts';
+import { type Money, money, TooLarge } from '../money.ts';
 import { type Portfolio, quantityOf } from './portfolio.ts';
 
 /** 1/1,000,000 dollar in one unit of `Money`. */

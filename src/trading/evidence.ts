@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Reader } from '../database/database.ts';
 import type { Evidence, KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
-import { type Market, closingMark } from './market.ts';
+import { closingMark, type Market } from './market.ts';
 import type { Action, Portfolio } from './portfolio.ts';
 
 /** The parts of a session from which its commit is computed. */

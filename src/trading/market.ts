@@ -3,13 +3,13 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Reader } from '../database/database.ts';
 import type { Mark } from '../database/evidence.ts';
 import {
-  type MarketBar,
-  type Split,
   barOn,
   closingBar,
   lastBarBefore,
   lastBars,
+  type MarketBar,
   quotesOn,
+  type Split,
   splitsBetween,
 } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';

@@ -4,7 +4,7 @@ import type { Split } from '../database/market.ts';
 import { LEAST_PRICE, type Money, money } from '../money.ts';
 import { dividendOn, payDividend } from './dividends.ts';
 import type { Market } from './market.ts';
-import { type Action, type Portfolio, applySplit, quantityOf } from './portfolio.ts';
+import { type Action, applySplit, type Portfolio, quantityOf } from './portfolio.ts';
 
 /** A dividend as it was paid. */
 export interface ReceivedDividend {

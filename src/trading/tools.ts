@@ -7,17 +7,17 @@ import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import {
-  type ToolArguments,
-  type ToolName,
   describeIssue,
   shown,
+  type ToolArguments,
   toolArguments,
+  type ToolName,
 } from './arguments.ts';
 import { calculate } from './calculate.ts';
 import { execute } from './order.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { type Reply, type TradingDay, describePortfolio, isKnown } from './trading-day.ts';
+import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;

@@ -2,8 +2,14 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfJob } from '../database/model-days.ts';
 import type { StoredJob } from '../database/jobs.ts';
-import { addTo, type LongSum, longSum, totalOf } from '../database/long-sum.ts';
-import { costsOfRuns, costsOnDate } from '../database/usage.ts';
+import {
+  addTo,
+  costsOfRuns,
+  costsOnDate,
+  type LongSum,
+  longSum,
+  totalOf,
+} from '../database/usage.ts';
 import { bySlices, type Steps } from '../turns.ts';
 
 /** What the families of a job have cost so far. */

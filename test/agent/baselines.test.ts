@@ -6,14 +6,14 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { addDays, isWeekday } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { type BaselineStrategy, baselineStrategies } from '../../src/domain.ts';
+import { baselineStrategies, type BaselineStrategy } from '../../src/domain.ts';
 import { fromDollars } from '../../src/money.ts';
 import { type Brief, MAX_TOOL_CALLS } from '../../src/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { readPrices } from '../support/prices.ts';
-import { type LedgerDay, callTool } from '../support/trading-day.ts';
+import { callTool, type LedgerDay } from '../support/trading-day.ts';
 
 const MOST_STEPS = 30;
 

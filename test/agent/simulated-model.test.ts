@@ -16,7 +16,7 @@ import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { runNames } from '../../src/repeats.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
-import { type LedgerDay, callTool } from '../support/trading-day.ts';
+import { callTool, type LedgerDay } from '../support/trading-day.ts';
 
 const SYMBOLS = ['AAPL', 'AMD', 'AMZN', 'COST', 'CSCO', 'META', 'MSFT', 'NVDA', 'PEP', 'TSLA'];
 const FIRST = '2025-03-03';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { versionsWithin } from '../../src/audit/history.ts';
+import { versionsWithin } from '../../src/verify/history.ts';
 import { auditOf, createBooks, fourDays } from '../support/books.ts';
 import { undone } from '../support/tables.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openDatabase } from '../../src/database/database.ts';
-import { MODELS, auditOf, replayOf } from '../support/books.ts';
+import { auditOf, MODELS, replayOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { staleByStamps } from '../support/stale.ts';

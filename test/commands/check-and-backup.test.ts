@@ -7,8 +7,8 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   watch,
@@ -17,18 +17,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
 import {
-  RUNTIME_CONFIG,
   ask,
   followProgram,
   installProgram,
   runProgram,
+  RUNTIME_CONFIG,
   startProgram,
   startServer,
   waitForJob,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { join } from 'node:path';
 import { addDays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -7,8 +7,8 @@ import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
 import {
   type Fault,
-  type PriceServerOptions,
   faults,
+  type PriceServerOptions,
   startPriceServer,
 } from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';

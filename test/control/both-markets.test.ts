@@ -7,9 +7,12 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/calendar.ts';
 import { drawKey, shiftBack, writeControlMarket } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { dividendsBetween, storeDividends } from '../../src/database/dividends.ts';
+import {
+  dividendsBetween,
+  storeDividends,
+  storeSplits,
+} from '../../src/database/splits-and-dividends.ts';
 import { splitsBetween } from '../../src/database/market.ts';
-import { storeSplits } from '../../src/database/splits.ts';
 import type { BaselineStrategy } from '../../src/domain.ts';
 import { fromDollars } from '../../src/money.ts';
 import { importFile } from '../../src/prices/import.ts';

@@ -19,9 +19,12 @@ import {
   writeControlMarket,
 } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
+import {
+  dividendCoverage,
+  storeDividends,
+  storeSplits,
+} from '../../src/database/splits-and-dividends.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { storeSplits } from '../../src/database/splits.ts';
 import { atOnce } from '../../src/turns.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';

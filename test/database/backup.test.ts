@@ -14,7 +14,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { audit, isSound } from '../../src/audit/audit.ts';
+import { audit, isSound } from '../../src/verify/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { removeAbandonedPartials } from '../../src/database/storage/new-file.ts';

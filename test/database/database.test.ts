@@ -8,7 +8,7 @@ import {
   dividendCoverage,
   type DividendList,
   storeDividends,
-} from '../../src/database/dividends.ts';
+} from '../../src/database/splits-and-dividends.ts';
 import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
 import { atOnce } from '../../src/turns.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
+import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { TABLE_NAMES } from '../support/tables.ts';
 

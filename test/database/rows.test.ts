@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type Column, type Query, queries } from '../../src/database/rows.ts';
-import { SEED, accepted } from '../support/schema-rows.ts';
+import { type Column, queries, type Query } from '../../src/database/rows.ts';
+import { accepted, SEED } from '../support/schema-rows.ts';
 
 const FOLDER = new URL('../../src/database/', import.meta.url);
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
-import { replaceBars, storeBars, wholeBars } from '../../src/database/prices.ts';
-import { splitSpans } from '../../src/database/spans.ts';
-import { storeSplitSpans, storeSplits } from '../../src/database/splits.ts';
-import { writeInSteps } from '../../src/database/write-in-steps.ts';
-import { type Steps, SLICE_MS, atOnce } from '../../src/turns.ts';
+import { type CommandDatabase, openDatabase, writeInSteps } from '../../src/database/database.ts';
+import {
+  dividendCoverage,
+  storeDividends,
+  storeSplits,
+  storeSplitSpans,
+} from '../../src/database/splits-and-dividends.ts';
+import { replaceBars, splitSpans, storeBars, wholeBars } from '../../src/database/prices.ts';
+import { atOnce, SLICE_MS, type Steps } from '../../src/turns.ts';
 
 const DATES = weekdays('2025-01-06', '2025-02-28');
 const [startDate, endDate] = [DATES[0]!, DATES.at(-1)!];

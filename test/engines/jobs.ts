@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -7,8 +7,8 @@ import { startChildBy } from '../../src/worker/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import {
   type Behaviour,
-  type ModelRequest,
   calls,
+  type ModelRequest,
   says,
   startModelServer,
   whereIs,
@@ -16,7 +16,7 @@ import {
 import { PRICES, type ProdOptions, startProdService } from '../support/prod.ts';
 import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
 import { recordsOf } from '../support/records.ts';
-import { type TestService, realAgent } from '../support/service.ts';
+import { realAgent, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 /** Jobs through an engine. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
@@ -9,7 +9,7 @@ import { readSettings } from '../../src/settings.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
+import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
 
 /**
  * Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other

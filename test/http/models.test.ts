@@ -5,7 +5,7 @@ import { modelsResponse } from '../../src/api/models.ts';
 import { coverageResponse } from '../../src/api/price-coverage.ts';
 import { namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/dividends.ts';
+import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
   coverageSpans,

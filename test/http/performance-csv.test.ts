@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
-import { storeDividends } from '../../src/database/dividends.ts';
-import { storeSplits } from '../../src/database/splits.ts';
+import { before, test, type TestContext } from 'node:test';
+import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
 import { atOnce } from '../../src/turns.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 before(async (t) => {

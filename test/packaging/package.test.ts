@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { activeSpans, latestActiveDayBefore } from '../../src/database/active-days.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { digestTable, listedTables } from '../../src/database/manifest.ts';
+import { digestTable, listedTables } from '../../src/database/digests.ts';
 import { knownTables } from '../../src/database/package.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';

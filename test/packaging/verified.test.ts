@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { packageJob } from '../../src/packaging/package.ts';
-import { type Books, auditOf, fourDays, replayOf } from '../support/books.ts';
+import { auditOf, type Books, fourDays, replayOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { richBooks } from '../support/rich-books.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';

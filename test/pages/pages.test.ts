@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { change, profit, share } from '../../src/browser/format.ts';
-import { storeDividends } from '../../src/database/dividends.ts';
+import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { atOnce } from '../../src/turns.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
@@ -14,7 +14,7 @@ import {
 } from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
-import { type TestService, builtPages, startTestService } from '../support/service.ts';
+import { builtPages, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { dividendsBetween } from '../../src/database/dividends.ts';
+import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addDays, type CalendarDate, weekdays } from '../../src/calendar.ts';
 import { lastChange } from '../../src/database/session-filters.ts';
 import type { Database } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/dividends.ts';
+import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { modelReport, prepareReports } from '../../src/performance/reports.ts';
 import { atOnce } from '../../src/turns.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { addDays, weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/dividends.ts';
+import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { silentLog } from '../../src/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
-import { type Settings, readSettings } from '../../src/settings.ts';
+import { readSettings, type Settings } from '../../src/settings.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { atOnce } from '../../src/turns.ts';
 import {
   MASSIVE_KEY,
-  type MassiveServerOptions,
   massiveFaults,
+  type MassiveServerOptions,
   startMassiveServer,
 } from '../support/massive-server.ts';
 import { runs } from '../support/long.ts';

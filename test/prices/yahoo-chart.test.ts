@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';

@@ -4,9 +4,9 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { audit } from '../../src/audit/audit.ts';
+import { audit } from '../../src/verify/audit.ts';
 import { withNewestSchema } from '../../src/database/snapshot.ts';
-import { replay } from '../../src/replay/replay.ts';
+import { replay } from '../../src/verify/replay.ts';
 import { linesOf } from '../support/books.ts';
 import { temporaryFolder } from '../support/service.ts';
 

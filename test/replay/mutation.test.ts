@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Database } from '../../src/database/database.ts';
-import { checkManifest, listedTables } from '../../src/database/manifest.ts';
+import { checkManifest, listedTables } from '../../src/database/digests.ts';
 import { count as counted } from '../../src/sentences.ts';
 import { atOnce } from '../../src/turns.ts';
 import { auditOf, replayOf } from '../support/books.ts';

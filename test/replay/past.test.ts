@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import '../../src/database/dividends.ts';
 import { barOn, lastBars, quotesOn, splitsBetween } from '../../src/database/market.ts';
 import { openPast } from '../../src/database/past.ts';
 import { queries } from '../../src/database/rows.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { rowsAsText } from '../support/tables.ts';
+import '../../src/database/splits-and-dividends.ts';
 
 test('over the past, no query of a market reads a whole table of prices', () => {
   const database = openDatabase(':memory:');

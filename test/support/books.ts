@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { auditLedger, type AuditReport, emptyReport } from '../../src/audit/audit.ts';
+import { auditLedger, type AuditReport, emptyReport } from '../../src/verify/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
-import type { DividendBasis } from '../../src/database/dividends.ts';
+import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
 import { fromDollars } from '../../src/money.ts';
-import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
+import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';

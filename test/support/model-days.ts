@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../../src/calendar.ts';
-import { type Reader, openDatabase, prepareOnce } from '../../src/database/database.ts';
+import { openDatabase, prepareOnce, type Reader } from '../../src/database/database.ts';
 import { indexInSteps } from '../../src/database/log-words.ts';
 import { atOnce } from '../../src/turns.ts';
 import { storedEntry } from './jobs.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
-import { type Books, type Order, SYMBOLS, createBooks } from './books.ts';
+import { type Books, createBooks, type Order, SYMBOLS } from './books.ts';
 
 /**
  * Random pasts of books: days that trade, bars, splits, dividends and removals, also while sessions

@@ -1,7 +1,7 @@
 import { createRandom, pick, type Random } from '../../src/agent/players/random.ts';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/dividends.ts';
+import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { finalStatus } from '../../src/database/model-days.ts';
 import { endJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';

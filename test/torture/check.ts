@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { replay } from '../../src/replay/replay.ts';
+import { replay } from '../../src/verify/replay.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { INITIAL_CASH } from './installation.ts';
 

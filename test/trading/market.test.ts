@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { type Money, fromDollars, toDollars } from '../../src/money.ts';
-import { type Market, closingMark, openMarket } from '../../src/trading/market.ts';
+import { fromDollars, type Money, toDollars } from '../../src/money.ts';
+import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
 

@@ -6,7 +6,7 @@ import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { toolDescriptions } from '../../src/trading/tools.ts';
 import { storePrices } from '../support/prices.ts';
-import { type LedgerDay, callTool } from '../support/trading-day.ts';
+import { callTool, type LedgerDay } from '../support/trading-day.ts';
 
 const DATE = '2025-01-07';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
-  type ModelRequest,
   calls,
+  type ModelRequest,
   says,
   startModelServer,
   whereIs,

@@ -7,18 +7,18 @@ import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
+  answers,
   type Behaviour,
+  calls,
+  fails,
   type ModelRequest,
   type ModelServer,
   type Reply,
-  answers,
-  calls,
-  fails,
   says,
   startModelServer,
   whereIs,
 } from '../support/model-server.ts';
-import { modelDaysOf, isRunning, noProc } from '../support/processes.ts';
+import { isRunning, modelDaysOf, noProc } from '../support/processes.ts';
 import { PRICES, startProdService } from '../support/prod.ts';
 import { storePrices } from '../support/prices.ts';
 import { ask, installProgram, startServer } from '../support/program.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/log.ts';
 import { watchLife } from '../../src/worker/life.ts';

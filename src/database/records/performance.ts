@@ -9,7 +9,7 @@ import {
   SESSIONS_PER_STEP,
 } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
-import { type OpeningLot, openingLots } from '../openings.ts';
+import { type OpeningLot, openingLots } from '../active-days.ts';
 import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';

@@ -1,6 +1,6 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import type { Database } from '../database.ts';
-import { type RowOf, integer, orNull, query, text } from '../rows.ts';
+import { integer, orNull, query, type RowOf, text } from '../rows.ts';
 
 /** Symbols that one step describes: bounds how long other requests wait for it. */
 export const SYMBOLS_PER_STEP = 100;

@@ -11,7 +11,7 @@ import {
   isSplitSeen,
   type SplitNight,
   storedSplits,
-} from '../../database/splits.ts';
+} from '../../database/splits-and-dividends.ts';
 import type { StagedSymbol, Staging } from '../../database/staging.ts';
 
 /** A higher price is a mistake; the database refuses it too. */

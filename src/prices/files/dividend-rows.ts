@@ -5,7 +5,7 @@ import {
   isCalendarDate,
   isTooEarly,
 } from '../../calendar.ts';
-import type { Dividend } from '../../database/dividends.ts';
+import type { Dividend } from '../../database/splits-and-dividends.ts';
 import { normaliseSymbol, ServiceError } from '../../domain.ts';
 import { asArray, asObject } from '../../json.ts';
 import { microDollars } from '../../money.ts';

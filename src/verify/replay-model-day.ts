@@ -9,22 +9,28 @@ import type { Brief } from '../protocol.ts';
 import { type Start, startFrom } from '../trading/beginning.ts';
 import { gatherEvidence } from '../trading/evidence.ts';
 import type { Market } from '../trading/market.ts';
-import { type Play, beginPlay, callTool } from '../trading/play.ts';
+import { beginPlay, callTool, type Play } from '../trading/play.ts';
 import { positionsOf } from '../trading/positions.ts';
 import {
-  type RecordedStep,
   firstMessagesIn,
+  type RecordedStep,
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import { briefOf } from '../trading/trading-day.ts';
-import { compareEvidence, comparePositions, compareSession, compareToolUsage } from './books.ts';
-import { type Comparison, type Difference, createComparison } from './differences.ts';
-import { compareFirstMessages } from './first-messages.ts';
-import { type DayRecord, faultOf } from './record.ts';
-import type { Viewpoint } from './viewpoints.ts';
+import {
+  compareEvidence,
+  compareFirstMessages,
+  comparePositions,
+  compareSession,
+  compareToolUsage,
+  type Comparison,
+  createComparison,
+  type Difference,
+} from './books.ts';
+import { type DayRecord, faultOf, type Viewpoint } from './record.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.

@@ -4,8 +4,86 @@ import type { LedgerRecord } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
-import type { Comparison } from './differences.ts';
 import type { DayRecord } from './record.ts';
+import type { StoredMessage } from '../database/replay.ts';
+
+/** Characters shown of two texts, before and after the place where they begin to differ. */
+const BEFORE = 24;
+const AFTER = 56;
+
+/**
+ * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in
+ * `answers`, the record itself, which must be whole.
+ */
+type Kind = 'words' | 'books' | 'answers';
+
+/** Something that is stored of a model-day and that replay makes differently. */
+export interface Difference {
+  kind: Kind;
+  sentence: string;
+  /** Whose prices it comes from; empty when it may be any. */
+  symbols: readonly string[];
+}
+
+/** What is stored, and what replay makes of it. */
+interface Pair {
+  kind: Kind;
+  stored: unknown;
+  replayed: unknown;
+  symbols?: readonly string[];
+  /** The end of the sentence. */
+  more?: string;
+}
+
+/** Collects the differences of one model-day. */
+export interface Comparison {
+  readonly differences: Difference[];
+  note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
+  /** Notes two values that are not the same. */
+  compare(what: string, pair: Pair): void;
+}
+
+/** A comparison without differences yet. */
+export function createComparison(): Comparison {
+  const differences: Difference[] = [];
+  const note: Comparison['note'] = (kind, sentence, symbols = []) =>
+    void differences.push({ kind, sentence, symbols });
+  return {
+    differences,
+    note,
+    compare(what, { kind, stored, replayed, symbols, more = '' }) {
+      if (stored === asStored(replayed)) return;
+      const [was, is] = excerpts(stored, asStored(replayed));
+      note(kind, `${what}: stored ${was}, replayed ${is}${more}`, symbols);
+    },
+  };
+}
+
+/** As the database keeps it: half a character becomes another one. */
+function asStored(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+/**
+ * Two values; of two texts, an excerpt from shortly before the place where they begin to differ.
+ */
+function excerpts(one: unknown, other: unknown): [string, string] {
+  if (typeof one !== 'string' || typeof other !== 'string') return [shown(one), shown(other)];
+  let place = 0;
+  while (place < one.length && one[place] === other[place]) place += 1;
+  const start = Math.max(0, place - BEFORE);
+  const excerpt = (text: string) =>
+    shown(
+      `${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`,
+    );
+  return [excerpt(one), excerpt(other)];
+}
+
+function shown(value: unknown): string {
+  if (typeof value !== 'string')
+    return value === null || value === undefined ? 'nothing' : String(value);
+  return `"${value.length > 2 * AFTER ? `${value.slice(0, AFTER)}…` : value}"`;
+}
 
 /** The columns of a position in the database, and what the program calls them. */
 const COLUMNS = {
@@ -180,4 +258,81 @@ export function compareSession(
     stored: numbers,
     replayed: [...conversation.keys()].join(' '),
   });
+}
+
+/**
+ * Compares the prompt and the morning report of the record with those that replay makes. A message
+ * that differs is one difference: the first line that is not the same, and how many more there are.
+ */
+export function compareFirstMessages(
+  stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
+  made: readonly Pick<StoredMessage, 'role' | 'content'>[],
+  { compare }: Comparison,
+): void {
+  compare('the messages before its first answer', {
+    kind: 'answers',
+    stored: rolesOf(stored),
+    replayed: rolesOf(made),
+  });
+  for (const [index, { role, content }] of made.entries()) {
+    const message = stored[index];
+    if (message === undefined) continue;
+    const lines = changedLines(message.content.split('\n'), content.toWellFormed().split('\n'));
+    const first = lines.find(({ was = '', is = '' }) => was !== is) ?? lines[0]; // one more empty line says little
+    if (first === undefined) continue;
+    const { number, was, is } = first;
+    const what = `${role === 'system' ? 'its prompt' : 'its morning report'}, line ${number}`;
+    compare(what, {
+      kind: 'words',
+      stored: was,
+      replayed: is,
+      symbols: symbolsIn(was, is),
+      more: moreLines(lines.length - 1),
+    });
+  }
+}
+
+function moreLines(number: number): string {
+  if (number === 0) return '';
+  return number === 1 ? '; 1 more line differs' : `; ${number} more lines differ`;
+}
+
+/** A line that is not the same in two texts; undefined in the one that lacks it. */
+interface ChangedLine {
+  /** From 1. */
+  number: number;
+  was: string | undefined;
+  is: string | undefined;
+}
+
+/**
+ * The lines of two texts in pairs, without those that are the same, and without the lines that both
+ * end with.
+ */
+function changedLines(stored: readonly string[], made: readonly string[]): ChangedLine[] {
+  const least = Math.min(stored.length, made.length);
+  let start = 0;
+  while (start < least && stored[start] === made[start]) start += 1;
+  let end = 0;
+  while (end < least - start && stored.at(-1 - end) === made.at(-1 - end)) end += 1;
+  const [was, is] = [
+    stored.slice(start, stored.length - end),
+    made.slice(start, made.length - end),
+  ];
+  const length = Math.max(was.length, is.length);
+  const pairs = Array.from({ length }, (_, line) => ({
+    number: start + line + 1,
+    was: was[line],
+    is: is[line],
+  }));
+  return pairs.filter((pair) => pair.was !== pair.is);
+}
+
+function rolesOf(messages: readonly Pick<StoredMessage, 'role'>[]): string {
+  return messages.map(({ role }) => role).join(', ') || 'none';
+}
+
+/** The symbols with which lines of prices and holdings begin. */
+function symbolsIn(...lines: (string | undefined)[]): string[] {
+  return lines.flatMap((line) => /^[A-Z0-9.-]+(?=[: ])/.exec(line ?? '') ?? []);
 }

@@ -1,5 +1,5 @@
-import { addTo, type Finding } from '../audit/audit.ts';
-import { createNotes } from '../audit/notes.ts';
+import { addTo, type Finding } from './audit.ts';
+import { createNotes } from './effect.ts';
 import { auditedDates, clockSetBacks, countActive } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { changedParts, partNames } from '../database/digests.ts';
@@ -9,15 +9,23 @@ import { withSnapshot } from '../database/snapshot.ts';
 import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { nextTurn, SLICE_MS } from '../turns.ts';
-import type { Difference } from './differences.ts';
+import type { Difference } from './books.ts';
 import {
   type FirstMessagesOf,
   firstMessagesOfModels,
   type ReplayContext,
   replayModelDay,
-} from './model-day.ts';
-import { createTermsReader, type DayRecord, faultOf, readRecord, type Terms } from './record.ts';
-import { asStamped, otherViewpoints, type Viewpoint } from './viewpoints.ts';
+} from './replay-model-day.ts';
+import {
+  asStamped,
+  createTermsReader,
+  type DayRecord,
+  faultOf,
+  otherViewpoints,
+  readRecord,
+  type Terms,
+  type Viewpoint,
+} from './record.ts';
 
 /** What the replay of a database found. */
 export interface ReplayReport {

@@ -1,13 +1,13 @@
 import type { CalendarDate } from '../calendar.ts';
 import {
   type BarVersion,
-  type DividendVersion,
-  type SplitVersion,
-  type TimeSpan,
   barVersions,
+  type DividendVersion,
   dividendVersions,
   earlierBarVersions,
+  type SplitVersion,
   splitVersions,
+  type TimeSpan,
   wasAdjusted,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';

@@ -14,9 +14,8 @@ import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';
-import { checkFigures } from './figures.ts';
-import { createNotes, type Note, type Notes } from './notes.ts';
-import { replay } from './replay.ts';
+import { checkFigures, replay } from './recompute.ts';
+import { createNotes, type Note, type Notes } from './effect.ts';
 
 /** The closing state of a day, from which a later one starts. */
 export interface ClosingState extends Portfolio {

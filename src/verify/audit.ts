@@ -12,13 +12,13 @@ import { modelsWithSessions } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
-import { checkManifest } from '../database/manifest.ts';
+import { checkManifest } from '../database/digests.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../domain.ts';
 import { bySlices } from '../turns.ts';
-import { type AuditedDay, auditModelDay, type ClosingState } from './model-day.ts';
+import { type AuditedDay, auditModelDay, type ClosingState } from './audit-model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */
 const MAX_LISTED = 1_000;

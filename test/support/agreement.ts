@@ -37,7 +37,8 @@ export function contradictions(path: string, body: Json): string[] {
   return [...check(body, searchParams)].map((sentence) => `GET ${path}: ${sentence}`);
 }
 
-const near = (one: number, other: number, within: number) => Math.abs(one - other) <= within;
+const near = (one: number, other: number, within: number) =>
+  Math.abs(one - other) <= within * Math.max(1, Math.abs(other) / 1000);
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 const compounded = (returns: readonly number[]) => returns.reduce((all, one) => all * (1 + one), 1);
 /** The texts in ascending order, each once. */

@@ -170,32 +170,31 @@ function* heldAfter(day: string, before: Json, after: Json): Iterable<string> {
 
 function* reasoning({ sessions, count }: Json): Iterable<string> {
   yield* counted(sessions, count);
-  yield* unique(
-    sessions.map((one: Json) => `${one.date} ${one.model}`),
-    'a model-day',
-  );
+  // A session that failed or was cancelled has ended too: without a summary, beside its next attempt.
+  const isCommitted = (one: Json) => one.completed_at !== null && one.session_summary !== null;
+  const days = sessions.filter(isCommitted).map((one: Json) => `${one.date} ${one.model}`);
+  yield* unique(days, 'a completed model-day');
   for (const one of sessions) {
     const { date, positions, conversation, total_messages: total } = one;
     const day = `${date} ${one.model}`;
-    if (one.completed_at === null && positions.length > 0) yield `${day} is open, with positions`;
-    if (one.completed_at !== null && positions.length === 0)
-      yield `${day} is completed, without positions`;
+    if (isCommitted(one) && positions.length === 0) yield `${day} is completed, without positions`;
+    if (!isCommitted(one) && positions.length > 0) yield `${day} is not completed, with positions`;
     yield* oneDay(day, positions, one.opening?.cash);
     if (one.previous_date !== null && one.previous_date >= date) yield `${day} follows itself`;
     if (one.next_date !== null && one.next_date <= date) yield `${day} precedes itself`;
     if (!conversation) continue;
+    if (isCommitted(one) && one.usage !== null && one.usage.error !== null)
+      yield `${day} is completed, with the error ${one.usage.error}`;
     if (conversation.length !== total)
       yield `${day}: ${total} messages, and ${conversation.length} in the conversation`;
     if (conversation.some((message: Json, index: number) => message.message_index !== index))
       yield `${day}: messages are missing or out of order`;
+    const isOrder = (name: string) => name === 'buy' || name === 'sell';
     const executed = conversation.filter(
-      ({ tool_name: tool, content }: Json) =>
-        ['buy', 'sell'].includes(tool) && content.startsWith('{"executed"'),
+      ({ tool_name: tool, content }: Json) => isOrder(tool) && content.startsWith('{"executed"'),
     ).length;
-    const orders = positions.filter((position: Json) =>
-      ['buy', 'sell'].includes(position.action_type),
-    ).length;
-    if (one.completed_at !== null && executed !== orders)
+    const orders = positions.filter((position: Json) => isOrder(position.action_type)).length;
+    if (isCommitted(one) && executed !== orders)
       yield `${day}: ${executed} orders in the conversation, ${orders} in the positions`;
   }
 }

@@ -31,8 +31,8 @@ const contradictory: readonly [string, string, (body: Json) => void][] = [
     'do not follow',
     ({ results }) => results.push(...results.splice(results.indexOf(doubled(results)), 1)),
   ],
-  ['/reasoning', 'without positions', ({ sessions }) => (sessions[0].positions = [])],
-  ['/reasoning', 'with positions', ({ sessions }) => (sessions[0].completed_at = null)],
+  ['/reasoning', 'without positions', ({ sessions }) => (withTrade(sessions).positions = [])],
+  ['/reasoning', 'with positions', ({ sessions }) => (withTrade(sessions).completed_at = null)],
   ['/reasoning', 'messages, and', ({ sessions }) => (sessions[0].total_messages -= 1)],
   ['/reasoning', 'in the positions', ({ sessions }) => withTrade(sessions).positions.pop()],
   ['/performance', 'points', ({ models }) => models[0].curve.pop()],
@@ -62,7 +62,7 @@ function doubled(items: Json[]): Json {
 }
 
 function withTrade(sessions: Json[]): Json {
-  return sessions.find(({ positions }) => positions[0].action_type === 'buy');
+  return sessions.find(({ positions }) => positions[0]?.action_type === 'buy');
 }
 
 test('while jobs commit, replace and are cancelled, and prices are imported, no response contradicts itself', async (t) => {

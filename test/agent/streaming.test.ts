@@ -15,6 +15,7 @@ import {
   type StreamedReply,
   startModelServer,
 } from '../support/model-server.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 /**
  * Streams as they come over a real connection: what HTTP adds to what test/agent/streams.test.ts
@@ -160,7 +161,11 @@ for (const [api, name, told] of dialects) {
     );
   });
 
-  test(`${api}: an event of 100 MB is one clear failure, in bounded memory`, async (t) => {
+  // Every dialect is read by the same reader.
+  const skip = api !== 'chat' && leftToLongForm;
+  test(`${api}: an event of 100 MB is one clear failure, in bounded memory`, {
+    skip,
+  }, async (t) => {
     const { error, sent, grownMiB } = await flood(t, api, {
       first: 'data: {"padding":"',
       piece: 'x'.repeat(MIB / 16),
@@ -174,7 +179,9 @@ for (const [api, name, told] of dialects) {
     assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
   });
 
-  test(`${api}: comments without end are one clear failure after 32 MiB, in bounded memory`, async (t) => {
+  test(`${api}: comments without end are one clear failure after 32 MiB, in bounded memory`, {
+    skip,
+  }, async (t) => {
     const { error, sent, grownMiB } = await flood(t, api, {
       first: '',
       piece: `:${'x'.repeat(1022)}\n`.repeat(64),

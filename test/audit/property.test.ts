@@ -8,7 +8,7 @@ import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { staleByStamps } from '../support/stale.ts';
 import { undone } from '../support/tables.ts';
 
-const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(25, 200));
+const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(12, 200));
 /** Books to which every change is done. */
 const CHANGED_RUNS = Math.ceil(Number(process.env['AUDIT_RUNS'] ?? runs(40, 200)) / 10);
 

@@ -116,7 +116,7 @@ test('a commit stores what is held at the close, and its digest of the positions
       );
       assert.deepEqual(changedParts(database, sessionId), []);
     }),
-    { numRuns: runs(50, 2_000) },
+    { numRuns: runs(20, 2_000) },
   );
   database.close();
 });

@@ -249,7 +249,7 @@ test('whatever the models did, the filtered feed has what a scan of all decision
         database.close();
       },
     ),
-    { numRuns: runs(100, 1_000) },
+    { numRuns: runs(30, 1_000) },
   );
 });
 

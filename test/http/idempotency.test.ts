@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
@@ -92,7 +93,7 @@ test('the same key with another request is refused, and creates nothing', async 
 });
 
 test('without a key, or under another one, a request is a new one', async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: await realAgentHere() });
   const first = await service.runJob(REQUEST);
   const second = await trigger(service, 'key-1');
   await service.waitForJob(second.body.job_id);

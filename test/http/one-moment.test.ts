@@ -336,10 +336,10 @@ for (const request of REQUESTS) {
   });
 }
 /** Few statements are tried one by one; of many a part, the second always. */
-const stepFor = (count: number) => Math.ceil(count / runs(5, 60));
+const stepFor = (count: number) => Math.ceil(count / runs(3, 60));
 
 /** A text that no socket holds, so that a client that does not read it holds up its response. */
-const LONG = 20_000_000;
+const LONG = 10_000_000;
 
 function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { reset } from '../../src/http/response.ts';
+import { realAgentHere } from '../support/agent-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
@@ -58,7 +59,11 @@ test('what has been read completely is answered before the service stops; what i
  * nothing.
  */
 async function startTalkative(t: TestContext, stoppingMs: number): Promise<TestService> {
-  const service = await startTestService(t, { httpLimits: { stoppingMs }, isForged: true });
+  const service = await startTestService(t, {
+    agent: await realAgentHere(),
+    httpLimits: { stoppingMs },
+    isForged: true,
+  });
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-14' });
   service.database
     .statement(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { realAgentHere } from '../support/agent-here.ts';
 import { startTestService } from '../support/service.ts';
 
 const ONE_DAY = { end_date: '2025-11-10', models: ['model-a'] };
@@ -18,7 +19,7 @@ const ONLY_READ = [
 
 /** A service, and another program that can hold SQLite's write lock. */
 async function startBesideLock(t: TestContext) {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: await realAgentHere() });
   const other = new DatabaseSync(service.settings.databasePath);
   t.after(() => other.close());
   const readAll = async () => {

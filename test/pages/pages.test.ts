@@ -3,6 +3,7 @@ import { before, test, type TestContext } from 'node:test';
 import { change, profit, share } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { atOnce } from '../../src/turns.ts';
+import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -857,6 +858,7 @@ test(
     const own = await startTestService(t, {
       configuration: { models, agent_config: { stock_symbols: SYMBOLS } },
       prices: wavyPrices(SYMBOLS, month),
+      agent: await realAgentHere(),
       pages: true,
     });
     await own.runJob({ start_date: month[0], end_date: month.at(-1) });

@@ -186,7 +186,7 @@ test('profits by symbol add up to the profit of any choice of days, and over a w
         seen.dividends += whole.dividends > 0 ? 1 : 0;
       },
     ),
-    { numRuns: runs(60, 1_000) },
+    { numRuns: runs(25, 1_000) },
   );
   assert.ok(seen.parts > 20 && seen.symbols === 3 && seen.dividends > 5, JSON.stringify(seen));
 });
@@ -304,7 +304,7 @@ test('the width of a histogram is the last round number that the rule allows', (
       const bins = Math.floor(last / smaller + 1e-9) - Math.floor(first / smaller + 1e-9) + 1;
       assert.ok(bins > 40, `${smaller} would do: ${rule}, ${bins} bins`);
     }),
-    { numRuns: runs(50, 2_000) },
+    { numRuns: runs(25, 2_000) },
   );
 });
 

@@ -91,7 +91,7 @@ test('on any ledger the figures are those of a naive implementation that shares 
         'cost',
       );
     }),
-    { numRuns: runs(30, 150) },
+    { numRuns: runs(12, 150) },
   );
 });
 
@@ -126,7 +126,7 @@ test('profit is realised profit, unrealised profit and dividends, through any sp
       assert.equal(units(reported.start_value) + units(reported.profit), units(reported.end_value));
       assert.equal(units(reported.start_value), life.initialCash);
     }),
-    { numRuns: runs(100, 500) },
+    { numRuns: runs(40, 500) },
   );
   assert.ok(withDividends > 10, `${withDividends} ledgers with dividends`);
 });

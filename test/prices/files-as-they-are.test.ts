@@ -395,7 +395,7 @@ test('rows far apart contradict each other, in a stream that can be read only on
   execFileSync('mkfifo', [path]);
   const database = openDatabase(':memory:');
   const header = 'symbol,date,open,close\n';
-  const many = Array.from({ length: 60_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
+  const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
   const source = createWriteStream(path);
   source.end(`${header}A,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`);
   const refused: number[] = [];
@@ -403,7 +403,7 @@ test('rows far apart contradict each other, in a stream that can be read only on
     ...CLOCK,
     onRefused: (line) => refused.push(line),
   });
-  assert.deepEqual([refused, summary.bars], [[2, 60_003], 60_000]);
+  assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
 });
 
 /** Columns under other names, and what is missing. */

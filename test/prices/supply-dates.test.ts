@@ -791,6 +791,6 @@ test('whatever is late, closed, refused or limited: nothing is taken for a holid
       }
       database.close();
     }),
-    { numRuns: runs(12, 300) },
+    { numRuns: runs(6, 300) },
   );
 });

@@ -4,7 +4,7 @@ import { noProc } from '../support/processes.ts';
 import { runs } from '../support/long.ts';
 import { torture } from './torture.ts';
 
-const KILLS = runs(2, 20);
+const KILLS = runs(1, 20);
 const DAYS = runs(4, 12);
 
 test('killed at random moments, the service loses nothing and pays for nothing twice', {

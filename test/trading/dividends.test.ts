@@ -440,7 +440,7 @@ test('a session interrupted before a dividend was learned is not resumed: it sta
 
 const anyRatio = fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 1_000 }));
 const anyCash = fc.integer({ min: 1, max: 1_000_000_000 });
-const RUNS = runs(100, 5_000);
+const RUNS = runs(40, 5_000);
 
 /**
  * Whether `rounded` is numerator / denominator, rounded to the nearest integer and halves to the
@@ -579,7 +579,7 @@ test('along any history cash is what was there, plus sales and dividends, minus 
         assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
       },
     ),
-    { numRuns: runs(15, 200) },
+    { numRuns: runs(8, 200) },
   );
   database.close();
 });
@@ -700,7 +700,7 @@ test('without dividends, whatever is known of them changes neither what a sessio
       const brief = async (books: Books) => (await books.open('2025-02-03')).brief;
       assert.deepEqual(await brief(told), await brief(without));
     }),
-    { numRuns: runs(15, 200) },
+    { numRuns: runs(8, 200) },
   );
   database.close();
   other.close();

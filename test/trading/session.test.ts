@@ -581,7 +581,7 @@ test('along any history the daily profits add up to the end value minus the init
       const profit = records.reduce((sum, record) => sum + record.profit, 0);
       assert.equal(profit, (records.at(-1)?.value ?? 100_000_000) - 100_000_000);
     }),
-    { numRuns: runs(70, 1_000) },
+    { numRuns: runs(25, 1_000) },
   );
   database.close();
 });

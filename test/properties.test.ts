@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { weekdays } from '../src/calendar.ts';
+import { realAgentHere } from './support/agent-here.ts';
+import { contradictions } from './support/agreement.ts';
+import { differences } from './support/csv-agreement.ts';
+import { isLong, runs } from './support/long.ts';
+import { importPriceFile } from './support/prices.ts';
+import { type TestService, startTestService } from './support/service.ts';
+
+/**
+ * What must not change a figure, and how figures of one question follow from those of another:
+ * through HTTP, over prices made at random and players that the program has.
+ */
+
+type Json = any;
+
+/** What a share costs at the open and at the close of a day, in cents. */
+type Bar = readonly [open: number, close: number];
+/** Symbol by symbol, a bar of each date. */
+type Prices = Record<string, Bar[]>;
+
+const SYMBOLS = ['AAA', 'BBB', 'CCC'];
+const MODELS = ['simulated', 'hold', 'equal', 'momentum', 'random'];
+// In the long form there are enough for the figures of comparisons.
+const DATES = weekdays('2025-10-06', isLong ? '2025-11-05' : '2025-10-15');
+const [FIRST, LAST] = [DATES[0] as string, DATES.at(-1) as string];
+const CASH = 10_000;
+
+/** From the price before, in hundredths of a percent. */
+const anyMove = fc.integer({ min: -1500, max: 1500 });
+const anyBars: fc.Arbitrary<Bar[]> = fc
+  .tuple(
+    fc.integer({ min: 1000, max: 90_000 }),
+    fc.array(fc.tuple(anyMove, anyMove), { minLength: DATES.length, maxLength: DATES.length }),
+  )
+  .map(([start, days]) => {
+    let price = start;
+    const next = (move: number) => (price = Math.max(1, Math.round(price * (1 + move / 10_000))));
+    return days.map(([overnight, session]) => [next(overnight), next(session)] as const);
+  });
+const anyPrices: fc.Arbitrary<Prices> = fc.record(
+  Object.fromEntries(SYMBOLS.map((symbol) => [symbol, anyBars])),
+);
+const anyPlace = fc.integer({ min: 1, max: DATES.length - 1 });
+
+/** Checks a property over a few services; fast-check prints the seed of one that fails. */
+async function check<Values extends [unknown, ...unknown[]]>(
+  property: fc.IAsyncPropertyWithHooks<Values>,
+): Promise<void> {
+  await fc.assert(property, { numRuns: runs(1, 25), endOnFailure: !isLong });
+}
+
+function entries(): object[] {
+  return MODELS.map((signature) => {
+    const basemodels: Record<string, string> = {
+      hold: 'baseline/buy-and-hold',
+      equal: 'baseline/equal-weight',
+      momentum: 'baseline/momentum',
+      random: 'baseline/random',
+    };
+    const basemodel = basemodels[signature];
+    return { signature, enabled: true, ...(basemodel !== undefined && { basemodel }) };
+  });
+}
+
+/** A line per bar, with prices that are `times` as high. */
+function linesOf(prices: Prices, times = 1): string[] {
+  const dollars = (cents: number) => ((cents * times) / 100).toFixed(2);
+  return Object.entries(prices).flatMap(([symbol, bars]) =>
+    bars.map(([open, close], index) => {
+      const ends = [Math.max(open, close), Math.min(open, close), close].map(dollars);
+      return [symbol, DATES[index], dollars(open), ...ends, 1000].join(',');
+    }),
+  );
+}
+
+async function importLines(service: TestService, lines: readonly string[]): Promise<void> {
+  const path = join(service.folder, 'prices.csv');
+  writeFileSync(path, ['symbol,date,open,high,low,close,volume', ...lines, ''].join('\n'));
+  const { clock } = service;
+  await importPriceFile(service.database, path, { clock, as: 'raw', onRefused: assert.fail });
+}
+
+/** A service over these prices, without a job. */
+async function open(t: TestContext, lines: readonly string[], cash = CASH): Promise<TestService> {
+  const service = await startTestService(t, {
+    configuration: {
+      models: entries(),
+      agent_config: { stock_symbols: SYMBOLS, initial_cash: cash },
+    },
+    agent: await realAgentHere(),
+  });
+  if (lines.length > 0) await importLines(service, lines);
+  return service;
+}
+
+async function run(
+  service: TestService,
+  first: string | undefined,
+  last: string | undefined,
+  more: object = {},
+): Promise<void> {
+  const { status } = await service.runJob({ start_date: first, end_date: last, ...more });
+  assert.equal(status, 'completed');
+}
+
+/** A response without what depends on the order of events: ids, jobs and times. */
+async function ask(service: TestService, path: string): Promise<Json> {
+  const { status, body } = await service.get(path);
+  assert.equal(status, 200, path);
+  assert.deepEqual(contradictions(path, body), []);
+  const left = [
+    'id',
+    'job_id',
+    'session_id',
+    'created_at',
+    'timestamp',
+    'started_at',
+    'completed_at',
+  ];
+  return JSON.parse(
+    JSON.stringify(body, (key, value) =>
+      left.includes(key) || /seconds$/.test(key) ? undefined : value,
+    ),
+  );
+}
+
+/** All figures of some models. */
+async function figures(service: TestService, models: readonly string[]): Promise<Json[]> {
+  const names = models.join(',');
+  // How good the leader is depends on how many were tried, and so on all models.
+  const { leader: _, ...comparison } = await ask(service, `/comparison?models=${names}`);
+  const paths = [
+    `/performance?details=true&benchmark=universe&models=${names}`,
+    `/decisions?limit=200&models=${names}`,
+    ...models.flatMap((model) => [`/results?model=${model}`, `/holdings?model=${model}`]),
+    ...models.map((model) => `/reasoning?include_full_conversation=true&model=${model}`),
+  ];
+  return [comparison, ...(await Promise.all(paths.map((path) => ask(service, path))))];
+}
+
+test('one job over a range leaves what two jobs leave that split it at any date', async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
+      const [whole, parts] = [await open(t, linesOf(prices)), await open(t, linesOf(prices))];
+      await run(whole, FIRST, LAST);
+      await run(parts, FIRST, DATES[place - 1]);
+      await run(parts, DATES[place], LAST);
+      assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
+      await Promise.all([whole.stop(), parts.stop()]);
+    }),
+  );
+});
+
+/**
+ * Powers of two: then what the players compute in binary fractions of a dollar is multiplied
+ * exactly too, and they decide the same. Hence no tolerance.
+ */
+const anyFactor = fc.constantFrom(2, 4, 16);
+/** The simulated model draws by its cash. */
+const SCALED_MODELS = MODELS.filter((model) => model !== 'simulated');
+
+test('prices and cash that are k times as high leave every return and multiply every amount', async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
+      const [one, other] = [
+        await open(t, linesOf(prices)),
+        await open(t, linesOf(prices, factor), CASH * factor),
+      ];
+      const models = SCALED_MODELS;
+      for (const service of [one, other]) await run(service, FIRST, LAST, { models });
+      const records = async (service: TestService, times: number) =>
+        (await ask(service, '/results')).results.map((record: Json) => {
+          const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
+            record[name] === null ? null : Math.round(record[name] * 10_000 * times),
+          );
+          const { model, date, action_type: type, symbol, amount, holdings } = record;
+          return [model, date, type, symbol, amount, holdings, record.daily_return_pct, ...amounts];
+        });
+      assert.deepEqual(await records(other, 1), await records(one, factor));
+      const returns = async (service: TestService) =>
+        (await ask(service, '/performance?details=true&benchmark=universe')).models.map(
+          (model: Json) => {
+            const { total_return, max_drawdown, winning_days_share, best_day, relative, details } =
+              model;
+            const curve = model.curve.map(({ date, daily_return, growth, drawdown }: Json) => [
+              date,
+              daily_return,
+              growth,
+              drawdown,
+            ]);
+            const { exposure, turnover } = model.trading;
+            const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
+            return [
+              [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
+              [exposure, turnover, win_rate, profit_factor, payoff_ratio],
+              [details.months, details.drawdowns, details.histogram],
+            ];
+          },
+        );
+      assert.deepEqual(await returns(other), await returns(one));
+      await Promise.all([one.stop(), other.stop()]);
+    }),
+  );
+});
+
+test('another model, job or symbol changes no figure of a model', async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyBars, anyPlace, async (prices, bars, place) => {
+      const models = ['simulated', 'equal'];
+      const [without, beside] = [await open(t, linesOf(prices)), await open(t, linesOf(prices))];
+      await run(without, FIRST, LAST, { models });
+      await run(beside, FIRST, LAST, { models: ['hold', 'random'] });
+      await run(beside, FIRST, LAST, { models: ['momentum', ...models] });
+      await importLines(beside, linesOf({ ZZZ: bars }));
+      await run(beside, DATES[place], LAST, { models: ['random'], replace_existing: true });
+      assert.deepEqual(await figures(beside, models), await figures(without, models));
+      await Promise.all([without.stop(), beside.stop()]);
+    }),
+  );
+});
+
+test('a range compounds what its two parts make, and has the sum of their amounts', async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
+      const service = await open(t, linesOf(prices));
+      await run(service, FIRST, LAST);
+      const between = async (first: string | undefined, last: string | undefined) =>
+        ask(service, `/performance?benchmark=universe&start_date=${first}&end_date=${last}`);
+      const [whole, one, two] = [
+        await between(FIRST, LAST),
+        await between(FIRST, DATES[place - 1]),
+        await between(DATES[place], LAST),
+      ];
+      const near = (value: number, expected: number) =>
+        assert.ok(
+          Math.abs(value - expected) < 1e-8 * Math.max(1, Math.abs(expected)),
+          `${value}, not ${expected}`,
+        );
+      const compounds = (
+        { total_return: all }: Json,
+        { total_return: a }: Json,
+        { total_return: b }: Json,
+      ) => near((1 + a) * (1 + b), 1 + all);
+      compounds(whole.benchmark, one.benchmark, two.benchmark);
+      for (const [index, all] of whole.models.entries()) {
+        const [a, b] = [one.models[index], two.models[index]];
+        compounds(all, a, b);
+        assert.equal(a.end_value, b.start_value);
+        assert.deepEqual([a.start_value, b.end_value], [all.start_value, all.end_value]);
+        near(a.profit + b.profit, all.profit);
+        for (const sum of ['trades', 'bought', 'sold', 'commission'])
+          near(a.trading[sum] + b.trading[sum], all.trading[sum]);
+        const days = (model: Json) =>
+          model.curve.map((point: Json) => [point.date, point.value, point.daily_return]);
+        assert.deepEqual([...days(a), ...days(b)], days(all));
+      }
+      await service.stop();
+    }),
+  );
+});
+
+test('a file of prices leaves what its parts leave, imported in any order', async (t) => {
+  const anyParts = fc.array(fc.integer({ min: 0, max: 2 }), {
+    minLength: SYMBOLS.length * DATES.length,
+    maxLength: SYMBOLS.length * DATES.length,
+  });
+  await check(
+    fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
+      const lines = linesOf(prices);
+      const [whole, parts] = [await open(t, lines), await open(t, [])];
+      for (const part of [0, 1, 2]) {
+        const own = lines.filter((_, index) => places[index] === part);
+        if (own.length > 0) await importLines(parts, own.reverse());
+      }
+      for (const symbol of SYMBOLS) {
+        const of = async (service: TestService) => {
+          const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
+          const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
+          // The spans of a part may end at a weekend; no session lies between them.
+          const covered = DATES.map((date) =>
+            spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
+          );
+          const missing = gaps.filter(
+            (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0,
+          );
+          return { source, first_bar, last_bar, bars, covered, missing };
+        };
+        assert.deepEqual(await of(parts), await of(whole));
+      }
+      for (const service of [whole, parts]) await run(service, FIRST, LAST);
+      assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
+      await Promise.all([whole.stop(), parts.stop()]);
+    }),
+  );
+});
+
+test('wherever a response is also CSV, it says what the JSON says', async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
+      const service = await open(t, linesOf(prices));
+      await run(service, FIRST, LAST);
+      const { paths } = (await service.get('/openapi.json')).body;
+      const withTable = Object.keys(paths).filter((path) =>
+        paths[path].get?.parameters?.some(({ name }: Json) => name === 'format'),
+      );
+      const tables: Record<string, string[]> = {
+        '/results': ['?', '?model=equal&'],
+        '/performance': ['?', '?common=true&', '?table=trades&', '?table=actions&'],
+        '/holdings': MODELS.map((model) => `?model=${model}&`),
+        '/comparison': ['?', '?table=pairs&', '?against=hold&'],
+      };
+      assert.deepEqual(withTable.sort(), Object.keys(tables).sort());
+      for (const path of withTable)
+        for (const query of tables[path] as string[])
+          for (const window of ['', `start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`]) {
+            const jsonPath = path + query.replace(/table=\w+&/, '') + window;
+            const response = await fetch(`${service.url}${path}${query}${window}format=csv`);
+            const { body } = await service.get(jsonPath);
+            assert.deepEqual(contradictions(jsonPath, body), []);
+            assert.deepEqual(differences(path + query + window, await response.text(), body), []);
+          }
+      await service.stop();
+    }),
+  );
+});

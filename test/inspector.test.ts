@@ -9,7 +9,7 @@ import { queryApart } from '../src/database/apart.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';
-import { launch } from '../src/worker/launch.ts';
+import { launch } from '../src/children/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { startConfined } from './support/children.ts';
 import { runInProcess } from './support/in-process.ts';

@@ -34,7 +34,7 @@ const floors = [
   'http/',
   'handlers/',
   'jobs/',
-  'worker/',
+  'children/',
   ...['packaging/', 'control/', 'experiments/'],
   'comparison/',
   'performance/',

@@ -6,7 +6,7 @@ import {
   wasAdjusted,
 } from '../database/audit.ts';
 import type { KnownDividend } from '../database/evidence.ts';
-import { type DividendTerms, cashPerShare } from '../trading/dividends.ts';
+import { type DividendTerms, cashPerShare } from '../trading/morning.ts';
 import { type History, isLost, isThereAllThrough, possibleVersions } from './history.ts';
 import { LOST, type Note } from './notes.ts';
 

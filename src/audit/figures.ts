@@ -2,7 +2,7 @@ import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
-import { percent } from '../trading/positions.ts';
+import { percent } from '../trading/commit.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import type { Note } from './notes.ts';
 

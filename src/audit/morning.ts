@@ -1,7 +1,12 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
 import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
-import { dividendOn, payDividend } from '../trading/dividends.ts';
-import { type MorningEvent, inEarlierShares, inOrder } from '../trading/morning.ts';
+import {
+  type MorningEvent,
+  dividendOn,
+  inEarlierShares,
+  inOrder,
+  payDividend,
+} from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import { nameOfDividend } from './dividends.ts';

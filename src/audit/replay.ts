@@ -1,8 +1,7 @@
 import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
-import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
-import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
+import { type Portfolio, type TradingCosts, buy, fillPrice, sell } from '../trading/portfolio.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import { isOfMorning, replayMorning } from './morning.ts';
 import type { Note } from './notes.ts';

@@ -11,7 +11,7 @@ import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { refusalOfForeign } from '../trusted-file.ts';
 import { VERSION } from '../version.ts';
-import { capacityWarnings } from '../worker/capacity.ts';
+import { capacityWarnings } from '../children/capacity.ts';
 import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving.ts';
 
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { triggerResponse } from '../handlers/trigger.ts';
-import { NOTHING_TO_RESUME } from '../jobs/range.ts';
+import { NOTHING_TO_RESUME } from '../jobs/create.ts';
 import { cleanText } from '../text.ts';
 import { type Client, Refused } from './client.ts';
 import { checkDates, connect } from './connect.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError, skipReasons } from '../domain.ts';
 import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { cleanText } from '../text.ts';
-import { NO_DATES } from '../worker/plan.ts';
+import { NO_DATES } from '../jobs/plan.ts';
 import type { Client } from './client.ts';
 import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';

@@ -6,7 +6,7 @@ import { paysNothing } from '../database/records/held.ts';
 import { ServiceError } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
 import { MAX_CASH } from '../prices/formats/dividends.ts';
-import { cashPerShare } from '../trading/dividends.ts';
+import { cashPerShare } from '../trading/morning.ts';
 import { type Disguise, shiftBack } from './key.ts';
 import { scaleOf } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import type { Jobs } from '../jobs/jobs.ts';
+import type { Jobs } from '../jobs/queue.ts';
 import type { Log } from '../log.ts';
 import type { ServedSettings } from '../settings.ts';
 

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { type DateSpan, cancelModelDays, writeBySpans } from '../database/job-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
-import type { WorkerContext } from '../worker/context.ts';
+import type { WorkerContext } from './active-job.ts';
 
 /**
  * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once,

@@ -6,7 +6,7 @@ import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
-import { cashPerShareAbout } from '../trading/dividends.ts';
+import { cashPerShareAbout } from '../trading/morning.ts';
 import { type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
 import { daysWithUnknown } from './unknown-dividends.ts';

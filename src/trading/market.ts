@@ -20,7 +20,7 @@ import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '.
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
  * that date.
  */
-export interface Quote {
+interface Quote {
   open: Money | null;
   previousDate: CalendarDate | null;
   /**

@@ -1,4 +1,4 @@
-import { WORDING } from '../agent/wording.ts';
+import { WORDING } from '../agent/prompt.ts';
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
 import { setAside } from '../database/interrupted-session.ts';
@@ -22,14 +22,12 @@ import type {
   ToolResults,
 } from '../protocol.ts';
 import { cutText } from '../text.ts';
-import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
-import { type TokenPrices, costOf } from './cost.ts';
-import { gatherEvidence } from './evidence.ts';
+import { type Beginning, type SessionContext, beginSession } from './start.ts';
+import { type TokenPrices, costOf, gatherEvidence, positionsOf } from './commit.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './play.ts';
-import type { Action } from './portfolio.ts';
-import { positionsOf } from './positions.ts';
+import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './running-day.ts';
+import type { Action, TradingCosts } from './portfolio.ts';
 import {
   LogMismatch,
   type RecordedStep,
@@ -39,7 +37,6 @@ import {
   stepsIn,
 } from './reasoning-log.ts';
 import { toolDescriptions } from './tools.ts';
-import type { TradingCosts } from './trading-costs.ts';
 import { briefOf } from './trading-day.ts';
 
 const UNKNOWN_TOKENS = {
@@ -103,7 +100,7 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-export interface SessionOptions {
+interface SessionOptions {
   market: Market;
   universe: ReadonlySet<string>;
   initialCash: Money;

@@ -14,7 +14,7 @@ import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
-import { NO_COSTS } from '../../src/trading/trading-costs.ts';
+import { NO_COSTS } from '../../src/trading/portfolio.ts';
 import { atOnce } from '../../src/turns.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];

@@ -1,8 +1,12 @@
-import { launch } from '../../src/worker/launch.ts';
-import { type LauncherTimes, launcherTimes } from '../../src/worker/launcher-end.ts';
-import { startChildBy } from '../../src/worker/launcher.ts';
+import { launch } from '../../src/children/launch.ts';
+import {
+  type LauncherTimes,
+  type Rights,
+  type Started,
+  launcherTimes,
+} from '../../src/children/process.ts';
+import { startChildBy } from '../../src/children/launcher.ts';
 import type { Start } from '../../src/protocol.ts';
-import type { Rights, Started } from '../../src/worker/process.ts';
 import { agentFixture, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */

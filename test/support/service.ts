@@ -9,7 +9,7 @@ import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { type Log, type LogLevel, createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
-import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
+import { type WorkerLimits, workerLimits } from '../../src/children/shortage.ts';
 import { type TestAgent, inProcesses } from './agent-here.ts';
 import { folderOfProcess, remove } from './folder.ts';
 import { isReplayed } from './long.ts';

@@ -6,7 +6,7 @@ import { addDays, weekdays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { type DividendBasis, dividendBases } from '../../src/database/dividends.ts';
 import { fromDollars, money } from '../../src/money.ts';
-import { cashPerShare, dividendOn, payDividend } from '../../src/trading/dividends.ts';
+import { cashPerShare, dividendOn, payDividend } from '../../src/trading/morning.ts';
 import { type Books, type Order, auditOf, createBooks } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
-import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
-import { childFlags } from '../../src/worker/process.ts';
+import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
+import { childFlags } from '../../src/children/process.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {

@@ -3,7 +3,7 @@ import { type IncomingMessage, createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Endpoint, Start } from '../../src/protocol.ts';
-import { launch } from '../../src/worker/launch.ts';
+import { launch } from '../../src/children/launch.ts';
 import { agentFixture } from '../support/agents.ts';
 import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';

@@ -7,13 +7,16 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
-import type { WorkerContext } from '../../src/worker/context.ts';
-import { createCrew } from '../../src/worker/crew.ts';
-import { watchSilence } from '../../src/worker/first-line.ts';
-import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
-import type { StartChild } from '../../src/worker/process.ts';
-import { createShortage } from '../../src/worker/shortage.ts';
-import { runJob } from '../../src/worker/worker.ts';
+import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import {
+  type WorkerLimits,
+  createCrew,
+  createShortage,
+  workerLimits,
+} from '../../src/children/shortage.ts';
+import { watchSilence } from '../../src/children/launch.ts';
+import type { StartChild } from '../../src/children/process.ts';
+import { runJob } from '../../src/jobs/run.ts';
 import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop } from '../support/event-loop.ts';

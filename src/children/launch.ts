@@ -8,7 +8,7 @@ import type { Network } from './confinement.ts';
 import { inTurn, starting } from './pacing.ts';
 import type { Rights, Started } from './process.ts';
 import { isShortage } from './shortage.ts';
-import { tend } from './watch.ts';
+import { watchChild } from './watch.ts';
 
 interface LaunchOptions {
   /** The child's program as JavaScript text. */
@@ -16,7 +16,7 @@ interface LaunchOptions {
   startChild: (program: string, rights: Rights) => Started;
   timeoutMs: number;
   /** How long the child may take to its first line. */
-  patienceMs: number;
+  firstLineLimitMs: number;
   /** What the process may use in all, in megabytes; half of it is for its JavaScript heap. */
   memoryMb: number;
   /** The conversation of an earlier process of this model-day. */
@@ -57,25 +57,25 @@ export async function launch(
       endSilence();
       options.onStart?.(performance.now() - startedAt);
     },
-    isForeign: (line) => tending.isForeign(line),
-    describeForeignLine: () => tending.describeForeignLine(),
-    onSettled: (how) => tending.end(how),
+    isForeign: (line) => watched.isForeign(line),
+    describeForeignLine: () => watched.describeForeignLine(),
+    onSettled: (how) => watched.end(how),
   });
   const { apiKey = null, secrets = [] } = start.model.kind === 'provider' ? start.model : {};
-  const tending = tend(started, {
+  const watched = watchChild(started, {
     channel,
     memoryMb,
     secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets],
   });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
-    patienceMs: options.patienceMs,
-    onSilent: () => tending.lose(`it sent nothing for ${count(silentSeconds(), 'second')}`),
+    firstLineLimitMs: options.firstLineLimitMs,
+    onSilent: () => watched.lose(`it sent nothing for ${count(silentSeconds(), 'second')}`),
   });
   const timer = setTimeout(
     () =>
       channel.fail(
-        `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${tending.said()}`,
+        `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`,
       ),
     timeoutMs,
   );
@@ -84,12 +84,12 @@ export async function launch(
   if (signal.aborted) abort();
   channel.send({ ...start, pastMessages: past.length });
   for (const message of past) channel.send({ type: 'past_message', message });
-  await tending.ended;
+  await watched.ended;
   hasStarted();
   endSilence();
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
-  if (tending.stderr() !== '') options.onStderr?.(tending.stderr());
+  if (watched.stderr() !== '') options.onStderr?.(watched.stderr());
   return channel.outcome;
 }
 
@@ -142,23 +142,23 @@ const SHARE_AT_WORK = 0.1;
 export function watchSilence(
   pid: number | undefined,
   {
-    patienceMs,
+    firstLineLimitMs,
     onSilent,
     loop = eventLoop,
-  }: { patienceMs: number; onSilent: () => void; loop?: Pick<EventLoop, 'after' | 'round'> },
+  }: { firstLineLimitMs: number; onSilent: () => void; loop?: Pick<EventLoop, 'after' | 'round'> },
 ): () => void {
   const isAtWork = workOf(pid);
   let left = PARTS;
   let isOver = false;
   const watch = async () => {
     left -= isAtWork() ? SHARE_AT_WORK : 1;
-    if (left > 0) stop = loop.after(patienceMs / PARTS, watch);
+    if (left > 0) stop = loop.after(firstLineLimitMs / PARTS, watch);
     else {
       await loop.round(); // first read what the child has already written
       if (!isOver) onSilent();
     }
   };
-  let stop = loop.after(patienceMs / PARTS, watch);
+  let stop = loop.after(firstLineLimitMs / PARTS, watch);
   return () => {
     isOver = true;
     stop();

@@ -166,8 +166,6 @@ export function packProgram(program: string, network: Network): Buffer {
   return Buffer.concat([Buffer.from(String(bytes.length).padStart(LENGTH_BYTES)), bytes]);
 }
 
-/** What went wrong with a launcher, in words. */
-
 /** How much of the end of its stderr an error repeats. */
 const MAX_LINES = 3;
 const MAX_LENGTH = 500;

@@ -89,7 +89,7 @@ const MAX_GOOD_ENDS_TO_GROW = 160;
 const KEPT_STARTS = 8;
 
 /** The children of one job that run side by side: as many as the machine can evidently carry. */
-export interface Crew {
+export interface Places {
   /** How many may run side by side now. */
   readonly size: number;
   /** Waits for a place; each place is returned by one `leave`. */
@@ -102,13 +102,13 @@ export interface Crew {
   /** Records how long a child took to its first line. */
   noteStart(ms: number): void;
   /** How long a child may take to its first line, on this try of its model-day; the first is 1. */
-  patienceMs(tries: number): number;
+  firstLineLimitMs(tries: number): number;
 }
 
-export function createCrew(
+export function createPlaces(
   most: number,
   { firstLineMs, firstLineFactor, goodEndsToGrow }: Omit<WorkerLimits, 'maxStarts'>,
-): Crew {
+): Places {
   const waiting: (() => void)[] = [];
   const starts: number[] = [];
   let size = most;
@@ -147,7 +147,7 @@ export function createCrew(
       starts.push(ms);
       if (starts.length > KEPT_STARTS) starts.shift();
     },
-    patienceMs: (tries) =>
+    firstLineLimitMs: (tries) =>
       Math.max(firstLineMs, firstLineFactor * Math.max(0, ...starts)) * 2 ** (tries - 1),
   };
 }

@@ -32,7 +32,7 @@ const MAX_BANNER_LINES = 5;
 const MAX_UNENDED_LENGTH = 1_000;
 
 /** How a started child is watched and ended. */
-interface Tending {
+interface WatchedChild {
   end(signal: NodeJS.Signals): void;
   /**
    * Whether a line before the child's first message comes from a launcher; the model-day then
@@ -54,7 +54,7 @@ interface Tending {
   ended: Promise<void>;
 }
 
-interface Care {
+interface WatchOptions {
   channel: Channel;
   /** What a child of this machine may use in all. */
   memoryMb: number;
@@ -63,11 +63,11 @@ interface Care {
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
-export function tend({ child, launcher }: Started, care: Care): Tending {
-  return launcher === null ? tendProcess(child, care) : tendLauncher(child, launcher, care);
+export function watchChild({ child, launcher }: Started, options: WatchOptions): WatchedChild {
+  return launcher === null ? watchProcess(child, options) : watchLauncher(child, launcher, options);
 }
 
-function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending {
+function watchProcess(child: ChildProcess, { channel, memoryMb }: WatchOptions): WatchedChild {
   const stderr = readStderr(child, channel.fail);
   const endWatch = watchMemory(child, {
     memoryMb,
@@ -95,11 +95,11 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
   };
 }
 
-function tendLauncher(
+function watchLauncher(
   child: ChildProcess,
   { name, times }: Launcher,
-  { channel, secrets }: Care,
-): Tending {
+  { channel, secrets }: WatchOptions,
+): WatchedChild {
   const stderr = readStderr(child, channel.fail, (text) => withoutKeys(text, secrets));
   const unended = readUnended(child, channel, (text) => withoutKeys(text, secrets));
   const tell = () => ({ name, stderr: stderr(), unended: unended() });

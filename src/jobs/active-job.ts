@@ -1,6 +1,6 @@
 import type { Clock } from '../calendar.ts';
 import type { StartChild } from '../children/process.ts';
-import type { Crew, WorkerLimits } from '../children/shortage.ts';
+import type { Places, WorkerLimits } from '../children/shortage.ts';
 import type { AgentConfiguration, Configuration } from '../configuration-schema.ts';
 import { parseAgentConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
@@ -13,7 +13,7 @@ import { type Addition, type RefusedAdditions, additions } from '../protocol.ts'
 import { list } from '../sentences.ts';
 import type { Settings } from '../settings.ts';
 import type { Spending } from './costs.ts';
-import type { Life } from './lifetime.ts';
+import type { Lifetime } from './lifetime.ts';
 
 /** The worker's dependencies. */
 export interface WorkerContext {
@@ -67,8 +67,8 @@ export interface ActiveJob {
   configuration: Configuration | null;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;
-  life: Life;
-  crew: Crew;
+  lifetime: Lifetime;
+  places: Places;
   spending: Spending;
   /** What each run's provider has refused of what the service adds to requests. */
   leftOut: LeftOut;

@@ -46,11 +46,6 @@ export interface SubmittedJob {
   warnings: string[];
 }
 
-/**
- * What can be done for a job before the transaction that creates it: that of 2,000 models would
- * hold up other requests twice as long.
- */
-
 interface PreparationContext {
   database: Database;
   settings: Settings;
@@ -87,7 +82,8 @@ export interface Preparation {
 }
 
 /**
- * Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models
+ * Reads and resolves what a trigger means, before the transaction that creates the job: that of
+ * 2,000 models would hold up other requests twice as long. Throws a `ServiceError` for a configuration or models
  * that no job can have.
  */
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
@@ -252,13 +248,6 @@ export function warnOfNewRuns(
  */
 export const NOTHING_TO_RESUME = 'Nothing to resume up to';
 
-interface RangeRequest {
-  /** Null means resume mode. */
-  startDate: CalendarDate | null;
-  endDate: CalendarDate;
-  models: readonly string[];
-}
-
 interface RangeFacts {
   /** The date through which a model is simulated; null when it has no completed day. */
   simulatedThrough: (model: string) => CalendarDate | null;
@@ -280,7 +269,7 @@ interface JobRange {
  * valid to run.
  */
 export function resolveRange(
-  { startDate, endDate, models }: RangeRequest,
+  { startDate, endDate, models }: Pick<JobRequest, 'startDate' | 'endDate' | 'models'>,
   facts: RangeFacts,
 ): JobRange {
   const runs = models.map((model) => ({

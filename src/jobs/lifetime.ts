@@ -6,7 +6,7 @@ import { type EventLoop, eventLoop } from '../event-loop.ts';
 import type { Log } from '../log.ts';
 
 /** The lifetime of this process, as it matters to a job. */
-export interface Life {
+export interface Lifetime {
   /** Called when a child of the job starts; the function it returns, when that child has exited. */
   childStarted(): () => void;
   /** The job no longer runs. */
@@ -19,11 +19,11 @@ export interface Life {
  * been running for `childCountsAfterMs`. Written while the process lives, because SIGKILL leaves no
  * time to write at the end.
  */
-export function watchLife(
+export function watchLifetime(
   { database, log, limits }: { database: Database; log: Log; limits: WorkerLimits },
   jobId: string,
   { signal, loop = eventLoop }: { signal: AbortSignal; loop?: Pick<EventLoop, 'now' | 'after'> },
-): Life {
+): Lifetime {
   let isLong = false;
   let longChildren = 0;
   let noted: boolean | null = false; // null when unknown

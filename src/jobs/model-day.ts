@@ -119,20 +119,20 @@ async function attemptUntilOver(
   activeJob: ActiveJob,
   attempted: Attempted,
 ): Promise<void> {
-  const { crew, signal } = activeJob;
+  const { places, signal } = activeJob;
   for (;;) {
-    await crew.join();
+    await places.join();
     let result = OVER;
     try {
       if (!signal.aborted && activeJob.cannotStart === null)
         result = await attempt(context, activeJob, attempted);
     } finally {
-      crew.leave(result.lost === null ? 'well' : 'lost');
+      places.leave(result.lost === null ? 'well' : 'lost');
     }
     const { isOver, lost } = result;
     if (lost !== null) {
       const { hasSpoken, error: reason } = lost;
-      const fields = { ...attempted.modelDay, hasSpoken, reason, sideBySide: crew.size };
+      const fields = { ...attempted.modelDay, hasSpoken, reason, sideBySide: places.size };
       context.log.warning('the machine ended a model process', fields);
     }
     if (isOver) return;
@@ -209,7 +209,7 @@ async function trade(
     tries,
   }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
 ): Promise<Lost | null> {
-  const { job, signal, life, crew } = activeJob;
+  const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const maxSteps = job.agentConfig.max_steps;
@@ -225,17 +225,17 @@ async function trade(
     tools,
   } as const;
   const maxFailures = model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0;
-  const niceness = childNiceness(Math.min(crew.size, job.runs.length));
-  const childEnded = life.childStarted();
+  const niceness = childNiceness(Math.min(places.size, job.runs.length));
+  const childEnded = lifetime.childStarted();
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
     startChild: (program, rights) => context.startChild(program, { ...rights, niceness }, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
-    patienceMs: crew.patienceMs(tries),
+    firstLineLimitMs: places.firstLineLimitMs(tries),
     onStart(ms) {
       activeJob.hasStarted = true;
-      crew.noteStart(ms);
+      places.noteStart(ms);
     },
     memoryMb: settings.modelDayMemoryMb,
     signal,

@@ -1,5 +1,5 @@
 import { timestamp } from '../calendar.ts';
-import { createCrew } from '../children/shortage.ts';
+import { createPlaces } from '../children/shortage.ts';
 import type { Configuration } from '../configuration-schema.ts';
 import { readConfiguration, universeOf } from '../configuration.ts';
 import {
@@ -37,7 +37,7 @@ import {
 } from './active-job.ts';
 import { costWarnings, createSpending } from './costs.ts';
 import { entriesOf } from './entries.ts';
-import { type Life, watchLife } from './lifetime.ts';
+import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
 import {
   NO_DATES,
@@ -62,15 +62,15 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<void> {
   let error: string | null = null;
-  const life = watchLife(context, jobId, { signal });
+  const lifetime = watchLifetime(context, jobId, { signal });
   try {
-    error = await work(context, openJob(context.database, jobId), { signal, life });
+    error = await work(context, openJob(context.database, jobId), { signal, lifetime });
   } catch (thrown) {
     if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   } finally {
-    life.stop();
+    lifetime.stop();
   }
   if (signal.aborted) return;
   const stale = await bySlices(staleOf(context, jobId));
@@ -133,7 +133,7 @@ export async function warnOfStale(context: WorkerContext, jobId: string): Promis
 async function work(
   context: WorkerContext,
   job: Job,
-  { signal, life }: { signal: AbortSignal; life: Life },
+  { signal, lifetime }: { signal: AbortSignal; lifetime: Lifetime },
 ): Promise<string | null> {
   const { database, clock } = context;
   const universe = universeOf(job.agentConfig);
@@ -156,12 +156,21 @@ async function work(
   const { maxParallelModels, modelDayCommand } = context.settings;
   const firstLineMs =
     modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
-  const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
+  const places = createPlaces(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = await bySlices(entriesOf(job));
   logForeignHosts(context, entries);
   const spending = createSpending(database, job);
   const activeJob: ActiveJob = {
-    ...{ job, universe: new Set(universe), entries, configuration, signal, life, crew, spending },
+    ...{
+      job,
+      universe: new Set(universe),
+      entries,
+      configuration,
+      signal,
+      lifetime,
+      places,
+      spending,
+    },
     leftOut: storedLeftOut(job),
     keyRefusals: new Map(),
     cannotStart: null,

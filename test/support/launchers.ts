@@ -49,7 +49,7 @@ export interface LauncherOptions {
   environment?: NodeJS.ProcessEnv;
   times?: LauncherTimes;
   timeoutMs?: number;
-  patienceMs?: number;
+  firstLineLimitMs?: number;
   quotes?: Start['brief']['quotes'];
   startChild?: (program: string, rights: Rights) => Started;
 }
@@ -71,7 +71,7 @@ export async function runThrough(command: readonly string[], options: LauncherOp
       program,
       startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
       timeoutMs: options.timeoutMs ?? 600_000,
-      patienceMs: options.patienceMs ?? 60_000,
+      firstLineLimitMs: options.firstLineLimitMs ?? 60_000,
       memoryMb: 512,
       signal: new AbortController().signal,
       onMessage: async (message) =>

@@ -20,7 +20,7 @@ import { until } from '../support/until.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
-  patienceMs?: number;
+  firstLineLimitMs?: number;
   /** Whether the parent is never done with the first message. */
   isStuck?: boolean;
   lost?: 'silent' | 'spoke';
@@ -37,7 +37,7 @@ async function run(
   fixture: string,
   {
     timeoutMs = 600_000,
-    patienceMs = 60_000,
+    firstLineLimitMs = 60_000,
     memoryMb = 512,
     signal = new AbortController().signal,
     most = 100,
@@ -55,7 +55,7 @@ async function run(
       program,
       startChild,
       timeoutMs,
-      patienceMs,
+      firstLineLimitMs,
       memoryMb,
       signal,
       onMessage: async (message) => {
@@ -89,7 +89,7 @@ test('a child that has said everything and exited is heard to its end, however s
     program: agentFixture('completes'),
     startChild: startConfined,
     timeoutMs: 600_000,
-    patienceMs: 60_000,
+    firstLineLimitMs: 60_000,
     memoryMb: 512,
     signal: new AbortController().signal,
     async onMessage({ type }) {
@@ -131,9 +131,13 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
     /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/,
     { lost: 'silent', memoryMb: 256 },
   ],
-  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['works-in-silence', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
+  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
+  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
+  [
+    'works-in-silence',
+    /it sent nothing for [\d.]+ seconds/,
+    { lost: 'silent', firstLineLimitMs: 10 },
+  ],
   ['killed-later', /it ended by itself \(SIGKILL\)/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],

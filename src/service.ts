@@ -11,12 +11,12 @@ import { httpLimits as defaultLimits, type HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
-import { createJobs } from './jobs/jobs.ts';
+import { createJobs } from './jobs/queue.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
-import { type WorkerLimits, workerLimits } from './worker/limits.ts';
-import { startChildBy } from './worker/launcher.ts';
-import type { StartChild } from './worker/process.ts';
+import { type WorkerLimits, workerLimits } from './children/shortage.ts';
+import { startChildBy } from './children/launcher.ts';
+import type { StartChild } from './children/process.ts';
 
 export interface ServiceOptions {
   settings: Settings;

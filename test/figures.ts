@@ -56,7 +56,7 @@ const figures: [name: string, value: number | string][] = [
   ['yield null, Steps<', countOf(/\byield null\b|\bSteps</g)],
   ['files behind GET /performance', filesBehind('src/api/performance.ts')],
   ['files behind a buy', filesBehind('src/trading/tools.ts')],
-  ['files behind a trigger', filesBehind('src/jobs/jobs.ts')],
+  ['files behind a trigger', filesBehind('src/jobs/queue.ts')],
 ];
 for (const [name, value] of figures)
   process.stdout.write(`${name.padEnd(36)}${value.toLocaleString('en').padStart(12)}\n`);

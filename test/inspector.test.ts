@@ -9,7 +9,7 @@ import { queryApart } from '../src/database/integrity.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';
-import { launch } from '../src/worker/launch.ts';
+import { launch } from '../src/children/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { startConfined } from './support/children.ts';
 import { runInProcess } from './support/in-process.ts';
@@ -111,7 +111,7 @@ test('the processes that the service starts do not hear SIGUSR1; short of memory
     program: agentFixture('never-reads'),
     startChild: startConfined,
     timeoutMs: 3_600_000,
-    patienceMs: 60_000,
+    firstLineLimitMs: 60_000,
     memoryMb: 512,
     signal: abort.signal,
     onMessage: async () => (spoke.resolve(), null),

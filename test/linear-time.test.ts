@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { readCompletion } from '../src/agent/provider/chat-answer.ts';
+import { readCompletion } from '../src/agent/provider/chat.ts';
 import { isCalendarDate } from '../src/calendar.ts';
 import { signatureSchema } from '../src/configuration-schema.ts';
 import { parseConfiguration } from '../src/configuration.ts';

@@ -32,7 +32,7 @@ const floors = [
   'http/',
   'api/',
   'jobs/',
-  'worker/',
+  'children/',
   ...['packaging/', 'control/', 'experiments/'],
   'comparison/',
   'performance/',

@@ -98,7 +98,7 @@ async function connect(
 ): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
   if (model.kind === 'baseline')
-    return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, {
+    return (await import('./players/baselines.ts')).createBaselineModel(model.strategy, {
       signature,
       brief,
     });

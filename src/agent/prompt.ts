@@ -1,6 +1,5 @@
 import type { Brief } from '../protocol.ts';
 import type { ChatMessage } from './model.ts';
-import { WORDING, type Wording } from './wording.ts';
 
 const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
 morning and decide what to buy and sell, so that the account grows over the weeks.
@@ -113,4 +112,24 @@ function costsLine({
     ...(commission.length > 0 ? [`each order pays ${commission.join(' and ')}.`] : []),
     ...(slippageBps > 0 ? [`Orders fill ${slippageBps} basis points worse than the open.`] : []),
   ].join(' ');
+}
+
+/**
+ * The version of everything that a model reads: prompt, morning report, tools with their
+ * descriptions, replies and refusals. It is stored with each committed session, so that any later
+ * program can replay the session. The universe is stored with the job.
+ *
+ * To change a text, add a version to the end of this list and keep the functions of the earlier
+ * ones: the compiler asks for both in `prompt.ts` and in `trading/tools.ts`.
+ */
+export type Wording = 1;
+
+/** What models read now. */
+export const WORDING: Wording = 1;
+
+const wordings: readonly Wording[] = [1];
+
+/** A stored version; undefined for one that this program does not know. */
+export function wordingOf(version: number): Wording | undefined {
+  return wordings.find((known) => known === version);
 }

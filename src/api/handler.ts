@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Clock } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import type { Jobs } from '../jobs/jobs.ts';
+import type { Jobs } from '../jobs/queue.ts';
 import type { Log } from '../log.ts';
 import type { ServedSettings } from '../settings.ts';
 import { type Cell, csvLine } from '../csv-line.ts';

@@ -14,7 +14,7 @@ import { type Service, startService } from '../service.ts';
 import { readSettings, type Settings } from '../settings.ts';
 import { refusalOfForeign } from '../trusted-file.ts';
 import { VERSION } from '../version.ts';
-import { capacityWarnings } from '../worker/capacity.ts';
+import { capacityWarnings } from '../children/capacity.ts';
 import { OlderSchema, withNewestSchema } from '../database/snapshot.ts';
 import { forTerminal } from '../text.ts';
 import { startView } from '../view.ts';

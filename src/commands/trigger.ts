@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { ServiceError, skipReasons } from '../domain.ts';
 import { NOT_OUT_YET } from '../prices/warnings.ts';
+import { triggerResponse } from '../api/trigger.ts';
+import { NOTHING_TO_RESUME } from '../jobs/create.ts';
 import { cleanText } from '../text.ts';
-import { NO_DATES } from '../worker/plan.ts';
+import { NO_DATES } from '../jobs/plan.ts';
 import {
   checkDates,
   type Client,
@@ -15,8 +17,6 @@ import {
   Refused,
 } from './client.ts';
 import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
-import { triggerResponse } from '../api/trigger.ts';
-import { NOTHING_TO_RESUME } from '../jobs/range.ts';
 
 const NOT_COMPLETED = 1;
 /** The fields of the list of jobs that are needed here. */

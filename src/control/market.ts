@@ -14,7 +14,7 @@ import type { Reader } from '../database/database.ts';
 import { paysNothing } from '../database/records/holdings.ts';
 import { gapsBetween } from '../prices/needs.ts';
 import { MAX_CASH } from '../prices/files/dividend-rows.ts';
-import { cashPerShare } from '../trading/dividends.ts';
+import { cashPerShare } from '../trading/morning.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createFolder } from './new-folder.ts';
 

@@ -1,9 +1,9 @@
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { cancelModelDays, type DateSpan, writeBySpans } from '../database/model-days.ts';
+import { type DateSpan, cancelModelDays, writeBySpans } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
-import type { WorkerContext } from '../worker/context.ts';
+import type { WorkerContext } from './active-job.ts';
 
 /**
  * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once,

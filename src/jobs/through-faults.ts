@@ -4,8 +4,8 @@ import { endedModelDays, isBeingCancelled, returnToPending } from '../database/m
 import { addWarnings } from '../database/jobs.ts';
 import { count } from '../sentences.ts';
 import { bySlices } from '../turns.ts';
-import type { WorkerContext } from '../worker/context.ts';
-import { endJob, runJob, warnOfStale } from '../worker/worker.ts';
+import type { WorkerContext } from './active-job.ts';
+import { endJob, runJob, warnOfStale } from './run.ts';
 import { cancelJob } from './cancel.ts';
 
 /** How often to retry while the database cannot be written. */

@@ -6,15 +6,15 @@ import { splitsBetween } from '../database/market.ts';
 import { barsBetween, type ChosenDay, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
-import { cashPerShareAbout } from '../trading/dividends.ts';
+import { cashPerShareAbout } from '../trading/morning.ts';
 import {
-  benchmarkCurve,
   type BothLevels,
   type ComparedDay,
+  type Levels,
+  benchmarkCurve,
   equalWeightLevels,
   isBefore,
   levelAt,
-  type Levels,
   startOf,
   symbolLevels,
 } from './benchmark.ts';

@@ -3,13 +3,13 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Reader } from '../database/database.ts';
 import type { Mark } from '../database/evidence.ts';
 import {
+  type MarketBar,
+  type Split,
   barOn,
   closingBar,
   lastBarBefore,
   lastBars,
-  type MarketBar,
   quotesOn,
-  type Split,
   splitsBetween,
 } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
@@ -20,7 +20,7 @@ import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '.
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
  * that date.
  */
-export interface Quote {
+interface Quote {
   open: Money | null;
   previousDate: CalendarDate | null;
   /**

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ActionType } from '../domain.ts';
-import { type Money, TooLarge, formatDollars, money } from '../money.ts';
-import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
+import { type Money, TooLarge, formatDollars, fromDollars, money, toDollars } from '../money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
@@ -24,7 +23,7 @@ export interface Action {
 }
 
 /** An order for whole shares at a fill price that the service, never the model, supplies. */
-export interface Order {
+interface Order {
   symbol: string;
   amount: number;
   price: Money;
@@ -32,15 +31,13 @@ export interface Order {
 }
 
 /** A stock split: `numerator` new shares for `denominator` old ones. */
-export interface SplitRatio {
+interface SplitRatio {
   numerator: number;
   denominator: number;
 }
 
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
-export type Execution =
-  | { portfolio: Portfolio; refusal?: never }
-  | { refusal: string; portfolio?: never };
+type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
 export function buy(portfolio: Portfolio, order: Order): Execution {
   const { symbol, amount, price, costs = NO_COSTS } = order;
@@ -187,4 +184,69 @@ function withQuantity(
   if (quantity === 0) changed.delete(symbol);
   else changed.set(symbol, quantity);
   return changed;
+}
+
+/** What an order costs beside its shares at the open. One basis point is 1/10000. */
+export interface TradingCosts {
+  commissionPerTrade: Money;
+  commissionBps: number;
+  /** How much worse than the open an order fills. */
+  slippageBps: number;
+}
+
+export const NO_COSTS: TradingCosts = {
+  commissionPerTrade: money(0),
+  commissionBps: 0,
+  slippageBps: 0,
+};
+
+/** Basis points have at most four decimals. */
+const PARTS_PER_BASIS_POINT = 10_000n;
+const BASIS_POINTS = 10_000n;
+
+/** The costs in a configuration, in dollars and basis points. */
+export function tradingCostsOf(agentConfig: {
+  commission_per_trade: number;
+  commission_bps: number;
+  slippage_bps: number;
+}): TradingCosts {
+  return {
+    commissionPerTrade: fromDollars(agentConfig.commission_per_trade),
+    commissionBps: agentConfig.commission_bps,
+    slippageBps: agentConfig.slippage_bps,
+  };
+}
+
+/** For the model, in dollars and basis points; null when there are none. */
+export function describeCosts(costs: TradingCosts) {
+  const { commissionPerTrade, commissionBps, slippageBps } = costs;
+  if (commissionPerTrade === 0 && commissionBps === 0 && slippageBps === 0) return null;
+  return { ...costs, commissionPerTrade: toDollars(commissionPerTrade) };
+}
+
+/**
+ * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
+ * trader.
+ */
+export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
+  const slippage = shareRoundedUp(open, slippageBps);
+  return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
+}
+
+/**
+ * The commission on an order, rounded up to 1/10000 dollar. `traded` is shares times fill price.
+ */
+export function commissionOn(
+  traded: Money,
+  { commissionPerTrade, commissionBps }: TradingCosts,
+): Money {
+  return money(commissionPerTrade + shareRoundedUp(traded, commissionBps));
+}
+
+/** In whole numbers, because floating-point numbers would round. */
+function shareRoundedUp(amount: Money, basisPoints: number): number {
+  if (basisPoints === 0) return 0;
+  const parts = BigInt(amount) * BigInt(Math.round(basisPoints * Number(PARTS_PER_BASIS_POINT)));
+  const whole = PARTS_PER_BASIS_POINT * BASIS_POINTS;
+  return Number((parts + whole - 1n) / whole);
 }

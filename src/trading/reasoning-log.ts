@@ -1,11 +1,12 @@
 import * as v from 'valibot';
-import type { LoggedMessage, LogMessage } from '../database/sessions.ts';
+import type { LoggedMessage } from '../database/sessions.ts';
+import type { LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../json.ts';
 import {
   type Answer,
   type Carried,
-  carriedSchema,
   type ToolCall,
+  carriedSchema,
   toolCallSchema,
 } from '../protocol.ts';
 

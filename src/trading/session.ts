@@ -1,15 +1,15 @@
-import { WORDING } from '../agent/wording.ts';
+import { WORDING } from '../agent/prompt.ts';
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
+import { setAside } from '../database/sessions.ts';
 import {
+  type LogMessage,
+  type ModelDay,
   appendMessages,
   commitSession,
   failSession,
-  type LogMessage,
-  type ModelDay,
-  setAside,
 } from '../database/sessions.ts';
-import { addUsage, type Usage } from '../database/usage.ts';
+import { type Usage, addUsage } from '../database/usage.ts';
 import type { Money } from '../money.ts';
 import type {
   Answer,
@@ -22,24 +22,21 @@ import type {
   ToolResults,
 } from '../protocol.ts';
 import { cutText } from '../text.ts';
-import { type Beginning, beginSession, type SessionContext } from './beginning.ts';
-import { costOf, type TokenPrices } from './cost.ts';
-import { gatherEvidence } from './evidence.ts';
+import { type Beginning, type SessionContext, beginSession } from './start.ts';
+import { type TokenPrices, costOf, gatherEvidence, positionsOf } from './commit.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { beginPlay, callTool, MAX_TOOL_NAME_LENGTH, type Play } from './play.ts';
-import type { Action } from './portfolio.ts';
-import { positionsOf } from './positions.ts';
+import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './running-day.ts';
+import type { Action, TradingCosts } from './portfolio.ts';
 import {
-  answerMessages,
-  firstMessagesIn,
   LogMismatch,
   type RecordedStep,
+  answerMessages,
+  firstMessagesIn,
   resultMessage,
   stepsIn,
 } from './reasoning-log.ts';
 import { toolDescriptions } from './tools.ts';
-import type { TradingCosts } from './trading-costs.ts';
 import { briefOf } from './trading-day.ts';
 
 const UNKNOWN_TOKENS = {
@@ -103,7 +100,7 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-export interface SessionOptions {
+interface SessionOptions {
   market: Market;
   universe: ReadonlySet<string>;
   initialCash: Money;

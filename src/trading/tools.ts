@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { WORDING, type Wording } from '../agent/wording.ts';
+import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
+import { money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import {
+  type ToolArguments,
+  type ToolName,
   describeIssue,
   shown,
-  type ToolArguments,
   toolArguments,
-  type ToolName,
 } from './arguments.ts';
 import { calculate } from './calculate.ts';
-import { execute } from './order.ts';
-import type { Action } from './portfolio.ts';
+import {
+  type Action,
+  NO_COSTS,
+  buy,
+  commissionOn,
+  fillPrice,
+  quantityOf,
+  sell,
+} from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
+import { type Reply, type TradingDay, describePortfolio, isKnown } from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;
@@ -238,6 +246,38 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
       if (args.success) return row.run(day, args.output);
       const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
       return { refusal: [...sentences].join(' '), isMalformed: true };
+    },
+  };
+}
+
+/** Executes a model's order at today's open, or refuses it. Does not change the day. */
+function execute(
+  { universe, market, portfolio: before, costs = NO_COSTS }: TradingDay,
+  actionType: 'buy' | 'sell',
+  { symbol, amount }: { symbol: string; amount: number },
+): Reply {
+  if (actionType === 'buy' && !universe.has(symbol))
+    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
+  if (actionType === 'sell' && quantityOf(before, symbol) === 0)
+    return { refusal: `Cannot sell ${symbol}: none is held.` };
+  const { open } = market.quote(symbol);
+  if (open === null)
+    return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${market.date}.` };
+  const price = fillPrice(open, actionType, costs);
+  const fill = actionType === 'buy' ? buy : sell;
+  const { portfolio, refusal } = fill(before, { symbol, amount, price, costs });
+  if (refusal !== undefined) return { refusal };
+  const commission = commissionOn(money(amount * price), costs);
+  return {
+    action: { actionType, symbol, amount, price, portfolio },
+    result: {
+      executed: actionType,
+      symbol,
+      amount,
+      price: toDollars(price),
+      ...(commission > 0 && { commission: toDollars(commission) }),
+      cash: toDollars(portfolio.cash),
+      holding: quantityOf(portfolio, symbol),
     },
   };
 }

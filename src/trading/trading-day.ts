@@ -1,11 +1,18 @@
-import type { Wording } from '../agent/wording.ts';
+import type { Wording } from '../agent/prompt.ts';
 import { type Money, toDollars } from '../money.ts';
 import type { Brief } from '../protocol.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
-import { type Action, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
-import { NO_COSTS, type TradingCosts, describeCosts } from './trading-costs.ts';
+import {
+  type Action,
+  NO_COSTS,
+  type Portfolio,
+  type TradingCosts,
+  describeCosts,
+  quantityOf,
+  valueOf,
+} from './portfolio.ts';
 
 /**
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the

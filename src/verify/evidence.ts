@@ -8,7 +8,7 @@ import {
   wasAdjusted,
 } from '../database/audit.ts';
 import type { Evidence, KnownDividend, KnownSplit, Mark } from '../database/evidence.ts';
-import { cashPerShare, type DividendTerms } from '../trading/dividends.ts';
+import { cashPerShare, type DividendTerms } from '../trading/morning.ts';
 import {
   earlierBars,
   type History,

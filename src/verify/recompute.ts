@@ -5,7 +5,7 @@ import {
   marksIn,
 } from '../database/evidence.ts';
 import type { LedgerRecord } from '../database/audit.ts';
-import { dividendOn, payDividend } from '../trading/dividends.ts';
+import { dividendOn, payDividend } from '../trading/morning.ts';
 import { inEarlierShares, inOrder, type MorningEvent } from '../trading/morning.ts';
 import {
   applySplit,
@@ -26,9 +26,9 @@ import {
   type RightPrice,
 } from './effect.ts';
 import type { CalendarDate } from '../calendar.ts';
-import { fillPrice, type TradingCosts } from '../trading/trading-costs.ts';
+import { fillPrice, type TradingCosts } from '../trading/portfolio.ts';
 import { formatDollars, type Money, money } from '../money.ts';
-import { percent } from '../trading/positions.ts';
+import { percent } from '../trading/commit.ts';
 
 /** The splits and dividends that a session knew, and the value of its holdings in the morning. */
 export interface MorningEvidence {

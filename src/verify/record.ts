@@ -1,4 +1,4 @@
-import { type Wording, wordingOf } from '../agent/wording.ts';
+import { type Wording, wordingOf } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { type LedgerRecord, ledgerRecords, type TimeSpan } from '../database/audit.ts';

@@ -6,11 +6,10 @@ import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../money.ts';
 import type { Brief } from '../protocol.ts';
-import { type Start, startFrom } from '../trading/beginning.ts';
-import { gatherEvidence } from '../trading/evidence.ts';
+import { type Start, startFrom } from '../trading/start.ts';
+import { gatherEvidence, positionsOf } from '../trading/commit.ts';
 import type { Market } from '../trading/market.ts';
-import { beginPlay, callTool, type Play } from '../trading/play.ts';
-import { positionsOf } from '../trading/positions.ts';
+import { type Play, beginPlay, callTool } from '../trading/running-day.ts';
 import {
   firstMessagesIn,
   type RecordedStep,
@@ -18,7 +17,7 @@ import {
   stepsIn,
 } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
-import { tradingCostsOf } from '../trading/trading-costs.ts';
+import { tradingCostsOf } from '../trading/portfolio.ts';
 import { briefOf } from '../trading/trading-day.ts';
 import {
   compareEvidence,

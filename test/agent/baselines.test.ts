@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBaselineModel } from '../../src/agent/players/baseline-model.ts';
+import { createBaselineModel } from '../../src/agent/players/baselines.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { addDays, isWeekday } from '../../src/calendar.ts';

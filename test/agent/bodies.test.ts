@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialects } from '../../src/agent/provider/dialects.ts';
+import { dialects } from '../../src/agent/provider/ask.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Json } from '../../src/json.ts';
 import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/protocol.ts';

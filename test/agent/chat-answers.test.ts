@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCompletion } from '../../src/agent/provider/chat-answer.ts';
+import { readCompletion } from '../../src/agent/provider/chat.ts';
 import type { Json } from '../../src/json.ts';
 import { MAX_TOOL_CALLS, answerSchema, decodeLine } from '../../src/protocol.ts';
 

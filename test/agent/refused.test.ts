@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasEffort, refusedBy } from '../../src/agent/provider/additions.ts';
-import { createProviderModel } from '../../src/agent/provider/ask.ts';
+import { createProviderModel, hasEffort, refusedBy } from '../../src/agent/provider/ask.ts';
 import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Json } from '../../src/json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { dialects } from '../../src/agent/provider/dialects.ts';
+import { dialects } from '../../src/agent/provider/ask.ts';
 import { readBody } from '../../src/agent/provider/transport.ts';
 import { classify } from '../../src/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';

@@ -10,7 +10,7 @@ import {
   ratiosOf,
   takePairs,
 } from '../../bench/paired.ts';
-import { createRandom } from '../../src/agent/players/random.ts';
+import { createRandom } from '../../src/agent/players/player.ts';
 
 /** The arithmetic of the bench, on slices whose figures are made up. */
 

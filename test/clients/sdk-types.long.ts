@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { dialects } from '../../src/agent/provider/dialects.ts';
+import { dialects } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import type { Json } from '../../src/json.ts';
 import { cleanText } from '../../src/text.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { startChildBy } from '../../src/worker/launcher.ts';
+import { startChildBy } from '../../src/children/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import {
   type Behaviour,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createJobs } from '../../src/jobs/jobs.ts';
+import { createJobs } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/log.ts';
-import { workerLimits } from '../../src/worker/limits.ts';
+import { workerLimits } from '../../src/children/shortage.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
 import { TODAY, type TestService, clockFrom, startTestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
-import { expandModels, warnOfNewRuns } from '../../src/jobs/expand-models.ts';
+import { expandModels, warnOfNewRuns } from '../../src/jobs/create.ts';
 
 const configuration = parseConfiguration(
   {

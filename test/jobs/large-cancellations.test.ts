@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { isBeingCancelled } from '../../src/database/model-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
-import { createJobs } from '../../src/jobs/jobs.ts';
+import { createJobs } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/log.ts';
-import type { WorkerContext } from '../../src/worker/context.ts';
+import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import {

@@ -14,9 +14,9 @@ import {
 } from '../../src/database/model-days.ts';
 import { statusOfJob } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
-import { createJobs } from '../../src/jobs/jobs.ts';
+import { createJobs } from '../../src/jobs/queue.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
-import { NO_DATES } from '../../src/worker/plan.ts';
+import { NO_DATES } from '../../src/jobs/plan.ts';
 import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';

@@ -5,8 +5,8 @@ import timers from 'node:timers/promises';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import { buildAgent } from '../../build.mjs';
-import type { WorkerContext } from '../../src/worker/context.ts';
-import { type StartChild, startConfined } from '../../src/worker/process.ts';
+import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import { type StartChild, startConfined } from '../../src/children/process.ts';
 import { isLong } from './long.ts';
 
 /**

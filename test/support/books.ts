@@ -13,8 +13,8 @@ import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
-import { openSession, type Session } from '../../src/trading/session.ts';
-import { NO_COSTS } from '../../src/trading/trading-costs.ts';
+import { type Session, openSession } from '../../src/trading/session.ts';
+import { NO_COSTS } from '../../src/trading/portfolio.ts';
 import { atOnce } from '../../src/turns.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];

@@ -1,8 +1,12 @@
-import { launch } from '../../src/worker/launch.ts';
-import { type LauncherTimes, launcherTimes } from '../../src/worker/launcher-end.ts';
-import { startChildBy } from '../../src/worker/launcher.ts';
+import { launch } from '../../src/children/launch.ts';
+import {
+  type LauncherTimes,
+  type Rights,
+  type Started,
+  launcherTimes,
+} from '../../src/children/process.ts';
+import { startChildBy } from '../../src/children/launcher.ts';
 import type { Start } from '../../src/protocol.ts';
-import type { Rights, Started } from '../../src/worker/process.ts';
 import { agentFixture, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */
@@ -45,7 +49,7 @@ export interface LauncherOptions {
   environment?: NodeJS.ProcessEnv;
   times?: LauncherTimes;
   timeoutMs?: number;
-  patienceMs?: number;
+  firstLineLimitMs?: number;
   quotes?: Start['brief']['quotes'];
   startChild?: (program: string, rights: Rights) => Started;
 }
@@ -67,7 +71,7 @@ export async function runThrough(command: readonly string[], options: LauncherOp
       program,
       startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
       timeoutMs: options.timeoutMs ?? 600_000,
-      patienceMs: options.patienceMs ?? 60_000,
+      firstLineLimitMs: options.firstLineLimitMs ?? 60_000,
       memoryMb: 512,
       signal: new AbortController().signal,
       onMessage: async (message) =>

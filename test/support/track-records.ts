@@ -1,4 +1,4 @@
-import { createRandom, pick, type Random } from '../../src/agent/players/random.ts';
+import { type Random, createRandom, pick } from '../../src/agent/players/player.ts';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../src/database/sessions.ts';
 import { encodeEntry, type Entry } from '../../src/entry.ts';
 import { type Money, money } from '../../src/money.ts';
-import { percent } from '../../src/trading/positions.ts';
+import { percent } from '../../src/trading/commit.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { insertWholeJob } from './jobs.ts';
 import { atOnce } from '../../src/turns.ts';

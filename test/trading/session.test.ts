@@ -8,7 +8,7 @@ import { STALE } from '../../src/database/stale.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars, money } from '../../src/money.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
-import { NO_COSTS } from '../../src/trading/trading-costs.ts';
+import { NO_COSTS } from '../../src/trading/portfolio.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
 import { openSession, type Session } from '../../src/trading/session.ts';

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fromDollars, money, toDollars } from '../../src/money.ts';
-import { type Portfolio, buy, sell } from '../../src/trading/portfolio.ts';
-import { runs } from '../support/long.ts';
 import {
+  type Portfolio,
+  buy,
   commissionOn,
   describeCosts,
   fillPrice,
+  sell,
   tradingCostsOf,
-} from '../../src/trading/trading-costs.ts';
+} from '../../src/trading/portfolio.ts';
+import { runs } from '../support/long.ts';
 
 const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
   tradingCostsOf({ commission_per_trade, commission_bps, slippage_bps });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { wordsOf } from '../../src/agent/prompt.ts';
-import { WORDING, type Wording, wordingOf } from '../../src/agent/wording.ts';
+import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/prompt.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { fromDollars } from '../../src/money.ts';
 import type { Brief } from '../../src/protocol.ts';
@@ -21,7 +20,7 @@ const released: Record<Wording, string> = {
 };
 
 const WHAT_TO_DO =
-  'what a model reads has changed, so files of before would not replay: restore it, or add a version in src/agent/wording.ts, ' +
+  'what a model reads has changed, so files of before would not replay: restore it, or add a version in src/agent/prompt.ts, ' +
   'keep the former functions for the version before, and add the hash of the new one here';
 
 const brief: Brief = {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
 import type { ApiDialect } from '../../src/domain.ts';
 import type { Addition, Endpoint } from '../../src/protocol.ts';
-import { storedLeftOut } from '../../src/worker/left-out.ts';
+import { storedLeftOut } from '../../src/jobs/active-job.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import {
   type Behaviour,

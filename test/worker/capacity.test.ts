@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { capacityWarnings } from '../../src/worker/capacity.ts';
-import { mostDue, nextLookMs } from '../../src/worker/memory.ts';
+import { capacityWarnings } from '../../src/children/capacity.ts';
+import { mostDue, nextLookMs } from '../../src/children/watch.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const MB = 1024 * 1024;

@@ -6,8 +6,8 @@ import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { makers } from '../../src/makers.ts';
 import { nasdaq100 } from '../../src/universe.ts';
-import { resolveModel } from '../../src/worker/endpoint.ts';
-import { configuredEntry, knownKeys, resolveEntry } from '../../src/worker/entries.ts';
+import { resolveModel } from '../../src/jobs/endpoint.ts';
+import { configuredEntry, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */

@@ -7,12 +7,10 @@ import { getPriority } from 'node:os';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
-import { openChannel } from '../../src/worker/channel.ts';
-import { launch } from '../../src/worker/launch.ts';
-import { type Launcher, launcherTimes } from '../../src/worker/launcher-end.ts';
-import { checkLineBounds } from '../../src/worker/line-bounds.ts';
-import { MOST_STARTING, inTurn } from '../../src/worker/pacing.ts';
-import { childNiceness } from '../../src/worker/process.ts';
+import { checkLineBounds, openChannel } from '../../src/children/channel.ts';
+import { launch } from '../../src/children/launch.ts';
+import { type Launcher, childNiceness, launcherTimes } from '../../src/children/process.ts';
+import { MOST_STARTING, inTurn } from '../../src/children/pacing.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
 import { followPace, settled } from '../support/event-loop.ts';
@@ -22,7 +20,7 @@ import { until } from '../support/until.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
-  patienceMs?: number;
+  firstLineLimitMs?: number;
   /** Whether the parent is never done with the first message. */
   isStuck?: boolean;
   lost?: 'silent' | 'spoke';
@@ -39,7 +37,7 @@ async function run(
   fixture: string,
   {
     timeoutMs = 600_000,
-    patienceMs = 60_000,
+    firstLineLimitMs = 60_000,
     memoryMb = 512,
     signal = new AbortController().signal,
     most = 100,
@@ -57,7 +55,7 @@ async function run(
       program,
       startChild,
       timeoutMs,
-      patienceMs,
+      firstLineLimitMs,
       memoryMb,
       signal,
       onMessage: async (message) => {
@@ -91,7 +89,7 @@ test('a child that has said everything and exited is heard to its end, however s
     program: agentFixture('completes'),
     startChild: startConfined,
     timeoutMs: 600_000,
-    patienceMs: 60_000,
+    firstLineLimitMs: 60_000,
     memoryMb: 512,
     signal: new AbortController().signal,
     async onMessage({ type }) {
@@ -133,9 +131,13 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
     /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/,
     { lost: 'silent', memoryMb: 256 },
   ],
-  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['works-in-silence', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
+  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
+  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
+  [
+    'works-in-silence',
+    /it sent nothing for [\d.]+ seconds/,
+    { lost: 'silent', firstLineLimitMs: 10 },
+  ],
   ['killed-later', /it ended by itself \(SIGKILL\)/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
-import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
-import { childFlags } from '../../src/worker/process.ts';
+import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
+import { childFlags } from '../../src/children/process.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {
@@ -231,7 +231,7 @@ const bad: [
     shell(`printf 'Password: '; cat >/dev/null`),
     /^it sent nothing for [\d.]+ seconds \(sh: it wrote "Password:" to stdout\)$/,
     'lost',
-    { patienceMs: ROOM_MS },
+    { firstLineLimitMs: ROOM_MS },
   ],
   ['that succeeds without a line', ['true'], /^it ended by itself \(true: exit code 0\)$/, 'lost'],
   [
@@ -239,7 +239,7 @@ const bad: [
     shell('echo queued >&2; cat >/dev/null'),
     /^it sent nothing for [\d.]+ seconds \(sh: queued\)$/,
     'lost',
-    { patienceMs: ROOM_MS },
+    { firstLineLimitMs: ROOM_MS },
   ],
   [
     'that loses its node during a model-day',
@@ -274,7 +274,7 @@ for (const [name, command, error, status, options] of bad) {
 test('a key that a launcher repeats appears in no error and no log', async () => {
   const { outcome, stderr } = await runThrough(shell('cat >&2'), {
     model: endpoint,
-    patienceMs: ROOM_MS,
+    firstLineLimitMs: ROOM_MS,
   });
   assert.match(outcome.error, /^it sent nothing/);
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
@@ -286,7 +286,7 @@ test('a key with characters that JSON escapes does not appear either', async () 
   const script = shell(`echo 'without JSON: ${apiKey}.' >&2; cat >&2`);
   const { stderr } = await runThrough(script, {
     model: { ...endpoint, apiKey },
-    patienceMs: ROOM_MS,
+    firstLineLimitMs: ROOM_MS,
   });
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.match(stderr, /^without JSON: ….$/m);
@@ -298,7 +298,7 @@ test('nor do other secrets of the request', async () => {
     parameters: { model: 'test', token: 'token-of-body' },
     secrets: ['token-of-body'],
   };
-  const { stderr } = await runThrough(shell('cat >&2'), { model, patienceMs: ROOM_MS });
+  const { stderr } = await runThrough(shell('cat >&2'), { model, firstLineLimitMs: ROOM_MS });
   assert.ok(stderr.includes('"token":"…"'), stderr);
 });
 

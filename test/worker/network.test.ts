@@ -3,7 +3,7 @@ import { type IncomingMessage, createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Endpoint, Start } from '../../src/protocol.ts';
-import { launch } from '../../src/worker/launch.ts';
+import { launch } from '../../src/children/launch.ts';
 import { agentFixture } from '../support/agents.ts';
 import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -64,7 +64,7 @@ async function askInChild(baseUrl: string): Promise<string> {
       program: await realAgent(),
       startChild: startConfined,
       timeoutMs: 600_000,
-      patienceMs: 60_000,
+      firstLineLimitMs: 60_000,
       memoryMb: 512,
       signal: new AbortController().signal,
       onMessage: async () => null,
@@ -227,7 +227,7 @@ for (const [name, model, summary] of reaches) {
         program: agentFixture('tries-to-connect'),
         startChild: startConfined,
         timeoutMs: 600_000,
-        patienceMs: 60_000,
+        firstLineLimitMs: 60_000,
         memoryMb: 512,
         signal: new AbortController().signal,
         onMessage: async () => null,

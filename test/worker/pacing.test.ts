@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type EventLoop, eventLoop } from '../../src/event-loop.ts';
-import { createPace } from '../../src/worker/pacing.ts';
+import { createPace } from '../../src/children/pacing.ts';
 
 /**
  * An event loop whose time passes only here: each round takes what the list says next, then

@@ -9,7 +9,7 @@ import {
   planModelDays,
   skipUnpricedDates,
   skipWarnings,
-} from '../../src/worker/plan.ts';
+} from '../../src/jobs/plan.ts';
 import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/log.ts';
-import { watchLife } from '../../src/worker/life.ts';
-import { workerLimits } from '../../src/worker/limits.ts';
+import { watchLifetime } from '../../src/jobs/lifetime.ts';
+import { workerLimits } from '../../src/children/shortage.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { startTestService } from '../support/service.ts';
@@ -155,7 +155,7 @@ for (const [name, events, counts] of lives) {
     const abort = new AbortController();
     // The mark is what the next start reads; any row of jobs will do.
     insertJobRow(database);
-    const life = watchLife({ database, log: silentLog, limits: workerLimits }, 'job', {
+    const life = watchLifetime({ database, log: silentLog, limits: workerLimits }, 'job', {
       signal: abort.signal,
       loop,
     });

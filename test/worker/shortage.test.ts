@@ -7,14 +7,17 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { createLog, type Log, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
-import type { WorkerContext } from '../../src/worker/context.ts';
-import { createCrew } from '../../src/worker/crew.ts';
-import { watchSilence } from '../../src/worker/first-line.ts';
-import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
-import type { StartChild } from '../../src/worker/process.ts';
-import { createShortage } from '../../src/worker/shortage.ts';
-import { runJob } from '../../src/worker/worker.ts';
-import { inProcesses, type TestAgent } from '../support/agent-here.ts';
+import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import { watchSilence } from '../../src/children/launch.ts';
+import {
+  type WorkerLimits,
+  createPlaces,
+  createShortage,
+  workerLimits,
+} from '../../src/children/shortage.ts';
+import type { StartChild } from '../../src/children/process.ts';
+import { runJob } from '../../src/jobs/run.ts';
+import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop } from '../support/event-loop.ts';
 import { storedStatus } from '../support/job-status.ts';
@@ -257,7 +260,7 @@ test('a job that is stopped while a model-day pauses ends immediately and leaves
  * `j` joins, `l` leaves after a loss, `w` leaves well; expected is how many run then, and how many
  * may.
  */
-const crews: [name: string, events: string, running: number, size: number][] = [
+const sequences: [name: string, events: string, running: number, size: number][] = [
   ['holds at most its size', 'jjjjjj', 4, 4],
   ['goes down to what the machine carried beside the lost one', 'jjjjl', 3, 3],
   ['goes down loss by loss', 'jjjjlll', 1, 1],
@@ -269,19 +272,19 @@ const crews: [name: string, events: string, running: number, size: number][] = [
   ['asks for more good ends after each loss', `jjl${'jw'.repeat(6)}jl${'jw'.repeat(11)}`, 1, 1],
   ['grows to its first size and no further', `jjl${'w'}${'jw'.repeat(100)}jjjjj`, 4, 4],
 ];
-for (const [name, events, running, size] of crews) {
-  test(`a crew ${name}`, async () => {
-    const crew = createCrew(4, { ...workerLimits, goodEndsToGrow: 3 });
+for (const [name, events, running, size] of sequences) {
+  test(`a count of places ${name}`, async () => {
+    const places = createPlaces(4, { ...workerLimits, goodEndsToGrow: 3 });
     let joined = 0;
     let left = 0;
     for (const event of events) {
-      if (event === 'j') void crew.join().then(() => (joined += 1));
-      else crew.leave(event === 'l' ? 'lost' : 'well');
+      if (event === 'j') void places.join().then(() => (joined += 1));
+      else places.leave(event === 'l' ? 'lost' : 'well');
       left += event === 'j' ? 0 : 1;
       await Promise.resolve();
     }
     await Promise.resolve();
-    assert.deepEqual([joined - left, crew.size], [running, size]);
+    assert.deepEqual([joined - left, places.size], [running, size]);
   });
 }
 
@@ -296,9 +299,9 @@ const patience: [name: string, starts: number[], tries: number, ms: number][] = 
 ];
 for (const [name, starts, tries, ms] of patience) {
   test(`the time limit for the first line is ${ms / 1000} seconds ${name}`, () => {
-    const crew = createCrew(4, workerLimits);
-    for (const start of starts) crew.noteStart(start);
-    assert.equal(crew.patienceMs(tries), ms);
+    const places = createPlaces(4, workerLimits);
+    for (const start of starts) places.noteStart(start);
+    assert.equal(places.firstLineLimitMs(tries), ms);
   });
 }
 
@@ -308,7 +311,11 @@ test('the wait for the first line counts time in which the child works a tenth',
   const tenths = async (pid: number | undefined) => {
     const loop = createTestLoop();
     let isSilent = false;
-    const end = watchSilence(pid, { patienceMs: 100, loop, onSilent: () => (isSilent = true) });
+    const end = watchSilence(pid, {
+      firstLineLimitMs: 100,
+      loop,
+      onSilent: () => (isSilent = true),
+    });
     let count = 0;
     for (; !isSilent && count < 500; count += 1) await loop.pass(10);
     end();
@@ -323,7 +330,7 @@ test('a child whose line is read in the round after its time limit is not silent
   const loop = createTestLoop();
   let isSilent = false;
   const end = watchSilence(undefined, {
-    patienceMs: 100,
+    firstLineLimitMs: 100,
     loop: { after: loop.after, round: async () => end() },
     onSilent: () => (isSilent = true),
   });

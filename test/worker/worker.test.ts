@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MOST_STARTING, starting } from '../../src/worker/pacing.ts';
+import { MOST_STARTING, starting } from '../../src/children/pacing.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { followPace } from '../support/event-loop.ts';

@@ -1,7 +1,15 @@
 import type { Brief, ToolCall } from '../../protocol.ts';
 import type { ChatMessage, Model, ModelAnswer } from '../model.ts';
-import { type Random, createRandom, pick, sample } from './random.ts';
-import { type ToolReply, call, say, toolReplies } from './turns.ts';
+import {
+  type Random,
+  type ToolReply,
+  call,
+  createRandom,
+  pick,
+  sample,
+  say,
+  toolReplies,
+} from './player.ts';
 
 /**
  * A model without a provider. It reads the same conversation and uses the same tools as a real one,

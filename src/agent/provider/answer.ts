@@ -1,8 +1,14 @@
-import { type Json, asObject, asText } from '../../json.ts';
-import { MAX_SERVED_LENGTH, type Served } from '../../protocol.ts';
+import { type Json, asObject, asText, tryParse } from '../../json.ts';
+import {
+  MAX_SERVED_LENGTH,
+  MAX_TOKENS_OF_ANSWER,
+  MAX_TOOL_CALLS,
+  type Served,
+  type TokenUsage,
+  type ToolCall,
+} from '../../protocol.ts';
 import { cutText } from '../../text.ts';
 import type { ModelAnswer } from '../model.ts';
-import { readUsage } from './token-usage.ts';
 
 /** What a dialect finds in the body of a response. */
 interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served'> {
@@ -86,4 +92,145 @@ function readServed(body: Json): Served | null {
     },
   );
   return given.length === 0 ? null : Object.fromEntries(given);
+}
+
+/**
+ * The tokens of one answer, and a sentence for the log when one of the provider's counts is
+ * impossible.
+ */
+interface ReadUsage {
+  /** Null when the provider reports no tokens. */
+  usage: TokenUsage | null;
+  note: string | null;
+}
+
+/**
+ * The tokens of one answer, wherever this provider reports them. An impossible count is unknown.
+ * The prompt's tokens include those that were read from a cache or written to one, which Anthropic
+ * counts beside them.
+ */
+export function readUsage(value: unknown): ReadUsage {
+  const usage = asObject(value);
+  if (usage === undefined) return { usage: null, note: null };
+  const inPrompt =
+    asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
+  const inCompletion =
+    asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details']);
+  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
+  const isBeside =
+    usage['prompt_tokens'] === undefined && (readBeside != null || writtenBeside != null);
+  const prompt = usage['prompt_tokens'] ?? usage['input_tokens'];
+  const completion = usage['completion_tokens'] ?? usage['output_tokens'];
+  const cached =
+    inPrompt?.['cached_tokens'] ??
+    usage['prompt_cache_hit_tokens'] ??
+    usage['cached_tokens'] ??
+    readBeside;
+  const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
+  const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
+  const total = usage['total_tokens'];
+  const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
+  const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);
+  const completionTokens = asCount(completion);
+  return {
+    usage: {
+      promptTokens,
+      completionTokens: withHiddenTokens(completionTokens, {
+        promptTokens,
+        totalTokens: asCount(total),
+      }),
+      cachedTokens: asCount(cached),
+      cacheWriteTokens: asCount(written),
+      reasoningTokens: asCount(reasoning),
+    },
+    note: noteOnCounts({ prompt, completion, cached, written, reasoning, total }),
+  };
+}
+
+/**
+ * Gemini and Grok count thoughts only in the total; they cost as much as the rest of the
+ * completion.
+ */
+function withHiddenTokens(
+  completionTokens: number | null,
+  { promptTokens, totalTokens }: { promptTokens: number | null; totalTokens: number | null },
+): number | null {
+  if (completionTokens === null || promptTokens === null || totalTokens === null)
+    return completionTokens;
+  return Math.max(completionTokens, totalTokens - promptTokens);
+}
+
+function asCount(value: unknown): number | null {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
+  return value >= 0 && value <= MAX_TOKENS_OF_ANSWER ? value : null;
+}
+
+function noteOnCounts(counts: Record<string, unknown>): string | null {
+  const wrong = Object.entries(counts).filter(
+    ([, value]) => typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER,
+  );
+  if (wrong.length === 0) return null;
+  const named = wrong.map(([kind, value]) => `${kind} ${value}`).join(', ');
+  return `The provider reported an impossible number of tokens (${named}); it is recorded as unknown.`;
+}
+
+/** A tool call as a provider sent it: a missing id, and arguments in whatever form. */
+export interface SentCall {
+  id: unknown;
+  name: unknown;
+  arguments: unknown;
+}
+
+/**
+ * The tool calls of one answer, each with an id of its own and its arguments as JSON text. `step`
+ * makes the ids of this answer distinct from those of others when the provider gives none. Throws
+ * an `Error` when they are too many.
+ */
+export function readToolCalls(calls: readonly SentCall[], step: number): ToolCall[] {
+  if (calls.length > MAX_TOOL_CALLS)
+    throw new Error(`it holds ${calls.length} tool calls, more than ${MAX_TOOL_CALLS}`);
+  const ids = new Set<string>();
+  return calls.map((call, index) => {
+    const id = uniqueId(asText(call.id), { step, index, taken: ids });
+    return { id, name: asText(call.name) ?? '', arguments: readArguments(call.arguments) };
+  });
+}
+
+/**
+ * The provider's id if each call has its own; otherwise nine letters and digits, as Mistral
+ * requires.
+ */
+function uniqueId(
+  own: string | undefined,
+  { step, index, taken }: { step: number; index: number; taken: Set<string> },
+): string {
+  let id = own;
+  for (
+    let number = step * MAX_TOOL_CALLS + index;
+    id === undefined || taken.has(id);
+    number += MAX_TOOL_CALLS ** 2
+  )
+    id = `c${String(number).padStart(8, '0')}`;
+  taken.add(id);
+  return id;
+}
+
+/** Arguments as JSON text, even if they came as an object, in a code block, or encoded twice. */
+function readArguments(value: unknown): string {
+  if (value === undefined || value === null) return '{}';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  const text = unfence(value);
+  const decoded = tryParse(text);
+  if (typeof decoded !== 'string') return text;
+  const inner = unfence(decoded);
+  return asObject(tryParse(inner)) === undefined ? text : inner;
+}
+
+function unfence(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('```') || !trimmed.endsWith('```') || trimmed.length < 6) return trimmed;
+  return trimmed
+    .slice(3, -3)
+    .replace(/^(json|JSON)?\s*/, '')
+    .trimEnd();
 }

@@ -1,6 +1,7 @@
-import { type Json, asObject, tryParse } from '../../json.ts';
-import type { ChatMessage } from '../model.ts';
-import { readCompletion } from './chat-answer.ts';
+import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
+import type { Carried } from '../../protocol.ts';
+import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { type SentCall, answerOf, readToolCalls } from './answer.ts';
 import { assembleCompletion } from './chat-stream.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -60,4 +61,118 @@ function wireMessage(message: ChatMessage, thoughts: Json): Json {
     ...carried?.message,
     tool_calls: calls,
   };
+}
+
+/**
+ * Reads what providers of the Chat Completions family really send into one form. Unusual forms are
+ * accepted where their meaning is clear; nothing is guessed. test/fixtures/completions has one
+ * recorded response of each form.
+ */
+
+/** Names for the same field by OpenAI, LangChain, Llama and Anthropic. */
+const ARGUMENT_FIELDS = ['arguments', 'args', 'parameters', 'input'];
+/**
+ * DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it but refuses it in a
+ * request.
+ */
+const CARRIED_OF_MESSAGE = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
+/** Gemini's signatures. */
+const CARRIED_OF_CALL = ['extra_content'];
+
+/**
+ * Reads a Chat Completions body. Throws an `Error` that says what is missing when it is not one.
+ * `step` makes this answer's calls distinct from those of others when the provider gives them no
+ * ids.
+ */
+export function readCompletion(body: Json, step: number): ModelAnswer {
+  const choice = asObject(asArray(body['choices'])?.[0]);
+  const message = asObject(choice?.['message']);
+  if (message === undefined) throw new Error('it has no choices[0].message');
+  const calls = callsOf(message);
+  const { content, thoughts } = splitThoughts(readContent(message));
+  return answerOf(body, {
+    content,
+    toolCalls: readToolCalls(calls.map(sentCall), step),
+    reasoning: readReasoning(message) ?? thoughts,
+    carried: readCarried(message, calls),
+    finishReason: choice?.['finish_reason'],
+  });
+}
+
+/** A text, null, an array in which some parts are text, or the text of a refusal. */
+function readContent(message: Json): string {
+  const { content, refusal } = message;
+  if (typeof content === 'string' && content !== '') return content;
+  const texts = (asArray(content) ?? []).map((part) =>
+    typeof part === 'string' ? part : (asObject(part)?.['text'] ?? asObject(part)?.['refusal']),
+  );
+  return texts.filter((text) => typeof text === 'string').join('') || (asText(refusal) ?? '');
+}
+
+/**
+ * Gemini, and servers without a parser for thoughts, leave them in the text; some omit the opening
+ * tag that their template wrote.
+ */
+function splitThoughts(text: string): { content: string; thoughts: string | null } {
+  const end = /<\/think>|<\/thought>/.exec(text);
+  const before = end === null ? text : text.slice(0, end.index);
+  const opening = /<think>|<thought>/.exec(before);
+  const isThought = opening === null ? end !== null : before.slice(0, opening.index).trim() === '';
+  if (!isThought) return { content: text, thoughts: null };
+  const content = end === null ? '' : text.slice(end.index + end[0].length).trim();
+  return { content, thoughts: before.replace(opening?.[0] ?? '', '').trim() || null };
+}
+
+function readReasoning(message: Json): string | null {
+  const parts = [
+    ...(asArray(message['content']) ?? []),
+    ...(asArray(message['reasoning_details']) ?? []),
+  ];
+  const inParts = parts.flatMap((part) => thoughtsIn(asObject(part) ?? {}));
+  return (
+    asText(message['reasoning_content']) ??
+    asText(message['reasoning']) ??
+    asText(inParts.join('')) ??
+    null
+  );
+}
+
+/** Mistral's `thinking` parts; OpenRouter's and MiniMax's `reasoning.*` parts. */
+function thoughtsIn(part: Json): string[] {
+  const isThought = /^(thinking|reasoning)/.test(String(part['type']));
+  const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [
+    part['text'],
+    part['summary'],
+  ];
+  return isThought ? texts.filter((text) => typeof text === 'string') : [];
+}
+
+function callsOf(message: Json): unknown[] {
+  const calls = asArray(message['tool_calls']) ?? [];
+  const legacy = asObject(message['function_call']);
+  return calls.length > 0 || legacy === undefined ? calls : [{ function: legacy }];
+}
+
+function sentCall(call: unknown): SentCall {
+  const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some omit the level in between
+  const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find(
+    (field) => field !== undefined && field !== null,
+  );
+  return { id: asObject(call)?.['id'], name: named?.['name'], arguments: value };
+}
+
+function readCarried(message: Json, calls: readonly unknown[]): Carried | null {
+  const carried = {
+    message: pick(message, CARRIED_OF_MESSAGE),
+    calls: calls.map((call) => pick(asObject(call) ?? {}, CARRIED_OF_CALL)),
+  };
+  return [carried.message, ...carried.calls].every((fields) => Object.keys(fields).length === 0)
+    ? null
+    : carried;
+}
+
+function pick(from: Json, fields: readonly string[]): Json {
+  return Object.fromEntries(
+    fields.flatMap((field) => (from[field] == null ? [] : [[field, from[field]]])),
+  );
 }

@@ -1,9 +1,8 @@
 import { type Json, asArray, asObject, asText, objectsIn } from '../../json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf } from './answer.ts';
+import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
-import { createGrowth, eventObject } from './growth.ts';
-import { readToolCalls } from './tool-calls.ts';
+import { createGrowth, eventObject } from './event-stream.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local

@@ -10,8 +10,13 @@ import { type Json, tryParse } from '../../json.ts';
 import type { Endpoint } from '../../protocol.ts';
 import { quote } from '../../text.ts';
 import type { Assembler, Dialect } from './dialect.ts';
-import { createEventReader } from './event-stream.ts';
-import { MAX_RESPONSE_BYTES, TooLarge, UnreadableEvent, normalised } from './growth.ts';
+import {
+  MAX_RESPONSE_BYTES,
+  TooLarge,
+  UnreadableEvent,
+  createEventReader,
+  normalised,
+} from './event-stream.ts';
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;

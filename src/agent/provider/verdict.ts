@@ -1,19 +1,19 @@
+import { backOff, spread } from '../../back-off.ts';
 import { messageOf } from '../../domain.ts';
 import type { HttpResponse } from '../../http-client.ts';
 import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
 import type { TokenUsage } from '../../protocol.ts';
 import { quote } from '../../text.ts';
 import type { ModelAnswer } from '../model.ts';
+import { readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import { readRetryAfter } from './retry.ts';
-import { readUsage } from './token-usage.ts';
 import type { FailedResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
 /** Why one try has no answer. `reason` continues "The model provider". */
-export interface Refusal {
+interface Refusal {
   reason: string;
   /** Whether it may pass; only then it is tried again. */
   passes: boolean;
@@ -28,7 +28,7 @@ export interface Refusal {
 }
 
 /** The result of one try. */
-export type Verdict = { answer: ModelAnswer } | Refusal;
+type Verdict = { answer: ModelAnswer } | Refusal;
 
 /** The beginnings of a failure's reason. */
 const FAILURES: Record<FailedResponse['failure'], string> = {
@@ -184,4 +184,43 @@ function errorWords(error: unknown): string {
 function foreignWords({ headers, text }: HttpResponse): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;
+}
+
+/** The longest wait between two tries, whatever the provider requests. */
+export const MAX_WAIT_MS = 60_000;
+
+interface Wait {
+  /** The wait before the second try; it doubles with every further one. */
+  baseDelayMs: number;
+  /** The wait that the provider requests. */
+  retryAfterMs?: number | undefined;
+}
+
+/**
+ * Milliseconds to wait after a number of failed tries: exponential, and spread; a wait that the
+ * provider requests takes precedence.
+ */
+export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
+  return Math.min(
+    MAX_WAIT_MS,
+    Math.max(spread(backOff(tries, { firstMs: baseDelayMs })), retryAfterMs),
+  );
+}
+
+/**
+ * `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined
+ * without a valid one.
+ */
+export function readRetryAfter(headers: HttpResponse['headers'], now: number): number | undefined {
+  const exact = asNumber(headers['retry-after-ms']);
+  if (exact !== undefined) return exact;
+  const text = headers['retry-after'];
+  const seconds = asNumber(text);
+  if (seconds !== undefined) return seconds * 1000;
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function asNumber(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -1,0 +1,262 @@
+import type { ChildProcess } from 'node:child_process';
+import { messageOf } from '../domain.ts';
+import { createLineReader } from '../line-reader.ts';
+import {
+  type ChildMessage,
+  MAX_LINE_BYTES,
+  type Outcome,
+  type PastMessage,
+  type Start,
+  type ToolResults,
+  childMessageSchema,
+  decodeLine,
+  encodeLine,
+} from '../protocol.ts';
+import { inShortTurn } from '../turns.ts';
+
+/**
+ * The messages between the parent and one child: lines in order, the limits of what it may send,
+ * one outcome.
+ */
+
+/**
+ * Lines are handled one after another; a child that sends more than this many without waiting for
+ * replies is stopped. While the parent is busy, requests may fail as often as a configuration
+ * allows retries.
+ */
+const MAX_LINES_AHEAD = 128;
+const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
+
+/**
+ * Receives every message but the outcome; what it returns is sent back. When it throws, the channel
+ * rejects with that error.
+ */
+export type MessageHandler = (
+  message: Exclude<ChildMessage, { type: 'outcome' }>,
+) => Promise<ToolResults | null>;
+
+/** The machine, not the model, caused the child's end. */
+export interface Lost {
+  status: 'lost';
+  /** Whether the child had sent a line before. */
+  hasSpoken: boolean;
+  error: string;
+  /** The launcher through which the child was started; missing for a child of this machine. */
+  launcher?: string;
+}
+
+/**
+ * The command that starts children cannot be run at all: another try, or another model-day, would
+ * end the same way.
+ */
+export interface CannotStart {
+  status: 'cannot_start';
+  error: string;
+}
+
+interface ChannelOptions {
+  onMessage: MessageHandler;
+  /** Called once, at the child's first line. */
+  onFirstLine: () => void;
+  /**
+   * Whether a line before the child's first message was not written by the child; the channel then
+   * ignores it.
+   */
+  isForeign?: (line: string) => boolean;
+  /**
+   * Why a line that is too long fails the model-day when it comes before the child's first message;
+   * null for the usual reason.
+   */
+  describeForeignLine?: () => string | null;
+  /** Called once, when the outcome is certain; the child must then be ended with that signal. */
+  onSettled: (signal: NodeJS.Signals) => void;
+}
+
+export interface Channel {
+  send(message: Start | PastMessage): void;
+  /**
+   * Fails the model-day for this reason, unless it already has an outcome; the child gets the
+   * signal, TERM by default.
+   */
+  fail(error: string, signal?: NodeJS.Signals): void;
+  /** Reports that children cannot be started, unless the model-day already has an outcome. */
+  giveUpStarting(error: string): void;
+  /**
+   * Reports that the machine, or its launcher, ended the child, unless the model-day already has an
+   * outcome.
+   */
+  lose(error: string, launcher?: string): void;
+  hasSpoken(): boolean;
+  /**
+   * Resolves when every line so far has been handled, or when the outcome is certain without them.
+   * Never rejects.
+   */
+  heard(): Promise<void>;
+  /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
+  outcome: Promise<Outcome | Lost | CannotStart>;
+}
+
+/** Opens the channel over the child's stdin and stdout. */
+export function openChannel(
+  { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
+  { onMessage, onFirstLine, isForeign, describeForeignLine, onSettled }: ChannelOptions,
+): Channel {
+  const {
+    promise: outcome,
+    resolve,
+    reject,
+  } = Promise.withResolvers<Outcome | Lost | CannotStart>();
+  outcome.catch(() => {}); // handled later, when the process has exited
+  let isSettled = false;
+  let hasSpoken = false;
+  const settle = (finish: () => void, signal: NodeJS.Signals) => {
+    if (isSettled) return;
+    isSettled = true;
+    finish();
+    onSettled(signal);
+  };
+  const lose = (error: string, launcher?: string) =>
+    settle(
+      () =>
+        resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }),
+      'SIGKILL',
+    );
+  const giveUpStarting = (error: string) =>
+    settle(() => resolve({ status: 'cannot_start', error }), 'SIGKILL');
+  const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
+    settle(() => resolve({ status: 'failed', error }), signal);
+  const send = (message: Start | PastMessage | ToolResults) =>
+    void stdin?.write(encodeLine(message));
+  const handle = async (line: string) => {
+    const message = decodeOrFail(line, fail);
+    if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
+    if (message === undefined) return;
+    try {
+      const reply = await onMessage(message);
+      if (reply !== null) send(reply);
+    } catch (error) {
+      settle(() => reject(error), 'SIGKILL');
+    }
+  };
+  const lines = inOrder(handle, { isOver: () => isSettled, fail });
+  const hear = (line: string) => {
+    if (isSettled) return; // a launcher is read to its end, and what comes late counts for nothing
+    if (!hasSpoken && isForeign?.(line)) return;
+    if (!hasSpoken) onFirstLine();
+    hasSpoken = true;
+    lines.take(line);
+  };
+  const takeChunk = createLineReader(hear, () => {
+    const foreign = hasSpoken ? null : (describeForeignLine?.() ?? null);
+    fail(foreign ?? `The model process sent a line longer than ${MAX_LINE_BYTES} bytes`);
+  });
+  stdout?.on('data', takeChunk);
+  stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
+  const heard = () =>
+    Promise.race([
+      lines.handled(),
+      outcome.then(
+        () => {},
+        () => {},
+      ),
+    ]);
+  return { send, fail, giveUpStarting, lose, hasSpoken: () => hasSpoken, heard, outcome };
+}
+
+interface Lines {
+  take(line: string): void;
+  /** Resolves when all lines taken so far have been handled. */
+  handled(): Promise<void>;
+}
+
+/** Handles lines one after another; the limits bound how many may wait. */
+function inOrder(
+  handle: (line: string) => Promise<void>,
+  { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
+): Lines {
+  const ahead: string[] = [];
+  let isBusy = false;
+  let working: Promise<void> = Promise.resolve();
+  const workOff = async () => {
+    isBusy = true;
+    for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift())
+      await inShortTurn(() => (isOver() ? undefined : handle(next))); // it may be over when its turn comes
+    isBusy = false;
+  };
+  return {
+    take(line) {
+      if (isOver()) return;
+      ahead.push(line);
+      const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
+      if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
+        fail('The model process broke the protocol: it did not wait for its replies');
+      if (!isBusy) working = workOff();
+    },
+    handled: () => working,
+  };
+}
+
+/** Whether a line is a message of the protocol. */
+export function isMessage(line: string): boolean {
+  return decodeOrFail(line, () => {}) !== undefined;
+}
+
+function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
+  try {
+    checkLineBounds(line);
+    return decodeLine(childMessageSchema, line);
+  } catch (error) {
+    fail(`The model process broke the protocol: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** The deepest message nests about ten levels, including what providers want sent back with it. */
+const MAX_DEPTH = 64;
+/**
+ * The widest message has 128 tool calls of three fields, and what providers want sent back with
+ * them.
+ */
+const MAX_VALUES = 20_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const LIST_OPENS = 0x5b;
+const LIST_ENDS = 0x5d;
+const OBJECT_OPENS = 0x7b;
+const OBJECT_ENDS = 0x7d;
+
+/**
+ * Refuses a line of JSON with more levels or values than any message of a child has, before it is
+ * parsed: parsing and checking megabytes of brackets takes a second or more, and this check a few
+ * milliseconds at most. Throws an `Error`. Leaves it to the parser whether the line is JSON at all.
+ */
+export function checkLineBounds(line: string): void {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line.charCodeAt(at);
+    if (character === QUOTE) at = endOfText(line, at);
+    else if (character === LIST_OPENS || character === OBJECT_OPENS) {
+      depth += 1;
+      values += 1;
+    } else if (character === LIST_ENDS || character === OBJECT_ENDS) depth -= 1;
+    else if (character === COMMA) values += 1;
+    if (depth > MAX_DEPTH) throw new Error(`the line is nested more than ${MAX_DEPTH} levels deep`);
+    if (values > MAX_VALUES) throw new Error(`the line holds more than ${MAX_VALUES} values`);
+  }
+}
+
+/**
+ * The position of the closing quote of the text that opens at `start`; the end of the line when
+ * there is none.
+ */
+function endOfText(line: string, start: number): number {
+  for (let at = start + 1; at < line.length; at += 1) {
+    const character = line.charCodeAt(at);
+    if (character === QUOTE) return at;
+    if (character === BACKSLASH) at += 1;
+  }
+  return line.length;
+}

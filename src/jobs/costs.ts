@@ -1,0 +1,105 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { datesOfJob } from '../database/model-days.ts';
+import { type StoredJob, addWarnings } from '../database/jobs.ts';
+import { type LongSum, addTo, longSum, totalOf } from '../database/usage.ts';
+import type { ModelDay } from '../database/sessions.ts';
+import { costsOfRuns, costsOnDate, hasUnknownCost } from '../database/usage.ts';
+import type { Entry } from '../entry.ts';
+import { type Steps, bySlices } from '../turns.ts';
+
+/**
+ * The cost limits of one job's models: whether a family has reached its limit, and why a limit
+ * cannot be enforced.
+ */
+
+export const COST_LIMIT_REACHED = 'Cost limit reached';
+
+/** Whether a family has spent its limit before or on a date. */
+export function isOverCostLimit(
+  { spending }: { spending: Spending },
+  { signature, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
+  date: CalendarDate,
+): boolean {
+  return limit !== null && spending.of(signature, date) >= limit;
+}
+
+/** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
+export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> }): string[] {
+  const unpriced = [...entries.values()].filter(
+    (entry) => entry.max_cost_usd !== null && entry.price_per_million_tokens === null,
+  );
+  const families = new Set(unpriced.map(({ signature }) => signature));
+  return [...families].map(
+    (family) =>
+      `The cost limit of '${family}' cannot be enforced: its entry has no price_per_million_tokens`,
+  );
+}
+
+interface LimitedJob {
+  job: { jobId: string };
+  entries: ReadonlyMap<string, Entry>;
+  signal: AbortSignal;
+}
+
+/** Warns of an unenforceable limit as soon as the first model-day shows it. */
+export async function warnOfUnknownCost(
+  { database }: { database: Database },
+  { job, entries, signal }: LimitedJob,
+  modelDay: ModelDay,
+): Promise<void> {
+  const entry = entries.get(modelDay.model);
+  const isLimited =
+    entry !== undefined && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
+  if (!isLimited || !hasUnknownCost(database, modelDay)) return;
+  const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
+  await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });
+}
+
+/** What the families of a job have cost so far. */
+export interface Spending {
+  /**
+   * Counts all dates before this one, whose model-days must have ended. Called for each date of the
+   * plan, in order.
+   */
+  reach(date: CalendarDate): Promise<void>;
+  /**
+   * What all runs of a family have cost up to and on a date, in dollars; 0 when nothing is known.
+   */
+  of(family: string, date: CalendarDate): number;
+}
+
+/**
+ * Counts each date once, when it is over: summing up the whole job before each of its model-days
+ * would take longer the larger the job is. What the current date has cost is read from the database
+ * each time.
+ */
+export function createSpending(
+  database: Database,
+  { jobId, runs }: Pick<StoredJob, 'jobId' | 'runs'>,
+): Spending {
+  const runsOf = Map.groupBy(runs, ({ family }) => family);
+  const modelsOf = new Map(
+    [...runsOf].map(([family, ofFamily]) => [family, ofFamily.map(({ model }) => model)]),
+  );
+  const before = new Map<string, LongSum>(
+    [...modelsOf.keys()].map((family) => [family, longSum()]),
+  );
+  const open = datesOfJob(database, jobId);
+  function* count(date: CalendarDate): Steps<void> {
+    for (; open[0] !== undefined && open[0] < date; open.shift()) {
+      for (const { family, costUsd } of costsOnDate(database, jobId, open[0]))
+        addTo(before.get(family) ?? longSum(), costUsd);
+      yield null;
+    }
+  }
+  return {
+    reach: (date) => bySlices(count(date)),
+    of(family, date) {
+      const all = { ...(before.get(family) ?? longSum()) };
+      for (const costUsd of costsOfRuns(database, { jobId, date }, modelsOf.get(family) ?? []))
+        addTo(all, costUsd);
+      return totalOf(all);
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import {
+  type AgentConfiguration,
+  type Configuration,
+  type ModelConfiguration,
+  baselineOf,
+} from '../configuration-schema.ts';
+import { type Entry, MIN_SECRET_LENGTH, fillSecrets, isSecretName } from '../entry.ts';
+import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
+import { describeUnknownMaker, makers } from '../makers.ts';
+import type { Addition, Start } from '../protocol.ts';
+import type { Settings } from '../settings.ts';
+import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
+
+interface EndpointSources {
+  settings: Settings;
+  /**
+   * The server's configuration as it is now, for keys and for what was cut; null when its file is
+   * missing or broken.
+   */
+  configuration: Configuration | null;
+  agentConfig: AgentConfiguration;
+  /** Environment variables, for keys that the configuration refers to but does not contain. */
+  environment: NodeJS.ProcessEnv;
+}
+
+type Missing = { error: string };
+
+/** What one model-day adds to what its entry asks. */
+interface OfModelDay {
+  /** Names the model-day to its provider, for a cache that it shares with nothing else. */
+  cacheKey: string;
+  /** What the provider has refused of what the service adds. */
+  leftOut: readonly Addition[];
+}
+
+/**
+ * The source of a run's answers, according to what was stored with it. An error names what is
+ * missing.
+ */
+export function resolveModel(
+  entry: Entry,
+  sources: EndpointSources,
+  { cacheKey, leftOut }: OfModelDay,
+): Start['model'] | Missing {
+  const { kind, signature } = entry;
+  if (kind === 'baseline') {
+    const strategy = baselineOf(entry);
+    return strategy === null
+      ? { error: `Model '${signature}' is a baseline that this program does not know` }
+      : { kind, strategy };
+  }
+  if (kind === 'simulated') return { kind };
+  if (kind === 'unlisted')
+    return { error: `Model '${signature}' is not in the server configuration` };
+  const url = urlOf(entry, sources);
+  if (typeof url === 'object') return url;
+  const key = keyOf(entry, sources);
+  if (typeof key === 'object' && key !== null) return key;
+  const live = liveEntry(entry, sources);
+  const body = fillSecrets(
+    entry.parameters,
+    live === undefined ? {} : parametersOf(live, sources.settings),
+  );
+  if (body.missing.length > 0)
+    return {
+      error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
+    };
+  const secrets = [...body.secrets, ...secretsIn(url)].filter(
+    (secret) => secret.length >= MIN_SECRET_LENGTH,
+  );
+  const { settings, agentConfig } = sources;
+  return {
+    kind: 'provider',
+    api: entry.api ?? 'chat',
+    baseUrl: url,
+    apiKey: key,
+    parameters: body.fields,
+    ...(secrets.length > 0 && { secrets }),
+    stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
+    cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
+    leftOut: [...leftOut],
+    requestTimeoutMs: settings.modelRequestTimeoutMs,
+    maxRetries: agentConfig.max_retries,
+    baseDelayMs: agentConfig.base_delay * 1000,
+  };
+}
+
+/**
+ * The entry as it is now; undefined when it names another server, whose secrets the run's server
+ * must not get.
+ */
+function liveEntry(
+  { signature, url }: Entry,
+  { configuration, settings }: EndpointSources,
+): ModelConfiguration | undefined {
+  const live = configuredEntry(signature, configuration);
+  const way = live && wayOfEntry(live, settings);
+  return way === undefined || 'unknown' in way || url === null || !isSameServer(way.url, url)
+    ? undefined
+    : live;
+}
+
+/** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
+function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
+  const { url: stored, basemodel, signature } = entry;
+  if (stored === null) {
+    const [prefix = ''] = basemodel.split('/');
+    return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
+  }
+  if (!entry.url_is_cut) return stored;
+  const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
+  const filled = candidates
+    .map((url) => (url ? fillUrl(stored, url) : null))
+    .find((url) => url !== null);
+  if (filled !== undefined) return filled;
+  const lost = `the user, password or query values that were cut from its URL ${stored}`;
+  return {
+    error: `Model '${entry.signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
+  };
+}
+
+/** Names of a query's values that are secrets at some provider, besides those of fields. */
+const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
+
+/**
+ * The password of a URL and the secrets of its query, as written and as meant; an `api-version` is
+ * none, and occurs in answers.
+ */
+function secretsIn(url: string): string[] {
+  const { password, search } = new URL(url);
+  const pairs = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.split(/=(.*)/s));
+  const named = pairs.filter(
+    ([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()),
+  );
+  const written = [password, ...named.map(([, value = '']) => value)];
+  return [
+    ...new Set([
+      ...written,
+      ...new URLSearchParams(written.map((value, index) => `${index}=${value}`).join('&')).values(),
+    ]),
+  ];
+}
+
+/** The run's key; null for a server that needs none. */
+function keyOf(entry: Entry, sources: EndpointSources): string | null | Missing {
+  const key = keysOf(entry, sources)
+    .find((one) => one?.trim())
+    ?.trim();
+  if (key === undefined) return withoutKey(entry);
+  if (isHeaderKey(key)) return key;
+  return {
+    error: `Model '${entry.signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
+  };
+}
+
+/**
+ * Where the key may be: where the trigger found it, or, of a key of the entry, moved to a variable
+ * since, and back.
+ */
+function keysOf(entry: Entry, sources: EndpointSources): (string | null | undefined)[] {
+  const { key_source: source, key_variable: stored } = entry;
+  if (source === 'service') return [sources.settings.openaiApiKey];
+  const live = liveEntry(entry, sources);
+  const of = (variable: string | null | undefined) =>
+    variable ? sources.environment[variable] : null;
+  const now = [live?.openai_api_key, of(live?.openai_api_key_env)];
+  return source === 'entry' ? now : [of(stored), ...(source === 'maker' ? [] : now)];
+}
+
+function withoutKey({
+  signature,
+  key_source: source,
+  key_variable: variable,
+  url,
+}: Entry): null | Missing {
+  if (source === 'variable')
+    return {
+      error: `Model '${signature}' has no key: the variable ${variable}, which its entry names, is not set`,
+    };
+  if (source === 'maker')
+    return {
+      error: `Model '${signature}' has no key: set ${variable}, or openai_api_key_env in its entry`,
+    };
+  if (source === 'entry')
+    return {
+      error: `Model '${signature}' has no key: openai_api_key, which its entry held, is no longer in the server configuration`,
+    };
+  if (url !== makers[0].url) return null;
+  return {
+    error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
+  };
+}

@@ -1,0 +1,237 @@
+import { timestamp } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { rememberTrigger, triggerOfKey } from '../database/jobs.ts';
+import { insertJob, unfinishedJobId } from '../database/jobs.ts';
+import { noteRestart } from '../database/model-days.ts';
+import { sha256 } from '../digest.ts';
+import { ServiceError } from '../domain.ts';
+import { logUnexpected } from '../log.ts';
+import { bySlices } from '../turns.ts';
+import type { WorkerContext } from './active-job.ts';
+import { cancelJob } from './cancel.ts';
+import { type JobRequest, type Preparation, type SubmittedJob, prepareJob } from './create.ts';
+import { endJob, warnOfStale } from './run.ts';
+import { runThroughFaults } from './through-faults.ts';
+
+/**
+ * After this many restarts in a row without progress a job is given up: it may be what ends the
+ * process.
+ */
+const MAX_IDLE_RESTARTS = 10;
+
+/** The jobs of the service: one at a time, run in the background. */
+export interface Jobs {
+  /**
+   * Creates a job and starts its worker after the caller's turn of the event loop; with an
+   * idempotency key that was used before, returns that job again. Rejects with a `ServiceError`
+   * when the job must not be created.
+   */
+  submit(request: JobRequest, idempotencyKey?: string): Promise<SubmittedJob>;
+  /**
+   * Stops an unfinished job and its children; completed model-days are kept. Returns how many
+   * model-days were not run, null for a job that was already cancelled. Throws a `ServiceError` for
+   * an unknown job or one that has ended.
+   */
+  cancel(jobId: string): Promise<number | null>;
+  /** Resumes the unfinished job of an earlier process, if there is one. */
+  resume(): Promise<void>;
+  /**
+   * Stops the worker and its children; the job stays resumable. Resolves when all of them have
+   * exited.
+   */
+  stop(): Promise<void>;
+}
+
+export function createJobs(context: WorkerContext): Jobs {
+  const { database, log } = context;
+  let current = new AbortController();
+  let isStopping = false;
+  let working: Promise<void> = Promise.resolve();
+  const start = (jobId: string) => {
+    if (isStopping) return;
+    const { signal } = (current = new AbortController());
+    const run = async () => {
+      if (unfinishedJobId(database) === jobId && !signal.aborted)
+        await runThroughFaults(context, jobId, { signal });
+    };
+    // After the previous job, whose children may still be exiting.
+    working = working.then(run).catch((error: unknown) => {
+      logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
+    });
+  };
+  const stopAndCancel = async (jobId: string) => {
+    let isBegun = false;
+    const onBegun = () => {
+      isBegun = true;
+      current.abort('Cancelled');
+    };
+    const cancelling = cancelJob(context, jobId, { onBegun });
+    working = Promise.allSettled([working, cancelling]).then(() => {}); // the end of the service waits for it
+    try {
+      return await cancelling;
+    } catch (error) {
+      if (isBegun) {
+        current.abort('Cancelled'); // a worker that was to start meanwhile
+        start(jobId); // it waits until the database can be written, and cancels the rest
+      }
+      throw error;
+    }
+  };
+  return {
+    async submit(request, idempotencyKey) {
+      const { job, isNew } = await submitOnce(context, request, { idempotencyKey });
+      if (isNew) {
+        log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
+        setImmediate(start, job.jobId);
+      } else log.info('trigger repeated under its Idempotency-Key', { jobId: job.jobId });
+      return job;
+    },
+    async cancel(jobId) {
+      const notRun = await stopAndCancel(jobId);
+      if (notRun === null) return null;
+      log.info('job cancelled', { jobId, notRun });
+      // Only now, because reading years of model-days takes a while, and the job must stop first.
+      await warnOfStale(context, jobId);
+      return notRun;
+    },
+    async resume() {
+      const { signal } = current;
+      const jobId = unfinishedJobId(database);
+      if (jobId === null) return;
+      const idleRestarts = await noteRestart(database, jobId);
+      log.info('job resumed', { jobId, idleRestarts });
+      if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
+      await giveUp(context, jobId, { idleRestarts, signal });
+    },
+    async stop() {
+      isStopping = true;
+      current.abort('The service is stopping');
+      await working;
+    },
+  };
+}
+
+/**
+ * Fails a job that restarts do not help. Requests are answered already, and one may cancel it
+ * meanwhile.
+ */
+async function giveUp(
+  context: WorkerContext,
+  jobId: string,
+  { idleRestarts, signal }: { idleRestarts: number; signal: AbortSignal },
+): Promise<void> {
+  const error = `Given up after ${idleRestarts} restarts in a row without progress`;
+  try {
+    await endJob(context, jobId, { error, signal });
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
+}
+
+interface Submission {
+  job: SubmittedJob;
+  isNew: boolean;
+}
+
+/**
+ * The job created earlier under the same key, which is found without the write lock; otherwise a
+ * new one.
+ */
+async function submitOnce(
+  context: WorkerContext,
+  request: JobRequest,
+  { idempotencyKey }: { idempotencyKey: string | undefined },
+): Promise<Submission> {
+  const findEarlier = () =>
+    idempotencyKey === undefined
+      ? null
+      : submittedBefore(context.database, idempotencyKey, request);
+  const earlier = findEarlier();
+  if (earlier !== null) return { job: earlier, isNew: false };
+  const preparation = await bySlices(prepareJob(context, request));
+  return context.database.write(() => {
+    const meanwhile = findEarlier();
+    if (meanwhile !== null) return { job: meanwhile, isNew: false };
+    return { job: create(context, request, { preparation, idempotencyKey }), isNew: true };
+  });
+}
+
+/**
+ * The trigger's rules in order; within the caller's transaction, so that no other job is created
+ * meanwhile.
+ */
+function create(
+  { database, clock, settings }: WorkerContext,
+  request: JobRequest,
+  { preparation, idempotencyKey }: { preparation: Preparation; idempotencyKey: string | undefined },
+): SubmittedJob {
+  const { models, agentConfig } = preparation;
+  const { startDate, dates, runs, warnings } = preparation.plan();
+  const other = unfinishedJobId(database);
+  if (other !== null)
+    throw new ServiceError(
+      'another_job_unfinished',
+      `Another simulation job is already running or pending: ${other}`,
+    );
+  const jobId = crypto.randomUUID();
+  insertJob(database, {
+    ...request,
+    jobId,
+    startDate,
+    dates,
+    runs: models.map(({ model, family, encoded: entry }, index) => {
+      return { model, family, entry, startDate: runs[index]?.startDate ?? startDate };
+    }),
+    agentConfig,
+    deploymentMode: settings.deploymentMode,
+    createdAt: timestamp(clock()),
+    warnings,
+  });
+  const mode = request.startDate === null ? ' (resume mode)' : '';
+  const job = {
+    jobId,
+    totalModelDays: dates.length * models.length,
+    message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
+    warnings,
+  };
+  if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
+  return job;
+}
+
+/**
+ * The job that an earlier trigger with this key created, with its original response; null for a new
+ * key. Throws a `ServiceError` (`key_reused`) when that trigger was a different request.
+ */
+function submittedBefore(
+  database: Database,
+  key: string,
+  request: JobRequest,
+): SubmittedJob | null {
+  const earlier = triggerOfKey(database, key);
+  if (earlier === undefined) return null;
+  if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer);
+  throw new ServiceError(
+    'key_reused',
+    `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,
+  );
+}
+
+/** Stores a created job under its key, within the transaction that inserts it. */
+export function rememberSubmission(
+  database: Database,
+  key: string,
+  { request, job }: { request: JobRequest; job: SubmittedJob },
+): void {
+  rememberTrigger(database, key, {
+    jobId: job.jobId,
+    requestHash: hashOf(request),
+    answer: JSON.stringify(job),
+  });
+}
+
+/** Two requests are the same when they mean the same, however they are written. */
+function hashOf({ startDate, endDate, models, replaceExisting, universe }: JobRequest): string {
+  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, universe])).toString(
+    'hex',
+  );
+}

@@ -1,0 +1,133 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Reader } from '../database/database.ts';
+import type { Evidence, KnownDividend } from '../database/evidence.ts';
+import type { Split } from '../database/market.ts';
+import type { PositionRow } from '../database/sessions.ts';
+import { type Money, money } from '../money.ts';
+import type { TokenUsage } from '../protocol.ts';
+import { type Market, closingMark } from './market.ts';
+import { type Action, type Portfolio, markOf, quantityOf, valueOf } from './portfolio.ts';
+
+/** The ledger of a model-day, and the value it is measured against. */
+interface DayLedger {
+  readonly actions: readonly Action[];
+  readonly portfolio: Portfolio;
+  /** The closing value of the day it started from, or the initial cash. */
+  readonly startValue: Money;
+}
+
+/**
+ * The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold.
+ */
+export function positionsOf(
+  { actions, portfolio: last, startValue }: DayLedger,
+  marks: ReadonlyMap<string, Money>,
+): PositionRow[] {
+  const noTrade = {
+    actionType: 'no_trade',
+    symbol: null,
+    amount: null,
+    price: null,
+    portfolio: last,
+  } as const;
+  const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
+  const ledger = hasTraded ? actions : [...actions, noTrade];
+  let before: Portfolio | null = null;
+  let held = 0;
+  return ledger.map(({ portfolio, ...action }, index) => {
+    held =
+      before === null
+        ? valueOf(portfolio, marks) - portfolio.cash
+        : held + changeOf(action.symbol, { before, after: portfolio, marks });
+    before = portfolio;
+    const portfolioValue = money(portfolio.cash + held, () => "The portfolio's value");
+    const dailyProfit = money(portfolioValue - startValue);
+    return {
+      ...action,
+      actionId: index + 1,
+      cash: portfolio.cash,
+      holdings: portfolio.holdings,
+      portfolioValue,
+      dailyProfit,
+      dailyReturnPct: startValue === 0 ? null : percent(dailyProfit / startValue),
+    };
+  });
+}
+
+/** An action changes what is held of its own symbol only: a day of a thousand actions is short. */
+function changeOf(
+  symbol: string | null,
+  {
+    before,
+    after,
+    marks,
+  }: { before: Portfolio; after: Portfolio; marks: ReadonlyMap<string, Money> },
+): number {
+  if (symbol === null) return 0;
+  const added = quantityOf(after, symbol) - quantityOf(before, symbol);
+  return added === 0 ? 0 : added * markOf(symbol, marks);
+}
+
+/** In percent with at most four decimals. */
+export function percent(ratio: number): number {
+  return Math.round(ratio * 1_000_000) / 10_000;
+}
+
+/** The parts of a session from which its commit is computed. */
+interface Inputs {
+  readonly market: Market;
+  readonly startDate: CalendarDate | null;
+  readonly startPortfolio: Portfolio;
+  readonly knownSplits: readonly Split[];
+  readonly knownDividends: readonly KnownDividend[];
+  readonly actions: readonly Action[];
+}
+
+/**
+ * The evidence of a session at its commit: opens as its market read them, closes as they are now.
+ */
+export function gatherEvidence(reader: Reader, session: Inputs): Evidence {
+  const { market, startDate, startPortfolio, actions } = session;
+  const held = new Set(startPortfolio.holdings.keys());
+  const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
+    symbol,
+    heldSince: held.has(symbol) ? startDate : null,
+    open: market.knownMark(symbol),
+    close: closingMark(reader, market.date, symbol),
+  }));
+  return { prices, splits: session.knownSplits, dividends: session.knownDividends };
+}
+
+/**
+ * Dollars per million tokens. Cached input costs the same as input unless it has a price of its
+ * own.
+ */
+export interface TokenPrices {
+  input: number;
+  output: number;
+  cached_input?: number | null | undefined;
+  /**
+   * What is written to a provider's cache; 1.25 times the input if left out, as Anthropic charges.
+   */
+  cache_write?: number | null | undefined;
+}
+
+const CACHE_WRITE_FACTOR = 1.25;
+
+/** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
+export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
+  if (
+    usage === null ||
+    prices === null ||
+    usage.promptTokens === null ||
+    usage.completionTokens === null
+  )
+    return null;
+  const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
+  const ofCache =
+    cached * (prices.cached_input ?? prices.input) +
+    written * (prices.cache_write ?? prices.input * CACHE_WRITE_FACTOR);
+  const input = (usage.promptTokens - cached - written) * prices.input + ofCache;
+  return (input + usage.completionTokens * prices.output) / 1_000_000;
+}

@@ -18,7 +18,7 @@ const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const POSTJECT = join(import.meta.dirname, 'node_modules/postject/dist/cli.js');
 
 /**
- * Comes before the program: a child of the executable runs the text that it is given (src/own-node.ts), and never reaches the
+ * Comes before the program: a child of the executable runs the text that it is given (src/basics/own-node.ts), and never reaches the
  * program, so it starts as fast as a child of Node. Like `node --eval`, it runs the text as a script, with `require` as a global.
  * It adds no line, so that the source map still fits, and begins with 'use strict', so that the program stays in strict mode.
  */
@@ -41,7 +41,7 @@ function licences(program) {
 
 /** The configuration of the executable: Node's documentation of single executable applications describes each key. */
 const CONFIGURATION = {
-  main: 'server.js', // also what stack traces call it: src/stack-trace.ts
+  main: 'server.js', // also what stack traces call it: src/basics/log.ts
   output: 'blob',
   disableExperimentalSEAWarning: true,
   useCodeCache: true,

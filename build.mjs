@@ -220,7 +220,7 @@ async function buildProgram() {
     outfile: 'dist/server.js',
     write: false,
     banner: { js: bundled.banner.js + versionCheck },
-    sourcemap: 'external', // for the log's stack traces: src/stack-trace.ts
+    sourcemap: 'external', // for the log's stack traces: src/basics/log.ts
     sourcesContent: false,
     define: {
       PROGRAM_ID: JSON.stringify(ID_PLACEHOLDER),

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays, weekdays } from '../src/calendar.ts';
+import { addDays, weekdays } from '../src/basics/calendar.ts';
 import { multiplyModels } from '../test/support/multiply.ts';
 import { until } from '../test/support/until.ts';
 import { type Builds, rowOf } from './figure.ts';
 import { median } from './paired.ts';
 import { processorMs } from './proc.ts';
 import { askJson, benchFolder, startServer, triggerJob, untilCompleted } from './support.ts';
-import { PROD, prepareTrading } from './trading.ts';
-import { type Watched, measureWatched, peakMemoryOf, startWatched } from './watched.ts';
+import { prepareTrading, PROD } from './trading.ts';
+import { measureWatched, peakMemoryOf, startWatched, type Watched } from './watched.ts';
 
 /** One request at a time to ten million positions: how long do others wait, when does it begin? */
 

@@ -1,8 +1,8 @@
-import { addDays } from '../src/calendar.ts';
+import { addDays } from '../src/basics/calendar.ts';
 import { childrenOf } from '../test/support/processes.ts';
 import { until } from '../test/support/until.ts';
 import { type Builds, measure } from './figure.ts';
-import { type Slice, inTurn } from './paired.ts';
+import { inTurn, type Slice } from './paired.ts';
 import { runEmpty } from './peers.ts';
 import { endedChildrenMs, processorMsWithChildren } from './proc.ts';
 import { startServer, triggerJob, untilCompleted } from './support.ts';

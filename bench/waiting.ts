@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { weekdays } from '../src/calendar.ts';
+import { weekdays } from '../src/basics/calendar.ts';
 import { type Aim, type Builds, rowOf } from './figure.ts';
-import { type Pair, inTurn, quantile } from './paired.ts';
+import { inTurn, type Pair, quantile } from './paired.ts';
 import { BARE_SERVER, serveSameBytes } from './peers.ts';
 import { availableMb, peakMemoryMb } from './proc.ts';
 import { ask, startServer, triggerJob } from './support.ts';

@@ -1,5 +1,5 @@
 // First, so that nothing runs before it.
-import './no-inspector.ts';
+import './basics/no-inspector.ts';
 
 import { isMainThread } from 'node:worker_threads';
 import { explainFailure, runCommandLine } from './commands/command-line.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from './calendar.ts';
+import type { Clock } from './basics/calendar.ts';
 import type { Database } from './database/database.ts';
 import { riskFreeRateOf } from './database/state.ts';
 import { modesOfJobs } from './database/jobs.ts';
@@ -11,10 +11,10 @@ import type { BuiltPages } from './http/pages.ts';
 import { httpLimits } from './http/limits.ts';
 import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
-import { asObject, tryParse } from './json.ts';
-import type { Log } from './log.ts';
+import { asObject, tryParse } from './basics/json.ts';
+import type { Log } from './basics/log.ts';
 import { listen, type Service } from './service.ts';
-import type { ServedSettings, Settings } from './settings.ts';
+import type { ServedSettings, Settings } from './basics/settings.ts';
 
 /** What a view needs. */
 export interface ViewOptions {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  EARLIEST_DATE,
   addDays,
   countDays,
   countWeekdays,
   dateOf,
+  EARLIEST_DATE,
   isCalendarDate,
   isTooEarly,
   weekdays,
   weekdaysBefore,
-} from '../src/calendar.ts';
+} from '../src/basics/calendar.ts';
 
 test('a date is zero-padded and exists in the calendar', () => {
   const good = ['2025-01-05', '2024-02-29', '1999-12-31', '1900-01-01'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { baselineOf } from '../src/configuration-schema.ts';
+import { baselineOf, nasdaq100 } from '../src/basics/configuration-schema.ts';
 import {
   agentConfigurationFor,
   parseAgentConfiguration,
@@ -10,8 +10,7 @@ import {
   readConfiguration,
   universeOf,
   warnOfUnset,
-} from '../src/configuration.ts';
-import { nasdaq100 } from '../src/universe.ts';
+} from '../src/basics/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {

@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands/table.ts';
-import { parseConfiguration } from '../src/configuration.ts';
+import { parseConfiguration } from '../src/basics/configuration.ts';
 import { comparisonResponse } from '../src/api/comparison.ts';
-import { makers } from '../src/makers.ts';
-import { additions } from '../src/protocol.ts';
+import { makers } from '../src/basics/makers.ts';
+import { additions } from '../src/wire/protocol.ts';
 
 /**
  * What documents promise: paths that exist, links that lead somewhere, one word for one thing,

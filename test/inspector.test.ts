@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { queryApart } from '../src/database/integrity.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
-import { closeInspector } from '../src/inspector.ts';
+import { closeInspector } from '../src/basics/own-node.ts';
 import { launch } from '../src/children/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { startConfined } from './support/children.ts';

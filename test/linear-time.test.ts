@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { readCompletion } from '../src/agent/provider/chat.ts';
-import { isCalendarDate } from '../src/calendar.ts';
-import { signatureSchema } from '../src/configuration-schema.ts';
-import { parseConfiguration } from '../src/configuration.ts';
+import { isCalendarDate } from '../src/basics/calendar.ts';
+import { signatureSchema } from '../src/basics/configuration-schema.ts';
+import { parseConfiguration } from '../src/basics/configuration.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { readWarnings } from '../src/database/jobs.ts';
-import { normaliseSymbol } from '../src/domain.ts';
+import { normaliseSymbol } from '../src/basics/domain.ts';
 import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
 import { jobsQuery } from '../src/api/jobs.ts';
 import { reasoningQuery } from '../src/api/reasoning.ts';
@@ -23,16 +23,22 @@ import {
   validateHeaders,
   validateQuery,
 } from '../src/http/request.ts';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../src/basics/log.ts';
 import { checkBar } from '../src/prices/files/bar.ts';
 import { readLines, takeHeader } from '../src/prices/files/lines.ts';
 import { checkDividend } from '../src/prices/files/dividend-rows.ts';
 import { intradayBars } from '../src/prices/files/yahoo-chart.ts';
 import { importFile } from '../src/prices/import.ts';
-import { childMessageSchema, decodeLine } from '../src/protocol.ts';
-import { placeOfError } from '../src/json.ts';
-import { readSettings } from '../src/settings.ts';
-import { cleanText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
+import { childMessageSchema, decodeLine } from '../src/wire/protocol.ts';
+import { placeOfError } from '../src/basics/json.ts';
+import { readSettings } from '../src/basics/settings.ts';
+import {
+  cleanText,
+  forTerminal,
+  printableJson,
+  showLines,
+  unprintableIn,
+} from '../src/basics/text.ts';
 import { calculate } from '../src/trading/calculate.ts';
 import { runTool } from '../src/trading/tools.ts';
 import { runs } from './support/long.ts';

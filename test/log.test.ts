@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, logUnexpected } from '../src/log.ts';
+import { createLog, logUnexpected } from '../src/basics/log.ts';
 import { hostileStrings } from './support/hostile.ts';
 
 const clock = () => new Date('2025-01-05T10:11:12.345Z');

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { makers } from '../src/makers.ts';
-import { readSettings } from '../src/settings.ts';
+import { makers } from '../src/basics/makers.ts';
+import { readSettings } from '../src/basics/settings.ts';
 import {
-  EXECUTABLE,
   ask,
+  EXECUTABLE,
   followProgram,
   installProgram,
   isExecutable,
@@ -146,7 +146,7 @@ test('a failed request and a failed command name lines of the source files if th
 
 test('.env.example names every setting and no other, and what it sets are the defaults', () => {
   const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
-  const known = textOf('src/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
+  const known = textOf('src/basics/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
   const forComposeAlone = ['VOLUME_PATH'];
   const settings = new Set([
     ...known.map((name) => name.trim()),

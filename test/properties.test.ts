@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../src/calendar.ts';
+import { weekdays } from '../src/basics/calendar.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { contradictions } from './support/agreement.ts';
 import { differences } from './support/csv-agreement.ts';
 import { isLong, runs } from './support/long.ts';
 import { importPriceFile } from './support/prices.ts';
-import { type TestService, startTestService } from './support/service.ts';
+import { startTestService, type TestService } from './support/service.ts';
 
 /**
  * What must not change a figure, and how figures of one question follow from those of another:

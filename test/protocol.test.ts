@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createLineReader } from '../src/line-reader.ts';
-import { MAX_LINE_BYTES, childMessageSchema, decodeLine } from '../src/protocol.ts';
+import { createLineReader } from '../src/wire/line-reader.ts';
+import { childMessageSchema, decodeLine, MAX_LINE_BYTES } from '../src/wire/protocol.ts';
 
 function readAll(chunks: readonly (string | Buffer)[]): { lines: string[]; tooLong: number } {
   const result = { lines: [] as string[], tooLong: 0 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { weekdays } from '../src/calendar.ts';
+import { weekdays } from '../src/basics/calendar.ts';
 import { createRandom } from '../src/agent/players/player.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { isLong } from './support/long.ts';
@@ -10,7 +10,7 @@ import { naiveFigures } from './support/naive-performance.ts';
 import { importPriceFile } from './support/prices.ts';
 import { assertReplays } from './support/replays.ts';
 import { type ActionRecord, closeOf, findErrors, readMergedFile } from './support/recompute.ts';
-import { type TestService, clockFrom, startTestService } from './support/service.ts';
+import { clockFrom, startTestService, type TestService } from './support/service.ts';
 
 const SYMBOLS = ['AAPL', 'BRK-B', 'MSFT', 'NVDA', 'ORLY', 'QCOM'];
 const MODELS = ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].slice(

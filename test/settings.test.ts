@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makers } from '../src/makers.ts';
-import { readSettings } from '../src/settings.ts';
+import { makers } from '../src/basics/makers.ts';
+import { readSettings } from '../src/basics/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
 const nowhere = { RUNTIME_CONFIG_PATH: '/nonexistent/runtime_config.json' };

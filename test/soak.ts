@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../src/calendar.ts';
+import { addDays } from '../src/basics/calendar.ts';
 import { replay } from '../src/verify/replay.ts';
 import { requireProc } from './support/processes.ts';
 import { median, quantile } from '../bench/paired.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { weekdays } from '../src/calendar.ts';
-import { signatureSchema } from '../src/configuration-schema.ts';
-import { fileFrom } from '../src/executable.ts';
-import { createLog } from '../src/log.ts';
-import { count, list, nearestName } from '../src/sentences.ts';
+import { weekdays } from '../src/basics/calendar.ts';
+import { signatureSchema } from '../src/basics/configuration-schema.ts';
+import { fileFrom } from '../src/basics/program.ts';
+import { createLog } from '../src/basics/log.ts';
+import { count, list, nearestName } from '../src/basics/sentences.ts';
 import {
   cleanText,
   cutText,
@@ -13,7 +13,7 @@ import {
   printableJson,
   showLines,
   unprintableIn,
-} from '../src/text.ts';
+} from '../src/basics/text.ts';
 
 test('a count agrees with its noun', () => {
   assert.deepEqual(

@@ -26,7 +26,6 @@ const floors = [
   'browser/plot/',
   'browser/',
   'main.ts',
-  'no-inspector.ts',
   'commands/',
   ...['view.ts', 'service.ts'],
   'http/',
@@ -47,21 +46,9 @@ const floors = [
   'agent/provider/',
   'agent/players/',
   'agent/model.ts',
-  ...['line-reader.ts', 'protocol.ts'],
+  'wire/',
   'statistics/',
-  ...['http-client.ts', 'own-node.ts', 'inspector.ts', 'back-off.ts'],
-  ...[
-    'settings.ts',
-    'configuration.ts',
-    'configuration-schema.ts',
-    'prompt-file.ts',
-    'trusted-file.ts',
-  ],
-  ...['makers.ts', 'repeats.ts', 'entry.ts', 'log.ts', 'stack-trace.ts', 'new-york.ts'],
-  ...['universe.ts', 'money.ts', 'http-values.ts', 'flag.ts'],
-  ...['json.ts', 'csv-line.ts', 'page-paths.ts', 'path-pattern.ts'],
-  ...['text-hash.ts', 'digest.ts', 'text.ts', 'sentences.ts', 'search-text.ts'],
-  ...['domain.ts', 'turns.ts', 'event-loop.ts', 'calendar.ts', 'version.ts', 'executable.ts'],
+  'basics/',
 ];
 
 /** The layer of a file of src/; of a folder within a folder, the inner one's. */
@@ -148,7 +135,7 @@ test('nothing is imported at run time but Node, Valibot and our own files', () =
 
 test('the agent that runs in the child imports nothing of the parent', () => {
   const allowed =
-    /^node:|^valibot$|^src\/(agent\/|(protocol|line-reader|domain|http-client|back-off|json|text|text-hash)\.ts$)/;
+    /^node:|^valibot$|^src\/(agent\/|wire\/|basics\/(domain|http-client|event-loop|json|text|hash)\.ts$)/;
   const wrong = filesIn('src/agent').flatMap((path) =>
     [...textOf(path).matchAll(/from '([^']+)'/g)]
       .map(([, module = '']) => (module.startsWith('.') ? join(path, '..', module) : module))
@@ -219,9 +206,7 @@ test('the pages use nothing that a browser of the build’s target does not have
   const files = [
     ...filesIn('src/browser'),
     'src/browser/app.css',
-    ...['json', 'text', 'text-hash', 'sentences', 'csv-line', 'page-paths', 'path-pattern'].map(
-      (name) => `src/${name}.ts`,
-    ),
+    ...['json', 'text', 'hash', 'sentences', 'csv', 'paths'].map((name) => `src/basics/${name}.ts`),
   ];
   const found = files.flatMap((path) => {
     const text = textOf(path);
@@ -243,7 +228,7 @@ test('the browser shares with the server only paths, printable text, sentences, 
   const shared = filesIn('src/browser').flatMap((path) => {
     const outside = importsOf(path).filter(
       (target) =>
-        !/^src\/(browser\/|(page-paths|text|text-hash|sentences|json|csv-line)\.ts$)/.test(target),
+        !/^src\/(browser\/|basics\/(paths|text|hash|sentences|json|csv)\.ts$)/.test(target),
     );
     return outside.map((target) => `${path} imports ${target}`);
   });
@@ -333,7 +318,7 @@ test('no module of the service creates an Intl format when it loads: the first o
 
 test('every setting is in the reference', () => {
   const reference = textOf('docs/reference.md');
-  const settings = [...textOf('src/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(
+  const settings = [...textOf('src/basics/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(
     ([, name]) => name as string,
   );
   assert.ok(settings.length > 10);

@@ -14,10 +14,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { loadEnvironmentFile } from '../src/commands/command-line.ts';
-import { readConfiguration } from '../src/configuration.ts';
-import { ServiceError } from '../src/domain.ts';
+import { readConfiguration } from '../src/basics/configuration.ts';
+import { ServiceError } from '../src/basics/domain.ts';
 import { readAccessTokens } from '../src/http/access.ts';
-import { ForeignFile, readTrustedFile } from '../src/trusted-file.ts';
+import { ForeignFile, readTrustedFile } from '../src/basics/trusted-file.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /** A user of the machine who is neither this process's nor root. */
@@ -211,7 +211,7 @@ test('a file that of another user that is mounted into a shared folder is read',
   const theirs = own(inside(join(folder, '../theirs')), STRANGER);
   own(target, STRANGER);
   assert.throws(() => readTrustedFile(target, 100), ForeignFile);
-  const module = new URL('../src/trusted-file.ts', import.meta.url).href;
+  const module = new URL('../src/basics/trusted-file.ts', import.meta.url).href;
   const script = `import('${module}').then(({ readTrustedFile }) => console.log(readTrustedFile(process.argv[1], 100).toString()))`;
   const shell = 'mount --bind "$1" "$2" && exec "$3" -e "$4" "$2/file"';
   const output = execFileSync(

@@ -1,20 +1,20 @@
-import { messageOf } from '../domain.ts';
+import { messageOf } from '../basics/domain.ts';
 import {
+  decodeLine,
   MAX_ERROR_LENGTH,
   MAX_REASON_LENGTH,
   type Outcome,
   type PastMessage,
+  pastMessageSchema,
   type Start,
+  startSchema,
   type ToolCall,
   type ToolResults,
-  decodeLine,
-  pastMessageSchema,
-  startSchema,
   toolResultsSchema,
-} from '../protocol.ts';
-import { cutText } from '../text.ts';
+} from '../wire/protocol.ts';
+import { cutText } from '../basics/text.ts';
 import { type ChatMessage, KeyRefused, type Model, type ModelAnswer } from './model.ts';
-import { type Pipe, openPipe } from './pipe.ts';
+import { openPipe, type Pipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
 import { firstMessages, wordsOf } from './prompt.ts';
 

@@ -1,7 +1,7 @@
 import { read, readSync, writeSync } from 'node:fs';
-import { codeOf } from '../domain.ts';
-import { createLineReader } from '../line-reader.ts';
-import { type ChildMessage, encodeLine } from '../protocol.ts';
+import { codeOf } from '../basics/domain.ts';
+import { createLineReader } from '../wire/line-reader.ts';
+import { type ChildMessage, encodeLine } from '../wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

@@ -1,4 +1,4 @@
-import type { Brief } from '../protocol.ts';
+import type { Brief } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
 const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the

@@ -7,7 +7,7 @@ import {
   isSound,
 } from '../verify/audit.ts';
 import type { Database } from '../database/database.ts';
-import type { Listed } from '../domain.ts';
+import type { Listed } from '../basics/domain.ts';
 import { type Context, deploymentFields, lateText, type ResponseBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import { deploymentEntries, named } from './schemas.ts';
 

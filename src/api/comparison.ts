@@ -22,7 +22,7 @@ import {
   namesFilter,
   unavailable,
 } from './schemas.ts';
-import type { Cell } from '../csv-line.ts';
+import type { Cell } from '../basics/csv.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { decisionKinds, placeOf } from '../database/records/decision-days.ts';
 import { decisions as decisionsOf, sides } from '../database/records/decisions.ts';
-import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../domain.ts';
+import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
 import {
   type Context,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import {
   dateText,
   daysFilter,

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { Clock } from '../calendar.ts';
+import type { Clock } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import type { Jobs } from '../jobs/queue.ts';
-import type { Log } from '../log.ts';
-import type { ServedSettings } from '../settings.ts';
-import { type Cell, csvLine } from '../csv-line.ts';
+import type { Log } from '../basics/log.ts';
+import type { ServedSettings } from '../basics/settings.ts';
+import { type Cell, csvLine } from '../basics/csv.ts';
 
 /** What every handler works with. */
 export interface Context {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import { isDatabaseHealthy } from '../database/state.ts';
 import { type Context, deploymentFields, type ResponseBody } from './handler.ts';
 import { deploymentEntries, named, timestampText } from './schemas.ts';

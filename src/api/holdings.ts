@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Cell } from '../csv-line.ts';
+import type { Cell } from '../basics/csv.ts';
 import { committedSessions, lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type Closing, CLOSINGS_PER_STEP, closingsOf } from '../database/records/holdings.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
 import {
@@ -9,7 +9,7 @@ import {
   placeAt,
   placeOfJob,
 } from '../database/records/status.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import {
   appendMembers,
   type Context,

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { basemodelOf, type Configuration } from '../configuration-schema.ts';
-import { readConfiguration } from '../configuration.ts';
+import { basemodelOf, type Configuration } from '../basics/configuration-schema.ts';
+import { readConfiguration } from '../basics/configuration.ts';
 import { countActiveDays } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { namedModels, seenModel, servedOf } from '../database/records/models.ts';
-import { ServiceError } from '../domain.ts';
-import { decodeEntry, entrySchema } from '../entry.ts';
-import { toDollars } from '../money.ts';
-import { runNames } from '../repeats.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { decodeEntry, entrySchema } from '../basics/entry.ts';
+import { toDollars } from '../basics/money.ts';
+import { runNames } from '../basics/runs.ts';
 import { type Context, deploymentFields, listBody, type ResponseBody } from './handler.ts';
 import {
   countSchema,
@@ -17,7 +17,7 @@ import {
   named,
   timestampText,
 } from './schemas.ts';
-import type { ServedSettings } from '../settings.ts';
+import type { ServedSettings } from '../basics/settings.ts';
 
 export const modelsResponse = named('ModelsResponse', {
   models: v.array(

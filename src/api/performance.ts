@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { Cell } from '../csv-line.ts';
+import type { Cell } from '../basics/csv.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../domain.ts';
-import { reported, toDollars } from '../money.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../basics/domain.ts';
+import { reported, toDollars } from '../basics/money.ts';
 import {
   type Choice,
   chosenBatches,

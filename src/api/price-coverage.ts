@@ -8,7 +8,7 @@ import {
   storedDividends,
   symbolPrices,
 } from '../database/records/price-coverage.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../domain.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../basics/domain.ts';
 import { gapsBetween } from '../prices/needs.ts';
 import {
   type Context,

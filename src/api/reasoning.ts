@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { isCalendarDate } from '../calendar.ts';
+import { isCalendarDate } from '../basics/calendar.ts';
 import type { SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
-import { ServiceError } from '../domain.ts';
-import { servedSchema } from '../protocol.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf } from './filters.ts';
 import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import {

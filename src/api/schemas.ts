@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
-import { actionTypes, deploymentModes, jobStatuses, messageRoles } from '../domain.ts';
-import { flag } from '../flag.ts';
+import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
+import { actionTypes, deploymentModes, jobStatuses, messageRoles } from '../basics/domain.ts';
+import { flag } from '../basics/http-values.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { countModelDays, entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts';
-import { modelDayStatuses } from '../domain.ts';
-import { entrySchema } from '../entry.ts';
+import { modelDayStatuses } from '../basics/domain.ts';
+import { entrySchema } from '../basics/entry.ts';
 import { checkJob } from './filters.ts';
 import {
   type Context,

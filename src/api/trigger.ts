@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { signatureSchema } from '../configuration-schema.ts';
-import { MAX_RUNS } from '../repeats.ts';
+import { signatureSchema } from '../basics/configuration-schema.ts';
+import { MAX_RUNS } from '../basics/runs.ts';
 import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import {
   dateText,

@@ -1,4 +1,4 @@
-import { asObject, tryParse } from '../json.ts';
+import { asObject, tryParse } from '../basics/json.ts';
 import { h, newId, on } from './element.ts';
 import type {
   Comparison,

@@ -1,4 +1,4 @@
-import type { PagePath } from '../page-paths.ts';
+import type { PagePath } from '../basics/paths.ts';
 import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
 import { h, on } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
@@ -10,7 +10,7 @@ import { showModelDay } from './pages/model-day-page.ts';
 import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
-import { type Page, markTabAsDev, startRouter } from './router.ts';
+import { markTabAsDev, type Page, startRouter } from './router.ts';
 import { link, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */

@@ -1,4 +1,4 @@
-import { showLines } from '../text.ts';
+import { showLines } from '../basics/text.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;

@@ -1,4 +1,4 @@
-import { modelPath } from '../page-paths.ts';
+import { modelPath } from '../basics/paths.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';
 import { type Look, swatch } from './look.ts';

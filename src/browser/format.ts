@@ -1,5 +1,5 @@
-import { tryParse } from '../json.ts';
-import { duration as inWords } from '../sentences.ts';
+import { tryParse } from '../basics/json.ts';
+import { duration as inWords } from '../basics/sentences.ts';
 import type { Status } from './responses.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Json, asArray, asObject } from '../json.ts';
+import { asArray, asObject, type Json } from '../basics/json.ts';
 import { setAttributes } from './element.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { hashText } from '../text-hash.ts';
+import { hashText } from '../basics/hash.ts';
 import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
 import { byName } from './format.ts';
 import { button } from './ui.ts';

@@ -1,4 +1,4 @@
-import { type PagePath, matchPage } from '../page-paths.ts';
+import { matchPage, type PagePath } from '../basics/paths.ts';
 import { h, on, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
 import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';

@@ -1,4 +1,4 @@
-import { type Cell, csvLine } from '../csv-line.ts';
+import { type Cell, csvLine } from '../basics/csv.ts';
 import { button } from './ui.ts';
 
 /** Files that the browser makes of what a page shows, without a request. */

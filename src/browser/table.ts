@@ -1,9 +1,9 @@
-import type { Cell } from '../csv-line.ts';
-import { asObject } from '../json.ts';
+import type { Cell } from '../basics/csv.ts';
+import { asObject } from '../basics/json.ts';
 import { type Child, h, renew, replace } from './element.ts';
-import { MISSING, byName, count, counted, tone } from './format.ts';
+import { byName, count, counted, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
-import { type Sheet, csvButton, pngButton } from './save.ts';
+import { csvButton, pngButton, type Sheet } from './save.ts';
 import { button, dash, scroller } from './ui.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */

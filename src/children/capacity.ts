@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../basics/settings.ts';
 
 /**
  * What model-days side by side take from the machine, measured, and whether it has that much. Only

@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
-import { messageOf } from '../domain.ts';
-import { createLineReader } from '../line-reader.ts';
+import { messageOf } from '../basics/domain.ts';
+import { createLineReader } from '../wire/line-reader.ts';
 import {
   type ChildMessage,
+  childMessageSchema,
+  decodeLine,
+  encodeLine,
   MAX_LINE_BYTES,
   type Outcome,
   type PastMessage,
   type Start,
   type ToolResults,
-  childMessageSchema,
-  decodeLine,
-  encodeLine,
-} from '../protocol.ts';
-import { inShortTurn } from '../turns.ts';
+} from '../wire/protocol.ts';
+import { inShortTurn } from '../basics/turns.ts';
 
 /**
  * The messages between the parent and one child: lines in order, the limits of what it may send,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { ServiceError, messageOf } from '../domain.ts';
-import { type EventLoop, eventLoop } from '../event-loop.ts';
-import type { Outcome, PastMessage, Start } from '../protocol.ts';
-import { count } from '../sentences.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
+import type { Outcome, PastMessage, Start } from '../wire/protocol.ts';
+import { count } from '../basics/sentences.ts';
 import { type CannotStart, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { inTurn, starting } from './pacing.ts';

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { ModelDay } from '../database/sessions.ts';
-import { ServiceError, codeOf } from '../domain.ts';
-import { type Host, ownNode } from '../own-node.ts';
-import { MAX_LINE_BYTES } from '../protocol.ts';
-import { cleanText, quote } from '../text.ts';
-import { type Network, confine } from './confinement.ts';
+import { codeOf, ServiceError } from '../basics/domain.ts';
+import { type Host, ownNode } from '../basics/own-node.ts';
+import { MAX_LINE_BYTES } from '../wire/protocol.ts';
+import { cleanText, quote } from '../basics/text.ts';
+import { confine, type Network } from './confinement.ts';
 import {
   CAN_RESTRICT_NETWORK,
-  type LauncherTimes,
-  type StartChild,
   childFlags,
+  type LauncherTimes,
   launcherTimes,
+  type StartChild,
   startConfined,
 } from './process.ts';
 import { isShortage } from './shortage.ts';

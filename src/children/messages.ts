@@ -1,6 +1,6 @@
-import { ServiceError } from '../domain.ts';
-import type { Log } from '../log.ts';
-import type { FailedRequest, RefusedAdditions } from '../protocol.ts';
+import { ServiceError } from '../basics/domain.ts';
+import type { Log } from '../basics/log.ts';
+import type { FailedRequest, RefusedAdditions } from '../wire/protocol.ts';
 import type { Session } from '../trading/session.ts';
 import type { MessageHandler } from './channel.ts';
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type EventLoop, eventLoop } from '../event-loop.ts';
+import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 
 /**
  * The start of a model-day blocks the event loop, above all the start of its process: for a

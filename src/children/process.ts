@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '../database/sessions.ts';
-import { type Host, ownNode } from '../own-node.ts';
-import { type Network, confine } from './confinement.ts';
+import { type Host, ownNode } from '../basics/own-node.ts';
+import { confine, type Network } from './confinement.ts';
 
 /**
  * The process of a model-day: its command, flags, environment and niceness, and how it is ended.
@@ -189,7 +189,7 @@ export interface Launcher {
 
 /**
  * How long a launcher may take to end. Together they stay below the time in which the service shuts
- * down (`commands/serving.ts`).
+ * down (`commands/serve.ts`).
  */
 export interface LauncherTimes {
   /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff, spread } from '../back-off.ts';
-import { codeOf } from '../domain.ts';
-import { count } from '../sentences.ts';
+import { backOff, spread } from '../basics/event-loop.ts';
+import { codeOf } from '../basics/domain.ts';
+import { count } from '../basics/sentences.ts';
 import type { Lost } from './channel.ts';
 
 /** Errors of a start for which the machine lacks processes, memory or open files. */

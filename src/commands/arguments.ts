@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { ServiceError } from '../domain.ts';
-import { forTerminal } from '../text.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { forTerminal } from '../basics/text.ts';
 
 /** The arguments of a command, as the table of commands declares them. */
 

@@ -1,15 +1,15 @@
 import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import { backupDatabase, restoreDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/files.ts';
-import { readSettings, type Settings } from '../settings.ts';
+import { readSettings, type Settings } from '../basics/settings.ts';
 import { ownDatabase, resetNote } from './own-database.ts';
 import { describeCopy, writeStoppably } from './terminal.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { finishRestore } from '../database/storage/restoring.ts';
-import { ServiceError } from '../domain.ts';
-import { forTerminal } from '../text.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { forTerminal } from '../basics/text.ts';
 
 /**
  * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the

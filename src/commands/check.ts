@@ -12,8 +12,8 @@ import {
 import { audit, type AuditReport, isSound } from '../verify/audit.ts';
 import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/digests.ts';
-import { readSettings } from '../settings.ts';
-import { forTerminal } from '../text.ts';
+import { readSettings } from '../basics/settings.ts';
+import { forTerminal } from '../basics/text.ts';
 import { ownDatabase } from './own-database.ts';
 
 /** The report of a replay, as lines for the terminal. */

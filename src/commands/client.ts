@@ -1,20 +1,24 @@
 import * as v from 'valibot';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
   type HttpFailure,
   httpRequest,
   type HttpResponse,
   type HttpStream,
   httpStream,
-} from '../http-client.ts';
-import { asObject, asText, tryParse } from '../json.ts';
-import { cleanText, forTerminal, quote } from '../text.ts';
-import { type CalendarDate, isCalendarDate, weekdaysBefore } from '../calendar.ts';
-import { HTTP_URL, isHttpUrl } from '../http-values.ts';
-import { readSettings } from '../settings.ts';
+} from '../basics/http-client.ts';
+import { asObject, asText, tryParse } from '../basics/json.ts';
+import { cleanText, forTerminal, quote } from '../basics/text.ts';
+import {
+  type CalendarDate,
+  isCalendarDate,
+  lastWeekdayClosed,
+  weekdaysBefore,
+} from '../basics/calendar.ts';
+import { HTTP_URL, isHttpUrl } from '../basics/http-values.ts';
+import { readSettings } from '../basics/settings.ts';
 import { WrongUsage } from './arguments.ts';
-import { didYouMean } from '../sentences.ts';
-import { lastWeekdayClosed } from '../new-york.ts';
+import { didYouMean } from '../basics/sentences.ts';
 
 /** How long a response may take; for a stream, only its beginning. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,10 +1,10 @@
 import { parseEnv } from 'node:util';
-import { codeOf, messageOf, ServiceError } from '../domain.ts';
-import { readTrustedText } from '../trusted-file.ts';
+import { codeOf, messageOf, ServiceError } from '../basics/domain.ts';
+import { readTrustedText } from '../basics/trusted-file.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { stackTraceOf } from '../stack-trace.ts';
-import { forTerminal, showLines } from '../text.ts';
-import { VERSION } from '../version.ts';
+import { stackTraceOf } from '../basics/log.ts';
+import { forTerminal, showLines } from '../basics/text.ts';
+import { VERSION } from '../basics/version.ts';
 import { asksForHelp, readArguments, WrongUsage } from './arguments.ts';
 import { commandHelp, generalHelp, helpHint } from './help.ts';
 import { commands } from './table.ts';

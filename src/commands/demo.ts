@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
-import { dateOf, weekdaysBefore } from '../calendar.ts';
+import { dateOf, weekdaysBefore } from '../basics/calendar.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { reasoningResponse } from '../api/reasoning.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
-import { readSettings } from '../settings.ts';
-import { cleanText } from '../text.ts';
+import { readSettings } from '../basics/settings.ts';
+import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
 import { alignColumns, signed } from './terminal.ts';

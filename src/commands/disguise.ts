@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { dateOf } from '../calendar.ts';
-import { signatureSchema } from '../configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration, universeOf } from '../configuration.ts';
+import { dateOf } from '../basics/calendar.ts';
+import { signatureSchema } from '../basics/configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration, universeOf } from '../basics/configuration.ts';
 import {
   type ControlMarket,
   drawKey,
@@ -9,9 +9,9 @@ import {
   writeControlMarket,
   type Written,
 } from '../control/market.ts';
-import { count, list } from '../sentences.ts';
-import { readSettings, type Settings } from '../settings.ts';
-import { forTerminal } from '../text.ts';
+import { count, list } from '../basics/sentences.ts';
+import { readSettings, type Settings } from '../basics/settings.ts';
+import { forTerminal } from '../basics/text.ts';
 import { checkWholeNumber, WrongUsage } from './arguments.ts';
 import { checkDates } from './client.ts';
 import { ownDatabase } from './own-database.ts';

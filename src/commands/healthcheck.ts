@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { httpRequest } from '../http-client.ts';
-import { asObject, tryParse } from '../json.ts';
-import { readSettings } from '../settings.ts';
-import { forTerminal } from '../text.ts';
-import { isExecutable, readAsset } from '../executable.ts';
+import { httpRequest } from '../basics/http-client.ts';
+import { asObject, tryParse } from '../basics/json.ts';
+import { readSettings } from '../basics/settings.ts';
+import { forTerminal } from '../basics/text.ts';
+import { isExecutable, readAsset } from '../basics/program.ts';
 
 /** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };

@@ -1,5 +1,5 @@
-import { PROGRAM_NAME } from '../executable.ts';
-import { VERSION } from '../version.ts';
+import { PROGRAM_NAME } from '../basics/program.ts';
+import { VERSION } from '../basics/version.ts';
 import type { Option } from './arguments.ts';
 import { type Command, commands } from './table.ts';
 

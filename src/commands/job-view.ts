@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as v from 'valibot';
-import type { ModelDayStatus } from '../domain.ts';
+import type { ModelDayStatus } from '../basics/domain.ts';
 import { statusResponse } from '../api/status.ts';
-import { duration } from '../sentences.ts';
-import { cleanText, cutText } from '../text.ts';
+import { duration } from '../basics/sentences.ts';
+import { cleanText, cutText } from '../basics/text.ts';
 import { createLiveBlock, progressBar, sizeOf } from './terminal.ts';
 import { type Client, Unavailable } from './client.ts';
 

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseConfiguration, readJsonFile } from '../configuration.ts';
+import { parseConfiguration, readJsonFile } from '../basics/configuration.ts';
 import { assertUsableName } from '../database/storage/new-file.ts';
-import { messageOf, ServiceError } from '../domain.ts';
-import { asArray, asObject, asText } from '../json.ts';
-import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../settings.ts';
-import { forTerminal } from '../text.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { asArray, asObject, asText } from '../basics/json.ts';
+import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../basics/settings.ts';
+import { forTerminal } from '../basics/text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 const SQLITE_HEAD = Buffer.from('SQLite format 3\0');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { assertOwnLog } from '../database/storage/restoring.ts';
-import { ServiceError } from '../domain.ts';
-import type { Settings } from '../settings.ts';
+import { ServiceError } from '../basics/domain.ts';
+import type { Settings } from '../basics/settings.ts';
 
 /**
  * The path of the service's own database. Throws a `ServiceError` when there is none, with the

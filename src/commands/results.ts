@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
 import { resultsResponse } from '../api/results.ts';
-import { formatDollars, reported, unitsIn } from '../money.ts';
-import { cleanText, showLines } from '../text.ts';
+import { formatDollars, reported, unitsIn } from '../basics/money.ts';
+import { cleanText, showLines } from '../basics/text.ts';
 import { checkDates, checkJob, checkModel, connect } from './client.ts';
 import { alignColumns, isReaderLost, signed } from './terminal.ts';
 

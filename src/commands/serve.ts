@@ -1,22 +1,22 @@
 import { stat } from 'node:fs';
 import { basename } from 'node:path';
 import type { BuiltPages } from '../http/pages.ts';
-import { createStderrLog, type Log } from '../log.ts';
-import { timestamp } from '../calendar.ts';
-import { readConfiguration, warnOfUnset } from '../configuration.ts';
+import { createStderrLog, type Log } from '../basics/log.ts';
+import { timestamp } from '../basics/calendar.ts';
+import { readConfiguration, warnOfUnset } from '../basics/configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { finishRestore } from '../database/storage/restoring.ts';
 import { readAccessTokens } from '../http/access.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
-import { readSettings, type Settings } from '../settings.ts';
-import { refusalOfForeign } from '../trusted-file.ts';
-import { VERSION } from '../version.ts';
+import { readSettings, type Settings } from '../basics/settings.ts';
+import { refusalOfForeign } from '../basics/trusted-file.ts';
+import { VERSION } from '../basics/version.ts';
 import { capacityWarnings } from '../children/capacity.ts';
 import { OlderSchema, withNewestSchema } from '../database/snapshot.ts';
-import { forTerminal } from '../text.ts';
+import { forTerminal } from '../basics/text.ts';
 import { startView } from '../view.ts';
 
 /** What the commands that serve requests until a signal have in common. */

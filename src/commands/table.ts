@@ -254,7 +254,7 @@ export const commands: Record<string, Command> = {
 };
 
 async function mergeInto(userFile: string | undefined): Promise<number> {
-  const { readSettings } = await import('../settings.ts');
+  const { readSettings } = await import('../basics/settings.ts');
   const { mergeConfig } = await import('./merge-config.ts');
   const { runtimeConfigurationPath: target, databasePath } = readSettings(process.env);
   return mergeConfig({ userFile: userFile ?? null, target, databasePath });

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
 import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 
 /**
  * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.

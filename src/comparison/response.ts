@@ -1,6 +1,6 @@
 import { type Day, type LeftOut, MIN_DAYS } from './participants.ts';
 import { DETECTION, type Interval } from './difference.ts';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { type Figure, type ReportedFigures, reportFigures } from '../performance/figure.ts';
 import { at } from '../statistics/moments.ts';
 import type { LeaderReport } from './leader.ts';

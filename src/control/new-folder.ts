@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { resolve } from 'node:path';
 import { assertUsableName } from '../database/storage/new-file.ts';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 
 /**
  * Creates a folder with content, all or nothing: `fill` writes into one with a temporary name

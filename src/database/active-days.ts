@@ -1,9 +1,9 @@
-import type { CalendarDate } from '../calendar.ts';
-import { mapInSteps, type Steps } from '../turns.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { mapInSteps, type Steps } from '../basics/turns.ts';
 import type { Database, Reader } from './database.ts';
 import type { DateSpan } from './model-days.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
-import type { Money } from '../money.ts';
+import type { Money } from '../basics/money.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 

@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../calendar.ts';
-import { type ActionType, actionTypes } from '../domain.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { type ActionType, actionTypes } from '../basics/domain.ts';
 import { holdingsOf } from './active-days.ts';
 import { countActiveDays, modelsWithSessions } from './session-filters.ts';
 import type { Reader } from './database.ts';

@@ -1,7 +1,7 @@
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
   assertFreeName,
   beginPartial,
@@ -11,7 +11,7 @@ import {
   removeAbandonedPartials,
 } from './storage/new-file.ts';
 import { type Snapshot, withNewestSchema, withSnapshot } from './snapshot.ts';
-import { bySlices } from '../turns.ts';
+import { bySlices } from '../basics/turns.ts';
 import { examineDatabase } from './integrity.ts';
 import { checkManifest } from './digests.ts';
 import { makeFolder, realPathOf } from './storage/files.ts';

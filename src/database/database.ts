@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
   assertRoom,
   isDiskFull,
@@ -15,7 +15,7 @@ import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { checkOwnership, isForeign, migrate, newestVersion } from './schema/schema.ts';
 import { createReadingPool, type Database, momentOf, prepareOnce, type Reader } from './moment.ts';
-import { forSlice, nextTurn, type Steps } from '../turns.ts';
+import { forSlice, nextTurn, type Steps } from '../basics/turns.ts';
 
 export { type Database, type Reader, prepareOnce };
 

@@ -1,8 +1,8 @@
-import { sha256 } from '../digest.ts';
+import { sha256 } from '../basics/hash.ts';
 import type { Reader } from './database.ts';
 import { type Column, flag, integer, orNull, type Query, query, real, text } from './rows.ts';
-import { count } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
+import { count } from '../basics/sentences.ts';
+import type { Steps } from '../basics/turns.ts';
 
 /**
  * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as

@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../calendar.ts';
-import type { Money } from '../money.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import type { Money } from '../basics/money.ts';
 import type { Database, Reader } from './database.ts';
 import { dividendBases, type StoredDividend } from './splits-and-dividends.ts';
 import { amount, integer, oneOf, orNull, query, text } from './rows.ts';

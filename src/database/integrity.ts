@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import type { Listed } from '../domain.ts';
-import { ownNode } from '../own-node.ts';
+import type { Listed } from '../basics/domain.ts';
+import { ownNode } from '../basics/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 
 /**

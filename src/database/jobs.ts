@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../calendar.ts';
-import { type DeploymentMode, type JobStatus, jobStatuses } from '../domain.ts';
-import { tryParse } from '../json.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { type DeploymentMode, type JobStatus, jobStatuses } from '../basics/domain.ts';
+import { tryParse } from '../basics/json.ts';
 import type { Database } from './database.ts';
 import { addModelDays } from './model-days.ts';
 import { flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';

@@ -1,5 +1,5 @@
-import { type Phrase, wordsOf } from '../search-text.ts';
-import type { Steps } from '../turns.ts';
+import { type Phrase, wordsOf } from '../basics/search-text.ts';
+import type { Steps } from '../basics/turns.ts';
 import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 

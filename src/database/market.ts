@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import type { PriceSource } from './prices.ts';
 import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';

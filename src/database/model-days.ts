@@ -1,6 +1,6 @@
-import type { CalendarDate } from '../calendar.ts';
-import { type JobStatus, skipReasons } from '../domain.ts';
-import { bySlices, mapInSteps, nextTurn, type Steps } from '../turns.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { type JobStatus, skipReasons } from '../basics/domain.ts';
+import { bySlices, mapInSteps, nextTurn, type Steps } from '../basics/turns.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from './rows.ts';
 import { endModelDay, type ModelDay } from './sessions.ts';

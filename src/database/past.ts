@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import type { Reader } from './database.ts';
 import { integer, query, text } from './rows.ts';

@@ -1,7 +1,7 @@
-import { addDays, type CalendarDate } from '../calendar.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
-import type { Steps } from '../turns.ts';
+import type { Steps } from '../basics/turns.ts';
 import {
   adjustedSourcesInSql,
   closedSourcesInSql,

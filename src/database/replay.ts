@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../calendar.ts';
-import { messageRoles } from '../domain.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { messageRoles } from '../basics/domain.ts';
 import { COMMITTED_SESSIONS, OF_ONE_DATE } from './audit.ts';
 import type { Reader } from './database.ts';
 import { amount, flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';

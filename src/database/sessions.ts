@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../calendar.ts';
-import { type ActionType, type MessageRole, messageRoles } from '../domain.ts';
-import type { Money } from '../money.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
+import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
 import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';

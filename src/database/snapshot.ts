@@ -3,12 +3,12 @@ import { pathToFileURL } from 'node:url';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, prepareOnce, type Reader } from './database.ts';
 import { checkOwnership, newestVersion, versionOf } from './schema/schema.ts';
 import { assertOneName, realPathOf } from './storage/files.ts';
 import { assertOwnLog } from './storage/restoring.ts';
-import { bySlices } from '../turns.ts';
+import { bySlices } from '../basics/turns.ts';
 import { checkManifest } from './digests.ts';
 
 /** How a file is opened for reading, as parameters of its URL. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../calendar.ts';
-import type { Steps } from '../turns.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import type { Steps } from '../basics/turns.ts';
 import {
   type Meaning,
   meaningOf,

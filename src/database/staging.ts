@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Split } from './market.ts';
 import type { Bar } from './prices.ts';
 import { MAX_NIGHT_DAYS, type SplitNight } from './splits-and-dividends.ts';

@@ -1,5 +1,5 @@
-import type { Listed } from '../domain.ts';
-import type { Steps } from '../turns.ts';
+import type { Listed } from '../basics/domain.ts';
+import type { Steps } from '../basics/turns.ts';
 import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query, real, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { type Database, prepareOnce, type Reader } from './database.ts';
 import {
   type Address,

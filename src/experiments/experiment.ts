@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobWindow, lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
@@ -17,7 +17,7 @@ import { compareModels, type Comparison } from '../comparison/comparison.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
 import type { Cutoff } from '../comparison/response.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
 /**

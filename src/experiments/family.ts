@@ -1,12 +1,12 @@
-import type { CalendarDate } from '../calendar.ts';
-import { baselineOf } from '../configuration-schema.ts';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { baselineOf } from '../basics/configuration-schema.ts';
+import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/returns.ts';
-import { askedHash, decodeEntry } from '../entry.ts';
-import { isDeterministic } from '../repeats.ts';
+import { askedHash, decodeEntry } from '../basics/entry.ts';
+import { isDeterministic } from '../basics/runs.ts';
 import type { JobWindow } from '../database/session-filters.ts';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */

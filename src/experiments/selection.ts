@@ -2,7 +2,7 @@ import { MIN_DAYS } from '../comparison/participants.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 
 /** More would make more pairs than anyone reads. */
 export const MAX_MODELS = 50;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { messageOf, ServiceError } from '../domain.ts';
-import { sha256 } from '../digest.ts';
-import { isAccessToken, type Settings } from '../settings.ts';
-import { readTrustedText } from '../trusted-file.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { sha256 } from '../basics/hash.ts';
+import { isAccessToken, type Settings } from '../basics/settings.ts';
+import { readTrustedText } from '../basics/trusted-file.ts';
 import { HttpError } from './errors.ts';
 
 const MAX_TOKENS = 1_000;

@@ -4,7 +4,7 @@ import { Server as PlainServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Context, deploymentFields } from '../api/handler.ts';
-import { printableJson } from '../text.ts';
+import { printableJson } from '../basics/text.ts';
 import { cutOff, type Exchange, rawResponse, reset } from './response.ts';
 import type { HttpLimits } from './limits.ts';
 

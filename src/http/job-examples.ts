@@ -1,4 +1,4 @@
-import type { Entry } from '../entry.ts';
+import type { Entry } from '../basics/entry.ts';
 
 export interface Example {
   request?: unknown;

@@ -1,4 +1,4 @@
-import { MAX_RUNS } from '../repeats.ts';
+import { MAX_RUNS } from '../basics/runs.ts';
 import { HttpError } from './errors.ts';
 
 /** In the whole request: its own fields and those of nested objects. */

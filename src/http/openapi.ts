@@ -7,7 +7,7 @@ import {
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../api/schemas.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../basics/version.ts';
 import { exampleOf } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 

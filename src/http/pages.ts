@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pagePaths } from '../page-paths.ts';
-import { sha256 } from '../digest.ts';
-import type { ServedSettings } from '../settings.ts';
+import { pagePaths } from '../basics/paths.ts';
+import { sha256 } from '../basics/hash.ts';
+import type { ServedSettings } from '../basics/settings.ts';
 import { codingHeaders } from './response.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 

@@ -3,10 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Reader } from '../database/moment.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { momentAt } from '../database/view.ts';
-import { messageOf, ServiceError } from '../domain.ts';
-import { BUILD } from '../executable.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { BUILD } from '../basics/program.ts';
 import type { ResponseBody } from '../api/handler.ts';
-import { silentLog } from '../log.ts';
+import { silentLog } from '../basics/log.ts';
 import type { Delivery, Failure, Order, ThreadData } from './reports.ts';
 import { routes } from './routes.ts';
 

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Address } from '../database/moment.ts';
-import { type ErrorCode, ServiceError } from '../domain.ts';
-import { BUILD, ownProgram } from '../executable.ts';
+import { type ErrorCode, ServiceError } from '../basics/domain.ts';
+import { BUILD, ownProgram } from '../basics/program.ts';
 import type { Input, LateBody } from '../api/handler.ts';
-import type { ServedSettings } from '../settings.ts';
+import type { ServedSettings } from '../basics/settings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 

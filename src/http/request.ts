@@ -4,7 +4,7 @@ import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Exchange } from './response.ts';
 import { checkBounds } from './json-bounds.ts';
-import { asObject } from '../json.ts';
+import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
 export interface Target {

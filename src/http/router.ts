@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pathPattern, segmentsOf } from '../path-pattern.ts';
+import { pathPattern, segmentsOf } from '../basics/paths.ts';
 
 /** A path pattern: literal segments and `{name}` parameters. */
 export interface RoutePattern {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { contentVersion } from '../database/state.ts';
 import { type Context, deploymentFields, type Input, type LateBody } from '../api/handler.ts';
-import { logUnexpected } from '../log.ts';
-import { printableJson } from '../text.ts';
+import { logUnexpected } from '../basics/log.ts';
+import { printableJson } from '../basics/text.ts';
 import {
   type AccessRules,
   type AccessToken,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Moment } from '../database/moment.ts';
 import type { LateBody, ResponseBody, Table } from '../api/handler.ts';
-import { nextTurn, SLICE_MS } from '../turns.ts';
+import { nextTurn, SLICE_MS } from '../basics/turns.ts';
 import {
   codingFor,
   codingHeaders,

@@ -1,17 +1,17 @@
-import type { Clock } from '../calendar.ts';
+import type { Clock } from '../basics/calendar.ts';
 import type { StartChild } from '../children/process.ts';
 import type { Places, WorkerLimits } from '../children/shortage.ts';
-import type { AgentConfiguration, Configuration } from '../configuration-schema.ts';
-import { parseAgentConfiguration } from '../configuration.ts';
+import type { AgentConfiguration, Configuration } from '../basics/configuration-schema.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { type StoredJob, addWarnings, loadJob, storeLeftOut } from '../database/jobs.ts';
+import { addWarnings, loadJob, type StoredJob, storeLeftOut } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
-import type { Entry } from '../entry.ts';
-import { tryParse } from '../json.ts';
-import type { Log } from '../log.ts';
-import { type Addition, type RefusedAdditions, additions } from '../protocol.ts';
-import { list } from '../sentences.ts';
-import type { Settings } from '../settings.ts';
+import type { Entry } from '../basics/entry.ts';
+import { tryParse } from '../basics/json.ts';
+import type { Log } from '../basics/log.ts';
+import { type Addition, additions, type RefusedAdditions } from '../wire/protocol.ts';
+import { list } from '../basics/sentences.ts';
+import type { Settings } from '../basics/settings.ts';
 import type { Spending } from './costs.ts';
 import type { Lifetime } from './lifetime.ts';
 

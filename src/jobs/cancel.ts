@@ -1,8 +1,8 @@
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { type DateSpan, cancelModelDays, writeBySpans } from '../database/model-days.ts';
+import { cancelModelDays, type DateSpan, writeBySpans } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import type { WorkerContext } from './active-job.ts';
 
 /**

@@ -1,12 +1,19 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfJob } from '../database/model-days.ts';
-import { type StoredJob, addWarnings } from '../database/jobs.ts';
-import { type LongSum, addTo, longSum, totalOf } from '../database/usage.ts';
+import { addWarnings, type StoredJob } from '../database/jobs.ts';
+import {
+  addTo,
+  costsOfRuns,
+  costsOnDate,
+  hasUnknownCost,
+  type LongSum,
+  longSum,
+  totalOf,
+} from '../database/usage.ts';
 import type { ModelDay } from '../database/sessions.ts';
-import { costsOfRuns, costsOnDate, hasUnknownCost } from '../database/usage.ts';
-import type { Entry } from '../entry.ts';
-import { type Steps, bySlices } from '../turns.ts';
+import type { Entry } from '../basics/entry.ts';
+import { bySlices, type Steps } from '../basics/turns.ts';
 
 /**
  * The cost limits of one job's models: whether a family has reached its limit, and why a limit

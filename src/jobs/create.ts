@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import {
+  addDays,
   type CalendarDate,
   type Clock,
-  addDays,
   countDays,
   dateOf,
   weekdays,
-} from '../calendar.ts';
+} from '../basics/calendar.ts';
 import type {
   AgentConfiguration,
   Configuration,
   ModelConfiguration,
-} from '../configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration, warnOfUnset } from '../configuration.ts';
+} from '../basics/configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration, warnOfUnset } from '../basics/configuration.ts';
 import { activeSpans } from '../database/active-days.ts';
 import { lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import type { Run } from '../database/jobs.ts';
-import { ServiceError } from '../domain.ts';
-import { type Entry, encodeEntry } from '../entry.ts';
-import type { Log } from '../log.ts';
-import { MAX_RUNS, repeatIn, runNames } from '../repeats.ts';
-import { count, list } from '../sentences.ts';
-import type { Settings } from '../settings.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { encodeEntry, type Entry } from '../basics/entry.ts';
+import type { Log } from '../basics/log.ts';
+import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
+import { count, list } from '../basics/sentences.ts';
+import type { Settings } from '../basics/settings.ts';
+import { mapInSteps, type Steps } from '../basics/turns.ts';
 import { ENTRIES_PER_STEP, knownKeys, resolveEntry } from './entries.ts';
 
 /** The content of a trigger. */

@@ -1,14 +1,14 @@
 import {
   type AgentConfiguration,
+  baselineOf,
   type Configuration,
   type ModelConfiguration,
-  baselineOf,
-} from '../configuration-schema.ts';
-import { type Entry, MIN_SECRET_LENGTH, fillSecrets, isSecretName } from '../entry.ts';
-import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
-import { describeUnknownMaker, makers } from '../makers.ts';
-import type { Addition, Start } from '../protocol.ts';
-import type { Settings } from '../settings.ts';
+} from '../basics/configuration-schema.ts';
+import { type Entry, fillSecrets, isSecretName, MIN_SECRET_LENGTH } from '../basics/entry.ts';
+import { fillUrl, isHeaderKey, isSameServer } from '../basics/http-values.ts';
+import { describeUnknownMaker, makers } from '../basics/makers.ts';
+import type { Addition, Start } from '../wire/protocol.ts';
+import type { Settings } from '../basics/settings.ts';
 import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
 
 interface EndpointSources {

@@ -1,24 +1,24 @@
 import {
-  type Configuration,
-  type ModelConfiguration,
   baselineOf,
   basemodelOf,
-} from '../configuration-schema.ts';
+  type Configuration,
+  type ModelConfiguration,
+} from '../basics/configuration-schema.ts';
 import {
-  type Entry,
-  type IsKey,
-  MIN_SECRET_LENGTH,
   blankSecrets,
   decodeEntry,
+  type Entry,
+  type IsKey,
   isSecretName,
   keyFinder,
-} from '../entry.ts';
-import { cutUrl } from '../http-values.ts';
-import type { Json } from '../json.ts';
-import { bodyFields, makers, wayOf } from '../makers.ts';
-import type { Settings } from '../settings.ts';
+  MIN_SECRET_LENGTH,
+} from '../basics/entry.ts';
+import { cutUrl } from '../basics/http-values.ts';
+import type { Json } from '../basics/json.ts';
+import { bodyFields, makers, wayOf } from '../basics/makers.ts';
+import type { Settings } from '../basics/settings.ts';
 import { toolNames } from '../trading/tools.ts';
-import { type Steps, mapInSteps } from '../turns.ts';
+import { mapInSteps, type Steps } from '../basics/turns.ts';
 import type { Job } from './active-job.ts';
 
 /** Entries that are resolved, encoded or decoded without a pause: some milliseconds. */

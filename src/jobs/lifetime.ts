@@ -1,9 +1,9 @@
 import type { WorkerLimits } from '../children/shortage.ts';
 import type { Database } from '../database/database.ts';
 import { noteLife } from '../database/model-days.ts';
-import { messageOf } from '../domain.ts';
-import { type EventLoop, eventLoop } from '../event-loop.ts';
-import type { Log } from '../log.ts';
+import { messageOf } from '../basics/domain.ts';
+import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
+import type { Log } from '../basics/log.ts';
 
 /** The lifetime of this process, as it matters to a job. */
 export interface Lifetime {

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import type { Lost } from '../children/channel.ts';
 import { launch } from '../children/launch.ts';
 import { handleMessages } from '../children/messages.ts';
 import { inTurn } from '../children/pacing.ts';
 import { childNiceness } from '../children/process.ts';
-import { type Shortage, createShortage, shortageWarning } from '../children/shortage.ts';
+import { createShortage, type Shortage, shortageWarning } from '../children/shortage.ts';
 import { addWarnings } from '../database/jobs.ts';
-import { type ModelDay, endModelDay } from '../database/sessions.ts';
+import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { sha256 } from '../digest.ts';
-import { ServiceError } from '../domain.ts';
-import type { Entry } from '../entry.ts';
-import { logUnexpected } from '../log.ts';
-import { TooLarge, fromDollars } from '../money.ts';
-import { type Start, additions } from '../protocol.ts';
+import { sha256 } from '../basics/hash.ts';
+import { ServiceError } from '../basics/domain.ts';
+import type { Entry } from '../basics/entry.ts';
+import { logUnexpected } from '../basics/log.ts';
+import { fromDollars, TooLarge } from '../basics/money.ts';
+import { additions, type Start } from '../wire/protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { tradingCostsOf } from '../trading/portfolio.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
-import { type Session, openSession } from '../trading/session.ts';
+import { openSession, type Session } from '../trading/session.ts';
 import {
   type ActiveJob,
-  type WorkerContext,
   keyRefusalOf,
   noteKeyRefusal,
   noteRefused,
+  type WorkerContext,
 } from './active-job.ts';
 import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './costs.ts';
 import { resolveModel } from './endpoint.ts';

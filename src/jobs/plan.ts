@@ -1,18 +1,18 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { activeModelDays } from '../database/active-days.ts';
 import type { Database } from '../database/database.ts';
 import {
-  type SkippedOnDate,
-  type Skips,
   pendingModelDays,
   readBySpans,
+  type SkippedOnDate,
+  type Skips,
 } from '../database/model-days.ts';
 import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
-import { skipReasons } from '../domain.ts';
+import { skipReasons } from '../basics/domain.ts';
 import type { DatePrices } from '../prices/needs.ts';
-import { count, list } from '../sentences.ts';
-import type { Steps } from '../turns.ts';
+import { count, list } from '../basics/sentences.ts';
+import type { Steps } from '../basics/turns.ts';
 import type { Job } from './active-job.ts';
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */

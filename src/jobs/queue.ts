@@ -1,15 +1,14 @@
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { rememberTrigger, triggerOfKey } from '../database/jobs.ts';
-import { insertJob, unfinishedJobId } from '../database/jobs.ts';
+import { insertJob, rememberTrigger, triggerOfKey, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/model-days.ts';
-import { sha256 } from '../digest.ts';
-import { ServiceError } from '../domain.ts';
-import { logUnexpected } from '../log.ts';
-import { bySlices } from '../turns.ts';
+import { sha256 } from '../basics/hash.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { logUnexpected } from '../basics/log.ts';
+import { bySlices } from '../basics/turns.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, type Preparation, type SubmittedJob, prepareJob } from './create.ts';
+import { type JobRequest, type Preparation, prepareJob, type SubmittedJob } from './create.ts';
 import { endJob, warnOfStale } from './run.ts';
 import { runThroughFaults } from './through-faults.ts';
 

@@ -1,7 +1,7 @@
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import { createPlaces } from '../children/shortage.ts';
-import type { Configuration } from '../configuration-schema.ts';
-import { readConfiguration, universeOf } from '../configuration.ts';
+import type { Configuration } from '../basics/configuration-schema.ts';
+import { readConfiguration, universeOf } from '../basics/configuration.ts';
 import {
   addMissingModelDays,
   failModelDays,
@@ -19,30 +19,30 @@ import {
 import type { ModelDay } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { type JobStatus, type Listed, messageOf } from '../domain.ts';
-import type { Entry } from '../entry.ts';
-import { logUnexpected } from '../log.ts';
-import { makers } from '../makers.ts';
+import { type JobStatus, type Listed, messageOf } from '../basics/domain.ts';
+import type { Entry } from '../basics/entry.ts';
+import { logUnexpected } from '../basics/log.ts';
+import { makers } from '../basics/makers.ts';
 import type { DatePrices } from '../prices/needs.ts';
 import { supplyPrices } from '../prices/supply.ts';
-import { count, list } from '../sentences.ts';
+import { count, list } from '../basics/sentences.ts';
 import { openMarket } from '../trading/market.ts';
-import { type Steps, bySlices, inShortTurn } from '../turns.ts';
+import { bySlices, inShortTurn, type Steps } from '../basics/turns.ts';
 import {
   type ActiveJob,
   type Job,
-  type WorkerContext,
   openJob,
   storedLeftOut,
+  type WorkerContext,
 } from './active-job.ts';
 import { costWarnings, createSpending } from './costs.ts';
 import { entriesOf } from './entries.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
 import {
+  datesToRun,
   NO_DATES,
   type Plan,
-  datesToRun,
   planJob,
   skipUnpricedDates,
   skipWarnings,

@@ -1,4 +1,4 @@
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import { type BackupSummary, stoppable, type Watched, writeCopy } from '../database/backup.ts';
 import { riskFreeRateOf } from '../database/state.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/active-days.ts';
@@ -14,11 +14,11 @@ import {
 import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/models.ts';
 import type { Snapshot } from '../database/snapshot.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
 import { tradingOf } from '../performance/trading.ts';
-import { didYouMean } from '../sentences.ts';
-import { bySlices } from '../turns.ts';
+import { didYouMean } from '../basics/sentences.ts';
+import { bySlices } from '../basics/turns.ts';
 
 /**
  * Writes one job of a database, with all that its results rest on, into a new file, which `check`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addDays, type CalendarDate } from '../calendar.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
 import { inOrder, type MorningEvent } from '../trading/morning.ts';
 import { MAX_STILL_DAYS } from './figure.ts';

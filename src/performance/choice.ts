@@ -1,10 +1,10 @@
-import { addDays, type CalendarDate } from '../calendar.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import { countActiveDays, type SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { dailyReturns, failedModelDays } from '../database/records/returns.ts';
 import { type ChosenDay, chosenDays } from '../database/records/performance.ts';
 import type { ModelPeriod } from './comparability.ts';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 import { newestRun } from '../database/records/models.ts';
 import { MIN_DAYS_FOR_RISK } from './figure.ts';
 

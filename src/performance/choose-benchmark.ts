@@ -1,25 +1,25 @@
-import { addDays, type CalendarDate } from '../calendar.ts';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import { splitsBetween } from '../database/market.ts';
 import { barsBetween, type ChosenDay, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/models.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { cashPerShareAbout } from '../trading/morning.ts';
 import {
+  benchmarkCurve,
   type BothLevels,
   type ComparedDay,
-  type Levels,
-  benchmarkCurve,
   equalWeightLevels,
   isBefore,
   levelAt,
+  type Levels,
   startOf,
   symbolLevels,
 } from './benchmark.ts';
 import { daysWithUnknown } from './record.ts';
-import { count } from '../sentences.ts';
+import { count } from '../basics/sentences.ts';
 import { at } from '../statistics/moments.ts';
 import { rounded } from './figure.ts';
 import { reportReturns } from './report-returns.ts';

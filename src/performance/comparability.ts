@@ -1,8 +1,8 @@
-import type { CalendarDate } from '../calendar.ts';
-import type { AgentConfiguration } from '../configuration-schema.ts';
-import { universeOf } from '../configuration.ts';
-import { type Money, toDollars } from '../money.ts';
-import { count, list } from '../sentences.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import { universeOf } from '../basics/configuration.ts';
+import { type Money, toDollars } from '../basics/money.ts';
+import { count, list } from '../basics/sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures } from './figure.ts';
 import { sampleDeviation } from './returns.ts';

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { type Figure, reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
 import {
   annualisedVolatility,
@@ -12,7 +12,7 @@ import {
   tooFew,
   yearlyReturns,
 } from './returns.ts';
-import { type Money, reported, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import type { ValueGains } from './symbols.ts';
 import {

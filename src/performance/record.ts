@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../calendar.ts';
+import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/splits-and-dividends.ts';
 import type { Coverage } from '../database/prices.ts';
@@ -19,7 +19,7 @@ import {
 } from '../database/records/performance.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import { staleAmong } from '../database/stale.ts';
-import type { Money } from '../money.ts';
+import type { Money } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, chosenBatches } from './choice.ts';

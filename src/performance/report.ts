@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
-import { type Money, reported, toDollars } from '../money.ts';
-import { count, list } from '../sentences.ts';
+import { type Money, reported, toDollars } from '../basics/money.ts';
+import { count, list } from '../basics/sentences.ts';
 import { at, mean } from '../statistics/moments.ts';
 import { type Figure, LEAST_RETURN, mapFigure, ratio, reportFigures, rounded } from './figure.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type RoundTrip,
   tradingOf,
 } from './trading.ts';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import { benchmarkReturns, type BothLevels, type ComparedDay } from './benchmark.ts';
 import type { ModelRecord } from './record.ts';
 import { type Comparison, relativeFigures } from './relative.ts';

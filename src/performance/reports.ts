@@ -1,6 +1,6 @@
-import { parseAgentConfigurations } from '../configuration.ts';
+import { parseAgentConfigurations } from '../basics/configuration.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
-import { type Money, toDollars } from '../money.ts';
+import { type Money, toDollars } from '../basics/money.ts';
 import { type Benchmark, chooseBenchmark, reportBenchmark } from './choose-benchmark.ts';
 import {
   compareModels,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { addDays, type CalendarDate, countWeekdays } from '../calendar.ts';
-import { count } from '../sentences.ts';
+import { addDays, type CalendarDate, countWeekdays } from '../basics/calendar.ts';
+import { count } from '../basics/sentences.ts';
 import {
   type Figure,
   LEAST_RETURN,

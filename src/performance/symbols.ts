@@ -6,9 +6,9 @@ import {
   closingsOf,
 } from '../database/records/holdings.ts';
 import type { LedgerDay } from '../database/records/performance.ts';
-import { type Money, reported, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../basics/money.ts';
 import { rounded } from './figure.ts';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 
 /**
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a

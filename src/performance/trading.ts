@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, countDays } from '../calendar.ts';
-import { type Money, reported } from '../money.ts';
+import { type CalendarDate, countDays } from '../basics/calendar.ts';
+import { type Money, reported } from '../basics/money.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 
 /** Shares of one symbol that were bought together, and their cost including commission. */

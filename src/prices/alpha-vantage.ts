@@ -1,10 +1,10 @@
-import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
+import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { messageOf } from '../domain.ts';
-import { httpRequest, type HttpResponse } from '../http-client.ts';
-import { asArray, asObject, tryParse } from '../json.ts';
-import { quote } from '../text.ts';
+import { messageOf } from '../basics/domain.ts';
+import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { asArray, asObject, tryParse } from '../basics/json.ts';
+import { quote } from '../basics/text.ts';
 import {
   type DividendHistory,
   type Problem,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../basics/calendar.ts';
 import { type Reader, writeInSteps } from '../database/database.ts';
 import {
   type ContradictedSplit,
@@ -19,7 +19,7 @@ import {
   splitSpans,
   symbolsWithAdjustedPrices,
 } from '../database/prices.ts';
-import { bySlices, type Steps } from '../turns.ts';
+import { bySlices, type Steps } from '../basics/turns.ts';
 import {
   type ActionPage,
   type ActionQuery,

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, dateOf, isWeekday, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, dateOf, isWeekday, timestamp } from '../basics/calendar.ts';
 import {
   daysStoredEarly,
   hasLaterBars,
@@ -9,7 +9,7 @@ import {
 } from '../database/market.ts';
 import { addCoverage, type Bar, replaceBars } from '../database/prices.ts';
 import { writeInSteps } from '../database/database.ts';
-import type { Steps } from '../turns.ts';
+import type { Steps } from '../basics/turns.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,

@@ -1,8 +1,8 @@
-import { addDays, type CalendarDate, dateOf, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, dateOf, timestamp } from '../basics/calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
 import { spanWithout } from '../database/prices.ts';
 import { writeInSteps } from '../database/database.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { isKnown } from './corporate-actions.ts';
 import {
   type DownloadContext,

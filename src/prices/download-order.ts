@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, isWeekday } from '../calendar.ts';
+import { addDays, type CalendarDate, isWeekday } from '../basics/calendar.ts';
 
 /** A date of the job on which something is missing. */
 export interface DayNeed {

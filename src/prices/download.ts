@@ -7,7 +7,7 @@ import {
   timestamp,
   weekdays,
   weekdaysBefore,
-} from '../calendar.ts';
+} from '../basics/calendar.ts';
 import {
   COMPACT_BARS,
   type OutputSize,
@@ -22,8 +22,8 @@ import {
 import { type Database, writeInSteps } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market.ts';
 import { addCoverage, type Bar, countRevisions, replaceBars } from '../database/prices.ts';
-import type { Log } from '../log.ts';
-import type { Settings } from '../settings.ts';
+import type { Log } from '../basics/log.ts';
+import type { Settings } from '../basics/settings.ts';
 
 /** What the downloads from one provider came to. */
 export interface DownloadReport {

@@ -1,8 +1,8 @@
-import { addDays, type CalendarDate, timestamp } from '../calendar.ts';
+import { addDays, type CalendarDate, timestamp } from '../basics/calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/splits-and-dividends.ts';
 import { type Coverage, spanWithout } from '../database/prices.ts';
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import type { Defect } from './files/bar.ts';
 import { type DividendFile, MAX_CASH } from './files/dividend-rows.ts';
 import { countDefect, createImportTurns, type ImportOptions } from './store-staged.ts';

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { type CalendarDate, dateOf } from '../calendar.ts';
+import { type CalendarDate, dateOf } from '../basics/calendar.ts';
 import { meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
 import { createStaging, type StagedRow, type Staging } from '../database/staging.ts';
-import { messageOf, ServiceError } from '../domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
   meaningOfFile,
   nightsIn,

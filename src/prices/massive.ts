@@ -1,9 +1,9 @@
-import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
+import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { asArray, asObject, asText, type Json, tryParse } from '../json.ts';
-import { quote } from '../text.ts';
+import { asArray, asObject, asText, type Json, tryParse } from '../basics/json.ts';
+import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
   type ActionQuery,
@@ -17,8 +17,8 @@ import {
   whatIsUnknown,
 } from './provider.ts';
 import { checkBar, inWords, type RawBar } from './files/bar.ts';
-import { messageOf } from '../domain.ts';
-import { httpRequest, type HttpResponse } from '../http-client.ts';
+import { messageOf } from '../basics/domain.ts';
+import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
 
 /**
  * The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share),

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { addDays, type CalendarDate, countWeekdays, isWeekday } from '../calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  closedThrough,
+  countWeekdays,
+  isWeekday,
+} from '../basics/calendar.ts';
 import {
   type Coverage,
   storedPrices,
   symbolsWithAdjustedPrices,
   symbolsWithClosedSource,
 } from '../database/prices.ts';
-import { closedThrough } from '../new-york.ts';
-import type { Steps } from '../turns.ts';
+import type { Steps } from '../basics/turns.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
 import type { WantedDays } from './download-dates.ts';
 import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
-import { backOff } from '../back-off.ts';
-import { microDollars } from '../money.ts';
+import { backOff } from '../basics/event-loop.ts';
+import { microDollars } from '../basics/money.ts';
 import { MAX_CASH } from './files/dividend-rows.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { type CalendarDate, type Clock, dateOf } from '../calendar.ts';
-import { closedThrough } from '../new-york.ts';
-import type { Settings } from '../settings.ts';
+import { type CalendarDate, type Clock, closedThrough, dateOf } from '../basics/calendar.ts';
+import type { Settings } from '../basics/settings.ts';
 import { createAlphaVantage } from './alpha-vantage.ts';
 import { createMassive } from './massive.ts';
 import type { PriceProvider } from './provider.ts';

@@ -1,6 +1,6 @@
 import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '../database/database.ts';
-import { type EventLoop, eventLoop } from '../event-loop.ts';
-import { addDays, type CalendarDate, type Clock, timestamp } from '../calendar.ts';
+import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
+import { addDays, type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { Defect, Unknown } from './files/bar.ts';
 import {
@@ -17,7 +17,7 @@ import {
   storeBars,
 } from '../database/prices.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
-import { atOnce } from '../turns.ts';
+import { atOnce } from '../basics/turns.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 

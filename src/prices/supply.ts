@@ -1,9 +1,9 @@
-import { addDays, type CalendarDate } from '../calendar.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
-import type { Log } from '../log.ts';
-import type { Settings } from '../settings.ts';
-import { bySlices, type Steps } from '../turns.ts';
+import type { Log } from '../basics/log.ts';
+import type { Settings } from '../basics/settings.ts';
+import { bySlices, type Steps } from '../basics/turns.ts';
 import {
   askForSplits,
   downloadSplits,

@@ -3,18 +3,18 @@ import {
   addDays,
   type CalendarDate,
   type Clock,
+  closedThrough,
   countDays,
   dateOf,
   EARLIEST_DATE,
   isWeekday,
   timestamp,
   weekdays,
-} from '../calendar.ts';
+} from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
-import { closedThrough } from '../new-york.ts';
-import { hashOn, hashText } from '../text-hash.ts';
-import { bySlices } from '../turns.ts';
+import { hashOn, hashText } from '../basics/hash.ts';
+import { bySlices } from '../basics/turns.ts';
 import type { DatePrices } from './needs.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
 import type { ContradictedSplit, Jump } from '../database/splits-and-dividends.ts';
-import { count, list } from '../sentences.ts';
+import { count, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/bar.ts';
 import type { Problem } from './provider.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../digest.ts';
+import { sha256 } from '../basics/hash.ts';
 
 /** Four words of 32 bits, not all 0. */
 export type Words = [number, number, number, number];

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { type CalendarDate, isCalendarDate } from '../calendar.ts';
-import { normaliseSymbol } from '../domain.ts';
-import { cleanText } from '../text.ts';
+import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
+import { normaliseSymbol } from '../basics/domain.ts';
+import { cleanText } from '../basics/text.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 

@@ -1,12 +1,12 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from '../database/database.ts';
 import type { Evidence, KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
 import type { PositionRow } from '../database/sessions.ts';
-import { type Money, money } from '../money.ts';
-import type { TokenUsage } from '../protocol.ts';
-import { type Market, closingMark } from './market.ts';
-import { type Action, type Portfolio, markOf, quantityOf, valueOf } from './portfolio.ts';
+import { type Money, money } from '../basics/money.ts';
+import type { TokenUsage } from '../wire/protocol.ts';
+import { closingMark, type Market } from './market.ts';
+import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 
 /** The ledger of a model-day, and the value it is measured against. */
 interface DayLedger {

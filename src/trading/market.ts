@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from '../database/database.ts';
 import type { Mark } from '../database/evidence.ts';
 import {
-  type MarketBar,
-  type Split,
   barOn,
   closingBar,
   lastBarBefore,
   lastBars,
+  type MarketBar,
   quotesOn,
+  type Split,
   splitsBetween,
 } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { ServiceError } from '../domain.ts';
-import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../basics/money.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to

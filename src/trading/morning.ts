@@ -1,10 +1,10 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { StoredDividend } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
-import { LEAST_PRICE, type Money, TooLarge, money } from '../money.ts';
+import { LEAST_PRICE, type Money, money, TooLarge } from '../basics/money.ts';
 import type { Market } from './market.ts';
-import { type Action, type Portfolio, applySplit, quantityOf } from './portfolio.ts';
+import { type Action, applySplit, type Portfolio, quantityOf } from './portfolio.ts';
 
 /** A dividend as it was paid. */
 export interface ReceivedDividend {

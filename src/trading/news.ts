@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type CalendarDate, dateOf, isCalendarDate } from '../calendar.ts';
-import { type HttpFailure, type HttpResponse, httpRequest } from '../http-client.ts';
-import { asObject, tryParse } from '../json.ts';
-import { cleanText, cutText, quote } from '../text.ts';
+import { type CalendarDate, dateOf, isCalendarDate } from '../basics/calendar.ts';
+import { type HttpFailure, httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { asObject, tryParse } from '../basics/json.ts';
+import { cleanText, cutText, quote } from '../basics/text.ts';
 
 /** Ten results without their pages take about ten kilobytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;

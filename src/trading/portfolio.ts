@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import type { ActionType } from '../domain.ts';
-import { type Money, TooLarge, formatDollars, fromDollars, money, toDollars } from '../money.ts';
+import type { ActionType } from '../basics/domain.ts';
+import {
+  formatDollars,
+  fromDollars,
+  type Money,
+  money,
+  toDollars,
+  TooLarge,
+} from '../basics/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {

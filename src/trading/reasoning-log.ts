@@ -1,14 +1,13 @@
 import * as v from 'valibot';
-import type { LoggedMessage } from '../database/sessions.ts';
-import type { LogMessage } from '../database/sessions.ts';
-import { tryParse } from '../json.ts';
+import type { LoggedMessage, LogMessage } from '../database/sessions.ts';
+import { tryParse } from '../basics/json.ts';
 import {
   type Answer,
   type Carried,
-  type ToolCall,
   carriedSchema,
+  type ToolCall,
   toolCallSchema,
-} from '../protocol.ts';
+} from '../wire/protocol.ts';
 
 /**
  * How the steps of a session are written to its reasoning log, and read back when the session is

@@ -1,11 +1,11 @@
 import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
-import type { ToolCall } from '../protocol.ts';
+import type { ToolCall } from '../wire/protocol.ts';
 import type { Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
-import { type Action, type Portfolio, type TradingCosts, assertSound } from './portfolio.ts';
-import { type ToolResult, runTool } from './tools.ts';
+import { type Action, assertSound, type Portfolio, type TradingCosts } from './portfolio.ts';
+import { runTool, type ToolResult } from './tools.ts';
 import type { TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */

@@ -1,16 +1,16 @@
 import { WORDING } from '../agent/prompt.ts';
-import { timestamp } from '../calendar.ts';
+import { timestamp } from '../basics/calendar.ts';
 import { marksIn } from '../database/evidence.ts';
-import { setAside } from '../database/sessions.ts';
 import {
-  type LogMessage,
-  type ModelDay,
   appendMessages,
   commitSession,
   failSession,
+  type LogMessage,
+  type ModelDay,
+  setAside,
 } from '../database/sessions.ts';
-import { type Usage, addUsage } from '../database/usage.ts';
-import type { Money } from '../money.ts';
+import { addUsage, type Usage } from '../database/usage.ts';
+import type { Money } from '../basics/money.ts';
 import type {
   Answer,
   Brief,
@@ -20,19 +20,19 @@ import type {
   ToolCall,
   ToolDescription,
   ToolResults,
-} from '../protocol.ts';
-import { cutText } from '../text.ts';
-import { type Beginning, type SessionContext, beginSession } from './start.ts';
-import { type TokenPrices, costOf, gatherEvidence, positionsOf } from './commit.ts';
+} from '../wire/protocol.ts';
+import { cutText } from '../basics/text.ts';
+import { type Beginning, beginSession, type SessionContext } from './start.ts';
+import { costOf, gatherEvidence, positionsOf, type TokenPrices } from './commit.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './running-day.ts';
+import { beginPlay, callTool, MAX_TOOL_NAME_LENGTH, type Play } from './running-day.ts';
 import type { Action, TradingCosts } from './portfolio.ts';
 import {
-  LogMismatch,
-  type RecordedStep,
   answerMessages,
   firstMessagesIn,
+  LogMismatch,
+  type RecordedStep,
   resultMessage,
   stepsIn,
 } from './reasoning-log.ts';

@@ -1,19 +1,20 @@
-import { type CalendarDate, type Clock, timestamp } from '../calendar.ts';
+import { type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import {
-  type LoggedMessage,
+  insertSession,
   interruptedSession,
+  type LoggedMessage,
   markRunning,
+  type ModelDay,
   setAside,
 } from '../database/sessions.ts';
 import { type Split, splitsBetween } from '../database/market.ts';
-import { type ModelDay, insertSession } from '../database/sessions.ts';
-import type { Money } from '../money.ts';
+import type { Money } from '../basics/money.ts';
 import type { Market } from './market.ts';
-import { type Morning, cashPerShare, morningOf } from './morning.ts';
+import { cashPerShare, type Morning, morningOf } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
 import { LogMismatch } from './reasoning-log.ts';
 

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { WORDING, type Wording } from '../agent/prompt.ts';
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Bar } from '../database/prices.ts';
-import { messageOf } from '../domain.ts';
-import { tryParse } from '../json.ts';
-import { money, toDollars } from '../money.ts';
-import type { ToolCall, ToolDescription } from '../protocol.ts';
+import { messageOf } from '../basics/domain.ts';
+import { tryParse } from '../basics/json.ts';
+import { money, toDollars } from '../basics/money.ts';
+import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
-  type ToolArguments,
-  type ToolName,
   describeIssue,
   shown,
+  type ToolArguments,
   toolArguments,
+  type ToolName,
 } from './arguments.ts';
 import { calculate } from './calculate.ts';
 import {
   type Action,
-  NO_COSTS,
   buy,
   commissionOn,
   fillPrice,
+  NO_COSTS,
   quantityOf,
   sell,
 } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { type Reply, type TradingDay, describePortfolio, isKnown } from './trading-day.ts';
+import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;

@@ -1,16 +1,16 @@
 import type { Wording } from '../agent/prompt.ts';
-import { type Money, toDollars } from '../money.ts';
-import type { Brief } from '../protocol.ts';
+import { type Money, toDollars } from '../basics/money.ts';
+import type { Brief } from '../wire/protocol.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
 import {
   type Action,
+  describeCosts,
   NO_COSTS,
   type Portfolio,
-  type TradingCosts,
-  describeCosts,
   quantityOf,
+  type TradingCosts,
   valueOf,
 } from './portfolio.ts';
 

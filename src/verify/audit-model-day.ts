@@ -7,9 +7,9 @@ import {
 import { evidenceOf } from '../database/evidence.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf } from '../domain.ts';
-import { asObject, tryParse } from '../json.ts';
-import { type Money, formatDollars, fromDollars } from '../money.ts';
+import { messageOf } from '../basics/domain.ts';
+import { asObject, tryParse } from '../basics/json.ts';
+import { formatDollars, fromDollars, type Money } from '../basics/money.ts';
 import { type Portfolio, tradingCostsOf } from '../trading/portfolio.ts';
 import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';

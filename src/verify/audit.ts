@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import {
   auditedDates,
   type AuditedSession,
@@ -16,8 +16,8 @@ import { checkManifest } from '../database/digests.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
-import type { Listed } from '../domain.ts';
-import { bySlices } from '../turns.ts';
+import type { Listed } from '../basics/domain.ts';
+import { bySlices } from '../basics/turns.ts';
 import { type AuditedDay, auditModelDay, type ClosingState } from './audit-model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */

@@ -2,7 +2,7 @@ import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
 import type { LedgerRecord } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
-import { formatDollars, fromDollars } from '../money.ts';
+import { formatDollars, fromDollars } from '../basics/money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayRecord } from './record.ts';
 import type { StoredMessage } from '../database/replay.ts';

@@ -1,5 +1,5 @@
 import type { LedgerRecord } from '../database/audit.ts';
-import { formatDollars, type Money } from '../money.ts';
+import { formatDollars, type Money } from '../basics/money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 
 /** Sentences listed for one model-day; the rest are only counted. */

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import {
   type AuditedSession,
   type BarVersion,
@@ -22,7 +22,7 @@ import {
   versionAt,
 } from './history.ts';
 import { LOST, type Note } from './effect.ts';
-import { formatDollars, priceUnitsIn, reported } from '../money.ts';
+import { formatDollars, priceUnitsIn, reported } from '../basics/money.ts';
 
 /** A dividend as it may have been read within a span of time. */
 interface PossibleDividend {

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 import {
   type BarVersion,
   barVersions,

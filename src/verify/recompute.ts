@@ -5,14 +5,21 @@ import {
   marksIn,
 } from '../database/evidence.ts';
 import type { LedgerRecord } from '../database/audit.ts';
-import { dividendOn, payDividend } from '../trading/morning.ts';
-import { inEarlierShares, inOrder, type MorningEvent } from '../trading/morning.ts';
+import {
+  dividendOn,
+  inEarlierShares,
+  inOrder,
+  type MorningEvent,
+  payDividend,
+} from '../trading/morning.ts';
 import {
   applySplit,
   buy,
+  fillPrice,
   type Portfolio,
   quantityOf,
   sell,
+  type TradingCosts,
   valueOf,
 } from '../trading/portfolio.ts';
 import { nameOf, nameOfDividend } from './evidence.ts';
@@ -25,9 +32,8 @@ import {
   refuse,
   type RightPrice,
 } from './effect.ts';
-import type { CalendarDate } from '../calendar.ts';
-import { fillPrice, type TradingCosts } from '../trading/portfolio.ts';
-import { formatDollars, type Money, money } from '../money.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { formatDollars, type Money, money } from '../basics/money.ts';
 import { percent } from '../trading/commit.ts';
 
 /** The splits and dividends that a session knew, and the value of its holdings in the morning. */

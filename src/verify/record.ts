@@ -1,6 +1,6 @@
 import { type Wording, wordingOf } from '../agent/prompt.ts';
-import type { AgentConfiguration } from '../configuration-schema.ts';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import { type LedgerRecord, ledgerRecords, type TimeSpan } from '../database/audit.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
@@ -12,7 +12,7 @@ import {
   type StoredToolUsage,
   toolUsageOf,
 } from '../database/replay.ts';
-import { decodeEntry, type Entry } from '../entry.ts';
+import { decodeEntry, type Entry } from '../basics/entry.ts';
 import { changesWithin, type Places } from '../database/past.ts';
 import { justBefore } from './evidence.ts';
 import { spanOf } from './history.ts';

@@ -4,12 +4,12 @@ import type { Reader } from '../database/database.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
-import { fromDollars } from '../money.ts';
-import type { Brief } from '../protocol.ts';
+import { fromDollars } from '../basics/money.ts';
+import type { Brief } from '../wire/protocol.ts';
 import { type Start, startFrom } from '../trading/start.ts';
 import { gatherEvidence, positionsOf } from '../trading/commit.ts';
 import type { Market } from '../trading/market.ts';
-import { type Play, beginPlay, callTool } from '../trading/running-day.ts';
+import { beginPlay, callTool, type Play } from '../trading/running-day.ts';
 import {
   firstMessagesIn,
   type RecordedStep,

@@ -6,9 +6,9 @@ import { changedParts, partNames } from '../database/digests.ts';
 import { isLostAt, openPast, type Past } from '../database/past.ts';
 import { committedSessionsOn, type ReplayedSession } from '../database/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import type { Listed } from '../domain.ts';
+import type { Listed } from '../basics/domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
-import { nextTurn, SLICE_MS } from '../turns.ts';
+import { nextTurn, SLICE_MS } from '../basics/turns.ts';
 import type { Difference } from './books.ts';
 import {
   type FirstMessagesOf,

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { type FailedTry, createProviderModel, dialects } from '../../src/agent/provider/ask.ts';
+import { createProviderModel, dialects, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/verdict.ts';
-import { asArray, asObject } from '../../src/json.ts';
-import type { Endpoint, ToolDescription } from '../../src/protocol.ts';
+import { asArray, asObject } from '../../src/basics/json.ts';
+import type { Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
 import type { ToolName } from '../../src/trading/arguments.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import {
   type Behaviour,
+  fails,
   type ModelServer,
   type Reply,
-  fails,
   says,
   startModelServer,
 } from '../support/model-server.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/ask.ts';
-import type { ApiDialect } from '../../src/domain.ts';
-import type { Json } from '../../src/json.ts';
-import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/protocol.ts';
+import type { ApiDialect } from '../../src/basics/domain.ts';
+import type { Json } from '../../src/basics/json.ts';
+import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
 
 /**
  * What a dialect makes of a question, of an answer that goes back, and of the events of a stream:

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCompletion } from '../../src/agent/provider/chat.ts';
-import type { Json } from '../../src/json.ts';
-import { MAX_TOOL_CALLS, answerSchema, decodeLine } from '../../src/protocol.ts';
+import type { Json } from '../../src/basics/json.ts';
+import { answerSchema, decodeLine, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
 
 /**
  * The corpus: one file in test/fixtures/completions for each shape that a provider of the Chat

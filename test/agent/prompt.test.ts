@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import type { Brief } from '../../src/protocol.ts';
+import type { Brief } from '../../src/wire/protocol.ts';
 
 const brief: Brief = {
   date: '2025-01-07',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProviderModel, hasEffort, refusedBy } from '../../src/agent/provider/ask.ts';
 import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
-import type { ApiDialect } from '../../src/domain.ts';
-import type { Json } from '../../src/json.ts';
-import type { Addition, Endpoint } from '../../src/protocol.ts';
+import type { ApiDialect } from '../../src/basics/domain.ts';
+import type { Json } from '../../src/basics/json.ts';
+import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
 
 /**

@@ -7,13 +7,13 @@ import {
   temperamentOf,
   temperaments,
 } from '../../src/agent/players/simulated-model.ts';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { fromDollars } from '../../src/money.ts';
-import type { Brief } from '../../src/protocol.ts';
+import { fromDollars } from '../../src/basics/money.ts';
+import type { Brief } from '../../src/wire/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
-import { runNames } from '../../src/repeats.ts';
+import { runNames } from '../../src/basics/runs.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { callTool, type LedgerDay } from '../support/trading-day.ts';

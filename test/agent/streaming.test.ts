@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type FailedTry, createProviderModel } from '../../src/agent/provider/ask.ts';
+import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
-import type { ApiDialect } from '../../src/domain.ts';
-import type { Addition, Endpoint } from '../../src/protocol.ts';
+import type { ApiDialect } from '../../src/basics/domain.ts';
+import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
 import {
   type Behaviour,
   type ModelServer,
   type Reply,
-  type StreamedReply,
   startModelServer,
+  type StreamedReply,
 } from '../support/model-server.ts';
 import { leftToLongForm } from '../support/long.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/ask.ts';
 import { readBody } from '../../src/agent/provider/transport.ts';
 import { classify } from '../../src/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
-import type { ApiDialect } from '../../src/domain.ts';
-import { answerSchema, decodeLine } from '../../src/protocol.ts';
+import type { ApiDialect } from '../../src/basics/domain.ts';
+import { answerSchema, decodeLine } from '../../src/wire/protocol.ts';
 import { isLong } from '../support/long.ts';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { audit, auditResponse, progressInLog } from '../../src/api/audit.ts';
 import type { LateBody } from '../../src/api/handler.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { cleanText } from '../../src/text.ts';
+import { test, type TestContext } from 'node:test';
+import { cleanText } from '../../src/basics/text.ts';
 import { lastWeekdays } from '../support/market.ts';
 import { installProgram, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';

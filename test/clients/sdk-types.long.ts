@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { dialects } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
-import type { Json } from '../../src/json.ts';
-import { cleanText } from '../../src/text.ts';
+import type { Json } from '../../src/basics/json.ts';
+import { cleanText } from '../../src/basics/text.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import { temporaryFolder } from '../support/service.ts';
 

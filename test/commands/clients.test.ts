@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { type IncomingMessage, createServer } from 'node:http';
-import { type TestContext, before, test } from 'node:test';
+import { createServer, type IncomingMessage } from 'node:http';
+import { before, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { type JobStatus, jobStatuses } from '../../src/domain.ts';
+import { type JobStatus, jobStatuses } from '../../src/basics/domain.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { listenHere } from '../support/loopback.ts';
 import {
-  type Program,
   ask,
   installProgram,
+  type Program,
   runProgram,
   startProgram,
   startServer,

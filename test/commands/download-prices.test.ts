@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { join } from 'node:path';
-import { addDays, weekdaysBefore } from '../../src/calendar.ts';
+import { addDays, weekdaysBefore } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';

@@ -8,8 +8,8 @@ import {
   jobView,
 } from '../../src/commands/job-view.ts';
 import { alignColumns, createLiveBlock, createProgressLine } from '../../src/commands/terminal.ts';
-import { weekdays } from '../../src/calendar.ts';
-import type { ModelDayStatus } from '../../src/domain.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
+import type { ModelDayStatus } from '../../src/basics/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
 const WIDE = { columns: 79, rows: 23 };

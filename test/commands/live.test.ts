@@ -3,11 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { addDays, type CalendarDate, isWeekday, weekdays } from '../../src/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  isWeekday,
+  lastWeekdayClosed,
+  weekdays,
+} from '../../src/basics/calendar.ts';
 import { commands } from '../../src/commands/table.ts';
 import { addCoverage } from '../../src/database/prices.ts';
-import { lastWeekdayClosed } from '../../src/new-york.ts';
-import type { Settings } from '../../src/settings.ts';
+import type { Settings } from '../../src/basics/settings.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';

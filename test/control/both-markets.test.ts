@@ -4,7 +4,7 @@ import { before, test, type TestContext } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { createBaselineModel } from '../../src/agent/players/baselines.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { type CalendarDate, weekdays } from '../../src/calendar.ts';
+import { type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
 import { drawKey, shiftBack, writeControlMarket } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import {
@@ -13,14 +13,14 @@ import {
   storeSplits,
 } from '../../src/database/splits-and-dividends.ts';
 import { splitsBetween } from '../../src/database/market.ts';
-import type { BaselineStrategy } from '../../src/domain.ts';
-import { fromDollars } from '../../src/money.ts';
+import type { BaselineStrategy } from '../../src/basics/domain.ts';
+import { fromDollars } from '../../src/basics/money.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { cashPerShare, morningOf } from '../../src/trading/morning.ts';
-import { type Market, closingMark, openMarket } from '../../src/trading/market.ts';
+import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';

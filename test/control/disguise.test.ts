@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { addDays, isWeekday } from '../../src/calendar.ts';
+import { addDays, isWeekday } from '../../src/basics/calendar.ts';
 import {
   disguisedDividends,
   disguisedRows,
@@ -25,7 +25,7 @@ import {
   storeSplits,
 } from '../../src/database/splits-and-dividends.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';

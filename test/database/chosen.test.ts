@@ -17,7 +17,7 @@ import { MODEL_DAYS_PER_STEP, modelDaysOf } from '../../src/database/records/sta
 import type { Context, Table } from '../../src/api/handler.ts';
 import { holdings } from '../../src/api/holdings.ts';
 import { performance } from '../../src/api/performance.ts';
-import { readSettings } from '../../src/settings.ts';
+import { readSettings } from '../../src/basics/settings.ts';
 import { storedEntry } from '../support/jobs.ts';
 import { fillWithModelDays } from '../support/model-days.ts';
 import { temporaryFolder } from '../support/service.ts';

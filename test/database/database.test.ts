@@ -10,7 +10,7 @@ import {
   storeDividends,
 } from '../../src/database/splits-and-dividends.ts';
 import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';

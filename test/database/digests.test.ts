@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseConfiguration } from '../../src/configuration.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { changedParts } from '../../src/database/digests.ts';
 import { endJob } from '../../src/database/jobs.ts';
 import { commitSession, insertSession, type PositionRow } from '../../src/database/sessions.ts';
-import { sha256 } from '../../src/digest.ts';
-import { SYMBOL_PATTERN } from '../../src/domain.ts';
-import { money } from '../../src/money.ts';
+import { sha256 } from '../../src/basics/hash.ts';
+import { SYMBOL_PATTERN } from '../../src/basics/domain.ts';
+import { money } from '../../src/basics/money.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 

@@ -16,7 +16,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
 import { watchFiles } from '../../src/database/storage/guard.ts';
-import { ServiceError } from '../../src/domain.ts';
+import { ServiceError } from '../../src/basics/domain.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -13,7 +13,7 @@ import {
   messageRoles,
   modelDayStatuses,
   sessionStatuses,
-} from '../../src/domain.ts';
+} from '../../src/basics/domain.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { writeManifest } from '../support/manifest.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase, writeInSteps } from '../../src/database/database.ts';
 import {
   dividendCoverage,
@@ -9,7 +9,7 @@ import {
   storeSplitSpans,
 } from '../../src/database/splits-and-dividends.ts';
 import { replaceBars, splitSpans, storeBars, wholeBars } from '../../src/database/prices.ts';
-import { atOnce, SLICE_MS, type Steps } from '../../src/turns.ts';
+import { atOnce, SLICE_MS, type Steps } from '../../src/basics/turns.ts';
 
 const DATES = weekdays('2025-01-06', '2025-02-28');
 const [startDate, endDate] = [DATES[0]!, DATES.at(-1)!];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Cell } from '../../src/csv-line.ts';
+import type { Cell } from '../../src/basics/csv.ts';
 import { csvTable } from '../../src/api/handler.ts';
 
 const write = (columns: string[], rows: Cell[][]) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { comparisonResponse } from '../../src/api/comparison.ts';

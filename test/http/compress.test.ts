@@ -12,7 +12,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createBrotliDecompress, createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
 import { lateText } from '../../src/api/handler.ts';
-import { httpRequest } from '../../src/http-client.ts';
+import { httpRequest } from '../../src/basics/http-client.ts';
 import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/response.ts';
 import type { Coding } from '../../src/http/negotiate.ts';
 import {
@@ -21,7 +21,7 @@ import {
   sendLate,
   STREAM_CHUNK_LENGTH,
 } from '../../src/http/stream.ts';
-import { nextTurn } from '../../src/turns.ts';
+import { nextTurn } from '../../src/basics/turns.ts';
 import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';

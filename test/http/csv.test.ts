@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { actionTypes } from '../../src/domain.ts';
+import { actionTypes } from '../../src/basics/domain.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
 import { exampleOf } from '../../src/http/examples.ts';
 import type { Script } from '../support/agents.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { type TestContext, before, test } from 'node:test';
-import { unprintableIn } from '../../src/text.ts';
+import { before, test, type TestContext } from 'node:test';
+import { unprintableIn } from '../../src/basics/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
 /** Strings from outside are refused, or stored and returned exactly, without side effects. */

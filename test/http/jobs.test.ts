@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { jobsResponse } from '../../src/api/jobs.ts';
-import { parseAgentConfiguration } from '../../src/configuration.ts';
+import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';

@@ -15,7 +15,7 @@ import {
   SYMBOLS_PER_STEP,
 } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/needs.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';

@@ -13,9 +13,9 @@ import {
 } from '../../src/database/sessions.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
-import { createLog } from '../../src/log.ts';
-import { money } from '../../src/money.ts';
-import { readSettings } from '../../src/settings.ts';
+import { createLog } from '../../src/basics/log.ts';
+import { money } from '../../src/basics/money.ts';
+import { readSettings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';

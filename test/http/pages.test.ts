@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { type TestContext, before, test } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { createPages } from '../../src/http/pages.ts';
 import { routes } from '../../src/http/routes.ts';
-import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/page-paths.ts';
+import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/basics/paths.ts';
 import { listenHere } from '../support/loopback.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { send } from '../support/wire.ts';
 
 let service: TestService;

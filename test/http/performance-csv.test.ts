@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -14,7 +14,7 @@ import {
   sendPieces,
   STREAM_CHUNK_LENGTH,
 } from '../../src/http/stream.ts';
-import { bySlices, inShortTurn, nextTurn, SLICE_MS } from '../../src/turns.ts';
+import { bySlices, inShortTurn, nextTurn, SLICE_MS } from '../../src/basics/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

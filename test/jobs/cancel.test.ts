@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createJobs } from '../../src/jobs/queue.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { workerLimits } from '../../src/children/shortage.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
-import { TODAY, type TestService, clockFrom, startTestService } from '../support/service.ts';
+import { clockFrom, startTestService, type TestService, TODAY } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const PRICES = `

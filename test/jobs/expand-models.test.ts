@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfiguration } from '../../src/configuration.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { expandModels, warnOfNewRuns } from '../../src/jobs/create.ts';
 
 const configuration = parseConfiguration(

@@ -6,9 +6,9 @@ import { isBeingCancelled } from '../../src/database/model-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import {
   countOf,

@@ -17,7 +17,7 @@ import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/jobs/plan.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
 import {

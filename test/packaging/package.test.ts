@@ -11,7 +11,7 @@ import { knownTables } from '../../src/database/package.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/packaging/package.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';

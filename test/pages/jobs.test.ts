@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { parseAgentConfiguration } from '../../src/configuration.ts';
+import { test, type TestContext } from 'node:test';
+import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { scriptedAgent } from '../support/agents.ts';
-import { type Visit, loaded, visit } from '../support/browser.ts';
+import { loaded, type Visit, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import {
+  startTestService,
   type TestService,
   type TestServiceOptions,
-  startTestService,
   twoModels,
 } from '../support/service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { change, profit, share } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../src/browser/pages/model-returns.ts';
 import { outlineOf, stepsOf, weightLayers } from '../../src/browser/pages/model-holdings.ts';
 import { stacked } from '../../src/browser/plot/drawing.ts';
-import { csvLine } from '../../src/csv-line.ts';
+import { csvLine } from '../../src/basics/csv.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */
 

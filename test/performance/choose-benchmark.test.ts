@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CalendarDate } from '../../src/calendar.ts';
+import type { CalendarDate } from '../../src/basics/calendar.ts';
 import { commonDatesOf } from '../../src/performance/choice.ts';
 
 const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
-import { parseConfiguration } from '../../src/configuration.ts';
-import { money } from '../../src/money.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
+import { money } from '../../src/basics/money.ts';
 import { compareModels, type ModelPeriod, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 

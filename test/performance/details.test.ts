@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { dailyRate } from '../../src/performance/figure.ts';
 import { histogramOf } from '../../src/performance/details.ts';
 import { addClosing, boundaryCounts } from '../../src/performance/symbols.ts';
-import type { Money } from '../../src/money.ts';
+import type { Money } from '../../src/basics/money.ts';
 import { runs } from '../support/long.ts';
 import { naiveDetails } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';

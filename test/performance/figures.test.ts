@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays, weekdays } from '../../src/calendar.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { dailyRate, reportFigures } from '../../src/performance/figure.ts';
 import { deepestDrawdowns, type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
-import { money } from '../../src/money.ts';
+import { money } from '../../src/basics/money.ts';
 import { dailyRate } from '../../src/performance/figure.ts';
 import type { Levels } from '../../src/performance/benchmark.ts';
 import { naiveFigures } from '../support/naive-performance.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { fromDollars, type Money, money, toDollars } from '../../src/money.ts';
+import { fromDollars, type Money, money, toDollars } from '../../src/basics/money.ts';
 import {
   holdingDaysOf,
   openPositions,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { createAlphaVantage, fractionOf } from '../../src/prices/alpha-vantage.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';

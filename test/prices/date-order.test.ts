@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, weekdays } from '../../src/calendar.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import {
   dateOrder,
   type DayNeed,

@@ -7,7 +7,7 @@ import type { Meaning } from '../../src/database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { splitsBetween } from '../../src/database/market.ts';
 import { storeSplits } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';

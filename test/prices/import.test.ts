@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Meaning } from '../../src/database/schema/price-conditions.ts';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import {
   type CommandDatabase,
   type Database,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { cashOf, combineSplits, type Problem, ratioOf } from '../../src/prices/provider.ts';
 import { createMassive } from '../../src/prices/massive.ts';
 import {

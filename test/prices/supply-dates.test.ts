@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { addDays, weekdays, weekdaysBefore } from '../../src/calendar.ts';
+import { addDays, weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
-import { readSettings, type Settings } from '../../src/settings.ts';
-import { nasdaq100 } from '../../src/universe.ts';
-import { atOnce } from '../../src/turns.ts';
+import { readSettings, type Settings } from '../../src/basics/settings.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import {
   MASSIVE_KEY,
   massiveFaults,

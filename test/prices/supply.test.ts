@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { SQLInputValue } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
+import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { findJumps } from '../../src/prices/corporate-actions.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
-import { readSettings, type Settings } from '../../src/settings.ts';
+import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
 import { rowsOf, storePrices } from '../support/prices.ts';

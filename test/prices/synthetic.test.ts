@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { makeSyntheticPrices, syntheticBars } from '../../src/prices/synthetic.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { nasdaq100 } from '../../src/universe.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 
 const TODAY = '2025-12-01';
 const dates = weekdays('2023-01-01', '2025-11-30');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Start } from '../../src/protocol.ts';
-import { type TestAgent, agentHere, inProcesses } from './agent-here.ts';
+import type { Start } from '../../src/wire/protocol.ts';
+import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { auditLedger, type AuditReport, emptyReport } from '../../src/verify/audit.ts';
-import { parseConfiguration } from '../../src/configuration.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
-import { fromDollars } from '../../src/money.ts';
+import { fromDollars } from '../../src/basics/money.ts';
 import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
-import { type Session, openSession } from '../../src/trading/session.ts';
+import { openSession, type Session } from '../../src/trading/session.ts';
 import { NO_COSTS } from '../../src/trading/portfolio.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
 export const MODELS = ['model-a', 'model-b'];

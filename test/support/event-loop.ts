@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TestContext } from 'node:test';
-import { type EventLoop, eventLoop } from '../../src/event-loop.ts';
+import { type EventLoop, eventLoop } from '../../src/basics/event-loop.ts';
 import { until } from './until.ts';
 
 /** An event loop whose time passes only when a test says so. */

@@ -1,7 +1,7 @@
 import type { JobStatusResponse } from '../../src/commands/job-view.ts';
 import type { Database } from '../../src/database/database.ts';
 import { jobStatus, modelDaysOf } from '../../src/database/records/status.ts';
-import type { ModelDayStatus } from '../../src/domain.ts';
+import type { ModelDayStatus } from '../../src/basics/domain.ts';
 
 const TIME = '2025-12-01T12:00:00.000Z';
 

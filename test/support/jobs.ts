@@ -1,7 +1,7 @@
 import type { Database } from '../../src/database/database.ts';
 import { addModelDays } from '../../src/database/model-days.ts';
 import { insertJob, type NewJob, type Run } from '../../src/database/jobs.ts';
-import { encodeEntry } from '../../src/entry.ts';
+import { encodeEntry } from '../../src/basics/entry.ts';
 import { toolNames } from '../../src/trading/tools.ts';
 
 /**

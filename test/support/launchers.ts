@@ -1,12 +1,12 @@
 import { launch } from '../../src/children/launch.ts';
 import {
   type LauncherTimes,
+  launcherTimes,
   type Rights,
   type Started,
-  launcherTimes,
 } from '../../src/children/process.ts';
 import { startChildBy } from '../../src/children/launcher.ts';
-import type { Start } from '../../src/protocol.ts';
+import type { Start } from '../../src/wire/protocol.ts';
 import { agentFixture, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */

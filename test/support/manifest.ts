@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.ts';
 import { digestTable, listedTables } from '../../src/database/digests.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 
 /** Gives a database the manifest that a package has. */
 export function writeManifest(database: Database): void {

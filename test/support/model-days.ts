@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { openDatabase, prepareOnce, type Reader } from '../../src/database/database.ts';
 import { indexInSteps } from '../../src/database/log-words.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 import { storedEntry } from './jobs.ts';
 
 type Database = Pick<Reader, 'statement'>;

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
-import { type TestService, type TestServiceOptions, startTestService } from './service.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 /**
  * Prices of two symbols on every weekday of two months: AAPL opens at 100, MSFT at 200, each a

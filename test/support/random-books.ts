@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Books, createBooks, type Order, SYMBOLS } from './books.ts';
 

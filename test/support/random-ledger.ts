@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import type { ClosingHolding } from '../../src/database/records/holdings.ts';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { type Money, money, toDollars } from '../../src/money.ts';
+import { type Money, money, toDollars } from '../../src/basics/money.ts';
 import { dividendOn, payDividend } from '../../src/trading/morning.ts';
-import { type Portfolio, applySplit, buy, sell, valueOf } from '../../src/trading/portfolio.ts';
+import { applySplit, buy, type Portfolio, sell, valueOf } from '../../src/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 
 /** Random lives of a portfolio, made into ledgers by the service's own accounting. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/database/database.ts';
-import { asObject, tryParse } from '../../src/json.ts';
+import { asObject, tryParse } from '../../src/basics/json.ts';
 import { type FirstMessagesOf, firstMessagesOfModels } from '../../src/verify/replay-model-day.ts';
 import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
 import { linesOf } from './books.ts';

@@ -1,6 +1,6 @@
-import type { CalendarDate } from '../../src/calendar.ts';
+import type { CalendarDate } from '../../src/basics/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
-import { encodeEntry, type Entry } from '../../src/entry.ts';
+import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 
 /** Ledgers made of daily returns, for tests of what is computed from returns. */
 

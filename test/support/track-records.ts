@@ -1,5 +1,5 @@
-import { type Random, createRandom, pick } from '../../src/agent/players/player.ts';
-import { addDays, weekdays } from '../../src/calendar.ts';
+import { createRandom, pick, type Random } from '../../src/agent/players/player.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { finalStatus } from '../../src/database/model-days.ts';
@@ -14,12 +14,12 @@ import {
   type ModelDay,
   type PositionRow,
 } from '../../src/database/sessions.ts';
-import { encodeEntry, type Entry } from '../../src/entry.ts';
-import { type Money, money } from '../../src/money.ts';
+import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
+import { type Money, money } from '../../src/basics/money.ts';
 import { percent } from '../../src/trading/commit.ts';
-import { nasdaq100 } from '../../src/universe.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { insertWholeJob } from './jobs.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../../src/basics/turns.ts';
 
 /**
  * Databases of models that have traded for long, written by the service's own code without running

@@ -1,6 +1,6 @@
-import type { ToolCall } from '../../src/protocol.ts';
+import type { ToolCall } from '../../src/wire/protocol.ts';
 import type { Action, Portfolio } from '../../src/trading/portfolio.ts';
-import { type ToolResult, runTool } from '../../src/trading/tools.ts';
+import { runTool, type ToolResult } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 
 /** A day with a ledger, without a session or a database of sessions. */

@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readAccessTokens } from '../../src/http/access.ts';
 import type { BuiltPages } from '../../src/http/pages.ts';
-import { silentLog } from '../../src/log.ts';
-import { readSettings, type Settings } from '../../src/settings.ts';
+import { silentLog } from '../../src/basics/log.ts';
+import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { startView } from '../../src/view.ts';
 import { type Answer, clockFrom, TODAY } from './service.ts';
 

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { check } from './check.ts';
-import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
+import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
 import { kill } from './kill.ts';
 import { startModels } from './models.ts';
-import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
+import { ask, readRecords, run, type Server, startServer, trigger, untilEnd } from './server.ts';
 
 /** The job runs for up to so long before its log is removed, and after. */
 const MOST_PAUSE_MS = 150;

@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { check } from './check.ts';
-import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
+import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
 import { startModels } from './models.ts';
-import { type Server, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
+import { readRecords, run, type Server, startServer, trigger, untilEnd } from './server.ts';
 
 /**
  * Restarts that come before a child can say a word, on a machine that is busy elsewhere: no job is

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { type Controller, createControlGroup } from '../support/cgroups.ts';
 import { check } from './check.ts';
-import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
+import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
 import { startModels } from './models.ts';
 import { readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 

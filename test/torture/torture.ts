@@ -1,15 +1,15 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { check } from './check.ts';
-import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
+import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
 import { kill } from './kill.ts';
 import { links } from './links.ts';
 import { lostLog } from './lost-log.ts';
 import { startModels } from './models.ts';
 import { killQuickly } from './quick-kills.ts';
-import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
+import { ask, readRecords, run, type Server, startServer, trigger, untilEnd } from './server.ts';
 import { runShort, shortMachines } from './shortage.ts';
 
 /**

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { fromDollars, type Money, toDollars } from '../../src/money.ts';
+import { fromDollars, type Money, toDollars } from '../../src/basics/money.ts';
 import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
 import { runs } from '../support/long.ts';

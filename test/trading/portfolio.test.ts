@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
+import { fromDollars, type Money, money, toDollars } from '../../src/basics/money.ts';
 import {
-  type Portfolio,
   applySplit,
   buy,
+  type Portfolio,
   quantityOf,
   sell,
   valueOf,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, type Clock } from '../../src/calendar.ts';
+import { addDays, type Clock } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { commitSession, type ModelDay, type PositionRow } from '../../src/database/sessions.ts';
 import { STALE } from '../../src/database/stale.ts';
-import { parseConfiguration } from '../../src/configuration.ts';
-import { fromDollars, money } from '../../src/money.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
+import { fromDollars, money } from '../../src/basics/money.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
 import { NO_COSTS } from '../../src/trading/portfolio.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';

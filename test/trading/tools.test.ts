@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { fromDollars } from '../../src/money.ts';
+import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { toolDescriptions } from '../../src/trading/tools.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromDollars, money, toDollars } from '../../src/money.ts';
+import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
 import {
-  type Portfolio,
   buy,
   commissionOn,
   describeCosts,
   fillPrice,
+  type Portfolio,
   sell,
   tradingCostsOf,
 } from '../../src/trading/portfolio.ts';

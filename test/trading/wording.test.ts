@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/prompt.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { fromDollars } from '../../src/money.ts';
-import type { Brief } from '../../src/protocol.ts';
+import { fromDollars } from '../../src/basics/money.ts';
+import type { Brief } from '../../src/wire/protocol.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { runTool, toolDescriptions } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
-import { nasdaq100 } from '../../src/universe.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { storePrices } from '../support/prices.ts';
 
 /**

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
-import type { ApiDialect } from '../../src/domain.ts';
-import type { Addition, Endpoint } from '../../src/protocol.ts';
+import type { ApiDialect } from '../../src/basics/domain.ts';
+import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
 import { storedLeftOut } from '../../src/jobs/active-job.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import {

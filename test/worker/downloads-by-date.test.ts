@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
-import { nasdaq100 } from '../../src/universe.ts';
+import { test, type TestContext } from 'node:test';
+import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
   MASSIVE_KEY,
-  type MassiveServerOptions,
   massiveFaults,
+  type MassiveServerOptions,
   startMassiveServer,
 } from '../support/massive-server.ts';
-import { TODAY, type TestServiceOptions, clockFrom, startTestService } from '../support/service.ts';
+import { clockFrom, startTestService, type TestServiceOptions, TODAY } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const HISTORY = weekdaysBefore(TODAY, 40);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { weekdaysBefore } from '../../src/calendar.ts';
+import { test, type TestContext } from 'node:test';
+import { weekdaysBefore } from '../../src/basics/calendar.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
-import { TODAY, clockFrom, startTestService } from '../support/service.ts';
+import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
+import { clockFrom, startTestService, TODAY } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const KEY = 'SECRET0123456789';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfiguration } from '../../src/configuration.ts';
-import { askedHash, decodeEntry, encodeEntry } from '../../src/entry.ts';
-import type { Endpoint } from '../../src/protocol.ts';
-import { type Settings, readSettings } from '../../src/settings.ts';
-import { makers } from '../../src/makers.ts';
-import { nasdaq100 } from '../../src/universe.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
+import { askedHash, decodeEntry, encodeEntry } from '../../src/basics/entry.ts';
+import type { Endpoint } from '../../src/wire/protocol.ts';
+import { readSettings, type Settings } from '../../src/basics/settings.ts';
+import { makers } from '../../src/basics/makers.ts';
+import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { resolveModel } from '../../src/jobs/endpoint.ts';
 import { configuredEntry, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 

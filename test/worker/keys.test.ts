@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { weekdays } from '../../src/calendar.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { isLong } from '../support/long.ts';
 import {
-  type ModelRequest,
-  type Reply,
   calls,
   fails,
+  type ModelRequest,
+  type Reply,
   says,
   startModelServer,
   whereIs,

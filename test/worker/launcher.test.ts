@@ -4,19 +4,19 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
-import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
+import { test, type TestContext } from 'node:test';
+import { NO_INSPECTOR_FLAGS } from '../../src/basics/own-node.ts';
 import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
 import { childFlags } from '../../src/children/process.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {
+  endpoint,
   HASTY,
   KEY,
   type LauncherOptions,
   MODEL_DAY,
   NODE,
-  endpoint,
   runThrough,
   shell,
 } from '../support/launchers.ts';

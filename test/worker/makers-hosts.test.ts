@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createServer as createTlsServer } from 'node:https';
-import { makers } from '../../src/makers.ts';
+import { makers } from '../../src/basics/makers.ts';
 import { listenHere } from '../support/loopback.ts';
 import { says, startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { type IncomingMessage, createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import type { Endpoint, Start } from '../../src/protocol.ts';
+import { test, type TestContext } from 'node:test';
+import type { Endpoint, Start } from '../../src/wire/protocol.ts';
 import { launch } from '../../src/children/launch.ts';
 import { agentFixture } from '../support/agents.ts';
 import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';
-import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
+import { says, startModelServer, TEST_CERTIFICATE } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
 
 /**

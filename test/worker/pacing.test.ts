@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type EventLoop, eventLoop } from '../../src/event-loop.ts';
+import { type EventLoop, eventLoop } from '../../src/basics/event-loop.ts';
 import { createPace } from '../../src/children/pacing.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/calendar.ts';
+import { addDays } from '../../src/basics/calendar.ts';
 import type { Availability } from '../../src/prices/needs.ts';
 import {
   datesToRun,

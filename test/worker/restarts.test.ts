@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { silentLog } from '../../src/log.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { watchLifetime } from '../../src/jobs/lifetime.ts';
 import { workerLimits } from '../../src/children/shortage.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { parseConfiguration } from '../../src/configuration.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
-import { createLog, type Log, silentLog } from '../../src/log.ts';
-import { readSettings } from '../../src/settings.ts';
+import { createLog, type Log, silentLog } from '../../src/basics/log.ts';
+import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { watchSilence } from '../../src/children/launch.ts';
 import {
-  type WorkerLimits,
   createPlaces,
   createShortage,
+  type WorkerLimits,
   workerLimits,
 } from '../../src/children/shortage.ts';
 import type { StartChild } from '../../src/children/process.ts';
 import { runJob } from '../../src/jobs/run.ts';
-import { type TestAgent, inProcesses } from '../support/agent-here.ts';
+import { inProcesses, type TestAgent } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop } from '../support/event-loop.ts';
 import { storedStatus } from '../support/job-status.ts';

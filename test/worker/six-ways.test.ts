@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type ApiDialect, apiDialects } from '../../src/domain.ts';
+import { test, type TestContext } from 'node:test';
+import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import { realAgentHere } from '../support/agent-here.ts';
-import { type Step, refusalsOf, replyTo } from '../support/dialect-servers.ts';
+import { refusalsOf, replyTo, type Step } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 /**
  * One scripted day through six ways, three dialects, whole and streamed, against a provider as

@@ -1,8 +1,8 @@
-import type { BaselineStrategy } from '../../domain.ts';
-import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../protocol.ts';
+import type { BaselineStrategy } from '../../basics/domain.ts';
+import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
 import type { Model, ModelAnswer } from '../model.ts';
-import { type Order, type Stock, equalAmounts } from './equal-amounts.ts';
-import { type ToolReply, call, createRandom, sample, say, toolReplies } from './player.ts';
+import { equalAmounts, type Order, type Stock } from './equal-amounts.ts';
+import { call, createRandom, sample, say, toolReplies, type ToolReply } from './player.ts';
 
 /**
  * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders

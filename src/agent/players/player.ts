@@ -1,5 +1,5 @@
-import type { ToolCall } from '../../protocol.ts';
-import { hashText } from '../../text-hash.ts';
+import type { ToolCall } from '../../wire/protocol.ts';
+import { hashText } from '../../basics/hash.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 
 /** What all rule-based models share: their answers, and how they read the tools' replies. */

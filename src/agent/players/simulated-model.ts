@@ -1,14 +1,14 @@
-import type { Brief, ToolCall } from '../../protocol.ts';
+import type { Brief, ToolCall } from '../../wire/protocol.ts';
 import type { ChatMessage, Model, ModelAnswer } from '../model.ts';
 import {
-  type Random,
-  type ToolReply,
   call,
   createRandom,
   pick,
+  type Random,
   sample,
   say,
   toolReplies,
+  type ToolReply,
 } from './player.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Json, asObject, asText, tryParse } from '../../json.ts';
+import { asObject, asText, type Json, tryParse } from '../../basics/json.ts';
 import {
   MAX_SERVED_LENGTH,
   MAX_TOKENS_OF_ANSWER,
@@ -6,8 +6,8 @@ import {
   type Served,
   type TokenUsage,
   type ToolCall,
-} from '../../protocol.ts';
-import { cutText } from '../../text.ts';
+} from '../../wire/protocol.ts';
+import { cutText } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 
 /** What a dialect finds in the body of a response. */

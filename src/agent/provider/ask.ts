@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiDialect } from '../../domain.ts';
-import { type Json, asObject, asText } from '../../json.ts';
-import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../protocol.ts';
+import type { ApiDialect } from '../../basics/domain.ts';
+import { asObject, asText, type Json } from '../../basics/json.ts';
+import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../wire/protocol.ts';
 import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
-import { type SentRequest, sendRequest } from './transport.ts';
+import { sendRequest, type SentRequest } from './transport.ts';
 import { classify, waitAfter } from './verdict.ts';
 
 /** The statuses of a provider that refuses the key. */

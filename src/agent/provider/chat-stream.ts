@@ -1,6 +1,6 @@
-import { type Json, asArray, asObject, asText, objectsIn } from '../../json.ts';
-import { MAX_TOOL_CALLS } from '../../protocol.ts';
-import { UnreadableEvent, createGrowth, eventObject } from './event-stream.ts';
+import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
+import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
+import { createGrowth, eventObject, UnreadableEvent } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */

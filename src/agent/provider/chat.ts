@@ -1,7 +1,7 @@
-import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
-import type { Carried } from '../../protocol.ts';
+import { asArray, asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import type { Carried } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { type SentCall, answerOf, readToolCalls } from './answer.ts';
+import { answerOf, readToolCalls, type SentCall } from './answer.ts';
 import { assembleCompletion } from './chat-stream.ts';
 import type { Dialect } from './dialect.ts';
 

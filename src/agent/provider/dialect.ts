@@ -1,5 +1,5 @@
-import type { Json } from '../../json.ts';
-import type { Addition, ToolDescription } from '../../protocol.ts';
+import type { Json } from '../../basics/json.ts';
+import type { Addition, ToolDescription } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import type { StreamEvent } from './event-stream.ts';
 

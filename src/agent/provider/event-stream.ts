@@ -1,5 +1,5 @@
-import { type Json, asObject, tryParse } from '../../json.ts';
-import { MAX_LINE_BYTES } from '../../protocol.ts';
+import { asObject, type Json, tryParse } from '../../basics/json.ts';
+import { MAX_LINE_BYTES } from '../../wire/protocol.ts';
 
 /** One event of a stream, as WHATWG's "Server-sent events" define it. */
 export interface StreamEvent {

@@ -1,8 +1,8 @@
-import { type Json, asArray, asObject, asText, objectsIn, tryParse } from '../../json.ts';
+import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect, Question } from './dialect.ts';
-import { UnreadableEvent, createGrowth, eventObject } from './event-stream.ts';
+import { createGrowth, eventObject, UnreadableEvent } from './event-stream.ts';
 
 const VERSION = '2023-06-01';
 /**

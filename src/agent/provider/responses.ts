@@ -1,4 +1,4 @@
-import { type Json, asArray, asObject, asText, objectsIn } from '../../json.ts';
+import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';

@@ -1,21 +1,21 @@
 import {
+  failureOf,
   type HttpFailure,
+  httpRequest,
   type HttpResponse,
   type HttpStream,
-  failureOf,
-  httpRequest,
   httpStream,
-} from '../../http-client.ts';
-import { type Json, tryParse } from '../../json.ts';
-import type { Endpoint } from '../../protocol.ts';
-import { quote } from '../../text.ts';
+} from '../../basics/http-client.ts';
+import { type Json, tryParse } from '../../basics/json.ts';
+import type { Endpoint } from '../../wire/protocol.ts';
+import { quote } from '../../basics/text.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
+  createEventReader,
   MAX_RESPONSE_BYTES,
+  normalised,
   TooLarge,
   UnreadableEvent,
-  createEventReader,
-  normalised,
 } from './event-stream.ts';
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */

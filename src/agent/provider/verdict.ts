@@ -1,9 +1,9 @@
-import { backOff, spread } from '../../back-off.ts';
-import { messageOf } from '../../domain.ts';
-import type { HttpResponse } from '../../http-client.ts';
-import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
-import type { TokenUsage } from '../../protocol.ts';
-import { quote } from '../../text.ts';
+import { backOff, spread } from '../../basics/event-loop.ts';
+import { messageOf } from '../../basics/domain.ts';
+import type { HttpResponse } from '../../basics/http-client.ts';
+import { asArray, asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import type { TokenUsage } from '../../wire/protocol.ts';
+import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 import { readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';

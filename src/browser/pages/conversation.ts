@@ -1,5 +1,5 @@
-import { type Json, asObject, tryParse } from '../../json.ts';
-import { modelDayPath } from '../../page-paths.ts';
+import { asObject, type Json, tryParse } from '../../basics/json.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { type Child, h } from '../element.ts';
 import { count, counted, longDate, prettyJson, price } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';

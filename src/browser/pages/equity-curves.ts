@@ -1,21 +1,21 @@
-import { modelDayPath } from '../../page-paths.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { byName, counted, money } from '../format.ts';
 import { looksOf } from '../look.ts';
 import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
 import {
   type BenchmarkCurve,
-  type Day,
-  type Line,
   benchmarkLines,
   benchmarkWords,
   datesFromStart,
   datesOf,
+  type Day,
   isGrown,
+  type Line,
   titleOfCurves,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { type Plot, createPlot, legend } from '../plot/plot.ts';
+import { createPlot, legend, type Plot } from '../plot/plot.ts';
 import { ZOOM_STEP } from '../plot/reading.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';

@@ -1,8 +1,8 @@
-import { modelDayPath } from '../../page-paths.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { h, replace, setAttributes } from '../element.ts';
 import { longDate, monthOf } from '../format.ts';
 import type { Detail, Status } from '../responses.ts';
-import { type Sheet, csvButton } from '../save.ts';
+import { csvButton, type Sheet } from '../save.ts';
 import { button, enableArrows } from '../ui.ts';
 
 /**

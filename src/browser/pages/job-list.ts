@@ -1,18 +1,18 @@
-import { jobPath } from '../../page-paths.ts';
+import { jobPath } from '../../basics/paths.ts';
 import { getJobPage } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
 import {
   cost,
   count,
   duration,
-  jobStatusWords,
   jobStatuses,
+  jobStatusWords,
   shortId,
   shortList,
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
-import { type Page, heading } from '../router.ts';
+import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
 import { jobCost } from './job-panel.ts';

@@ -1,7 +1,7 @@
-import { jobPath } from '../../page-paths.ts';
+import { jobPath } from '../../basics/paths.ts';
 import { cancelJob, getStatus } from '../api.ts';
 import { changeDetector, h, renew, replace } from '../element.ts';
-import { MISSING, cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
+import { cost, count, counted, duration, jobStatusWords, MISSING, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
 import type { Detail, JobEntry, Status } from '../responses.ts';

@@ -1,8 +1,8 @@
-import { modelPath } from '../../page-paths.ts';
+import { modelPath } from '../../basics/paths.ts';
 import { getPerformance } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { byName, cost, count, ratio } from '../format.ts';
-import { type RefreshFor, recompute } from '../poll.ts';
+import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';

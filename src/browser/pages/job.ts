@@ -1,9 +1,9 @@
-import { modelDayPath, modelPath } from '../../page-paths.ts';
+import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { changeDetector, h, renew, replace } from '../element.ts';
 import { cost, count, counted, duration, money, shortId, shortList } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Detail, JobEntry, Status } from '../responses.ts';
-import { type Page, heading } from '../router.ts';
+import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn } from '../table.ts';
 import { definitions, foldAfter, link, localTime, missing, section } from '../ui.ts';
 import { entryName, entryView, jobPanel } from './job-panel.ts';

@@ -1,16 +1,16 @@
 import type uPlot from 'uplot';
-import { modelDayPath } from '../../page-paths.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { count, counted, money, ratio, share } from '../format.ts';
 import { coloursOf, lookOf } from '../look.ts';
 import { type Box, cutoffMarks, freeRow } from '../plot/cutoffs.ts';
 import {
-  type Day,
-  type Line,
   benchmarkLines,
   benchmarkWords,
   datesFromStart,
+  type Day,
   daysBesideBenchmark,
+  type Line,
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
@@ -18,7 +18,7 @@ import type { Drawdown } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
-import { type ModelData, type Trade, meaningOf } from './model-data.ts';
+import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
 const VALUE_HEIGHT = 280;
 const MARK = 5;

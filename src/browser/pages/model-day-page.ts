@@ -1,4 +1,4 @@
-import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
+import { jobPath, modelDayPath, modelPath } from '../../basics/paths.ts';
 import { getDayResults, getSession } from '../api.ts';
 import { h, replace } from '../element.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Message, ResultsRecord, Session } from '../responses.ts';
-import { type Page, heading } from '../router.ts';
+import { heading, type Page } from '../router.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
 import { definitions, link, localTime, missing, section } from '../ui.ts';
 import { text, thread } from './conversation.ts';

@@ -1,11 +1,11 @@
-import { modelDayPath } from '../../page-paths.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
 import { change, count, counted, money, price, profit } from '../format.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { Details, HeldDay, ModelReport } from '../responses.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
-import { type ModelData, type Trade, meaningOf } from './model-data.ts';
+import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
 /** How many rows are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;

@@ -1,6 +1,6 @@
-import { jobPath } from '../../page-paths.ts';
+import { jobPath } from '../../basics/paths.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
-import { type Child, changeDetector, h, renew, replace } from '../element.ts';
+import { changeDetector, type Child, h, renew, replace } from '../element.ts';
 import { filterBar } from '../filter-bar.ts';
 import {
   type Filters,
@@ -10,9 +10,9 @@ import {
   queryOf,
 } from '../filters.ts';
 import { count, counted, jobStatusWords, shortId } from '../format.ts';
-import { type RefreshFor, poll, recompute } from '../poll.ts';
+import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
-import { type Page, heading } from '../router.ts';
+import { heading, type Page } from '../router.ts';
 import { failure, link, localTime, reasonList, section, viewedFile } from '../ui.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
 import { type JobPanel, jobPanel } from './job-panel.ts';

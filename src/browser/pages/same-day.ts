@@ -1,4 +1,4 @@
-import { modelDayPath } from '../../page-paths.ts';
+import { modelDayPath } from '../../basics/paths.ts';
 import { getDecisions } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';

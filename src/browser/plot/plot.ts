@@ -1,8 +1,8 @@
 import uPlot from 'uplot';
-import { asArray, asObject } from '../../json.ts';
+import { asArray, asObject } from '../../basics/json.ts';
 import { h, on, replace } from '../element.ts';
-import { type Kept, keep } from '../history.ts';
-import { THEME_CHANGE, swatch } from '../look.ts';
+import { keep, type Kept } from '../history.ts';
+import { swatch, THEME_CHANGE } from '../look.ts';
 import { pngButton } from '../save.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
 import { toggle } from '../ui.ts';

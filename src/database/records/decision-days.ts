@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../../calendar.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
 import { boundsOf, type Window } from '../session-filters.ts';
 import type { Database } from '../database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';

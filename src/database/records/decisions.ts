@@ -1,5 +1,5 @@
-import { normaliseSymbol } from '../../domain.ts';
-import { asObject, tryParse } from '../../json.ts';
+import { normaliseSymbol } from '../../basics/domain.ts';
+import { asObject, tryParse } from '../../basics/json.ts';
 import type { Database } from '../database.ts';
 import { amount, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
 import {
@@ -13,8 +13,8 @@ import {
   isActive,
   type OrderPlace,
 } from './decision-days.ts';
-import { toDollars } from '../../money.ts';
-import { cutText } from '../../text.ts';
+import { toDollars } from '../../basics/money.ts';
+import { cutText } from '../../basics/text.ts';
 
 /** Orders that one statement reads: bounds how long other requests wait for it. */
 const ORDERS_PER_STEP = 50;

@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../../calendar.ts';
-import type { Money } from '../../money.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
+import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';

@@ -9,8 +9,8 @@ import {
   type RowOf,
   text,
 } from '../rows.ts';
-import { jobStatuses } from '../../domain.ts';
-import type { Money } from '../../money.ts';
+import { jobStatuses } from '../../basics/domain.ts';
+import type { Money } from '../../basics/money.ts';
 
 const NEWEST = query(
   `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff

@@ -1,6 +1,6 @@
-import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
-import { type ActionType, actionTypes } from '../../domain.ts';
-import type { Money } from '../../money.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
+import { type ActionType, actionTypes } from '../../basics/domain.ts';
+import type { Money } from '../../basics/money.ts';
 import {
   type ChosenSession,
   committedSessions,

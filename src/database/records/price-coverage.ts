@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import type { Database } from '../database.ts';
 import { integer, orNull, query, type RowOf, text } from '../rows.ts';
 

@@ -13,7 +13,7 @@ import {
   text,
 } from '../rows.ts';
 import { jsonObject } from './status.ts';
-import { actionTypes } from '../../domain.ts';
+import { actionTypes } from '../../basics/domain.ts';
 
 /**
  * Positions that one statement reads: bounds the memory of a long response, and how long other

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../../calendar.ts';
+import { addDays, type CalendarDate } from '../../basics/calendar.ts';
 import {
   boundsOf,
   committedSessions,

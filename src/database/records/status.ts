@@ -1,7 +1,7 @@
 import type { Database, Reader } from '../database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { finite, sumOf } from '../usage.ts';
-import type { JobStatus } from '../../domain.ts';
+import type { JobStatus } from '../../basics/domain.ts';
 
 /** What the model-days of a job add up to. */
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { tables } from './tables.ts';
-import { ServiceError } from '../../domain.ts';
+import { ServiceError } from '../../basics/domain.ts';
 
 /**
  * The schema's history since the first release: each migration brings a database one version

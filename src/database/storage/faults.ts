@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { ServiceError } from '../../domain.ts';
-import { asObject } from '../../json.ts';
+import { ServiceError } from '../../basics/domain.ts';
+import { asObject } from '../../basics/json.ts';
 
 const SQLITE_BUSY = 5;
 const LOCK_HELD = 'another program holds its write lock';

@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { codeOf } from '../../domain.ts';
+import { codeOf } from '../../basics/domain.ts';
 
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;

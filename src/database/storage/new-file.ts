@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from '../../domain.ts';
+import { codeOf } from '../../basics/domain.ts';
 import { DATABASE_NAMES, isOwnerFile, tryLock } from './owner.ts';
 import { realFolder, realPathOf } from './files.ts';
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLockHeld } from './faults.ts';
-import { messageOf, ServiceError } from '../../domain.ts';
+import { messageOf, ServiceError } from '../../basics/domain.ts';
 import { assertOneName, makeFolder, realPathOf } from './files.ts';
 
 /**

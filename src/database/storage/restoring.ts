@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ServiceError } from '../../domain.ts';
+import { ServiceError } from '../../basics/domain.ts';
 import { realPathOf } from './files.ts';
 import { flushFolder } from './new-file.ts';
 

@@ -1,8 +1,13 @@
-import { type CalendarDate, EARLIEST_DATE, isCalendarDate, isTooEarly } from '../../calendar.ts';
+import {
+  type CalendarDate,
+  EARLIEST_DATE,
+  isCalendarDate,
+  isTooEarly,
+} from '../../basics/calendar.ts';
 import { type Bar, type PriceSource, realDates, sourceOfSeries } from '../../database/prices.ts';
-import { normaliseSymbol } from '../../domain.ts';
-import { quote } from '../../text.ts';
-import { LEAST_PRICE, toDollars, UNITS_PER_DOLLAR } from '../../money.ts';
+import { normaliseSymbol } from '../../basics/domain.ts';
+import { quote } from '../../basics/text.ts';
+import { LEAST_PRICE, toDollars, UNITS_PER_DOLLAR } from '../../basics/money.ts';
 import { type Meaning, meaningOf } from '../../database/schema/price-conditions.ts';
 import type { Database } from '../../database/database.ts';
 import {

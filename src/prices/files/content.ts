@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import type { Gunzip, ZstdDecompress } from 'node:zlib';
-import { codeOf, messageOf, ServiceError } from '../../domain.ts';
+import { codeOf, messageOf, ServiceError } from '../../basics/domain.ts';
 
 /**
  * The content of a file, decompressed where its first bytes say that it is compressed, whatever its

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain.ts';
+import { ServiceError } from '../../basics/domain.ts';
 import {
   type Actions,
   checkBar,
@@ -19,7 +19,7 @@ import {
   startingWith,
   symbolFromName,
 } from './lines.ts';
-import type { CalendarDate } from '../../calendar.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
 import type { Bar, PriceSource } from '../../database/prices.ts';
 import { cashOf, ratioOf } from '../provider.ts';
 import { intradayBars, notDaily } from './yahoo-chart.ts';

@@ -4,11 +4,11 @@ import {
   EARLIEST_DATE,
   isCalendarDate,
   isTooEarly,
-} from '../../calendar.ts';
+} from '../../basics/calendar.ts';
 import type { Dividend } from '../../database/splits-and-dividends.ts';
-import { normaliseSymbol, ServiceError } from '../../domain.ts';
-import { asArray, asObject } from '../../json.ts';
-import { microDollars } from '../../money.ts';
+import { normaliseSymbol, ServiceError } from '../../basics/domain.ts';
+import { asArray, asObject } from '../../basics/json.ts';
+import { microDollars } from '../../basics/money.ts';
 import { dayOf, type Defect, isAbsent, refuse, withoutDollarSign } from './bar.ts';
 import {
   dashedDate,

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../../calendar.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
-import { messageOf, ServiceError } from '../../domain.ts';
-import { asArray, asObject, type Json, noNumberIn, tryParse } from '../../json.ts';
+import { messageOf, ServiceError } from '../../basics/domain.ts';
+import { asArray, asObject, type Json, noNumberIn, tryParse } from '../../basics/json.ts';
 import { checkBar, type Defect, type PriceFile, type RawBar, refuse, type Row } from './bar.ts';
 import {
   asDividendDocument,

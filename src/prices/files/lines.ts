@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { basename, extname } from 'node:path';
-import { ServiceError } from '../../domain.ts';
+import { ServiceError } from '../../basics/domain.ts';
 import { readContent } from './content.ts';
-import { isCalendarDate, isTooEarly } from '../../calendar.ts';
+import { isCalendarDate, isTooEarly } from '../../basics/calendar.ts';
 
 /**
  * One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a

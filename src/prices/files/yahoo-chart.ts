@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, isCalendarDate } from '../../calendar.ts';
-import { ServiceError } from '../../domain.ts';
+import { type CalendarDate, isCalendarDate } from '../../basics/calendar.ts';
+import { ServiceError } from '../../basics/domain.ts';
 import { checkBar, dayOf, type RawBar, refuse, type Row } from './bar.ts';
-import { asArray, asObject, asText, type Json } from '../../json.ts';
+import { asArray, asObject, asText, type Json } from '../../basics/json.ts';
 import { ratioOf } from '../provider.ts';
 import { checkDividend } from './dividend-rows.ts';
 

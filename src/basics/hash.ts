@@ -1,4 +1,12 @@
 /**
+ * The SHA-256 of a text or of bytes. Loads `node:crypto` when it is first called: the start does
+ * without its 4 ms.
+ */
+export function sha256(data: string | Buffer): Buffer {
+  return process.getBuiltinModule('node:crypto').hash('sha256', data, 'buffer');
+}
+
+/**
  * FNV-1a over the UTF-16 units of a text (public domain): 32 bits, the same on every machine; not
  * for secrets.
  */

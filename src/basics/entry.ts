@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { sha256 } from './digest.ts';
+import { sha256 } from './hash.ts';
 import { apiDialects } from './domain.ts';
-import { type Json, asArray, asObject, tryParse } from './json.ts';
-import { nasdaq100 } from './universe.ts';
+import { asArray, asObject, type Json, tryParse } from './json.ts';
+import { nasdaq100 } from './configuration-schema.ts';
 
 /**
  * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs

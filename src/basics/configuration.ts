@@ -1,22 +1,21 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import {
-  type AgentConfiguration,
-  type Configuration,
   agentConfigSchema,
+  type AgentConfiguration,
   baselineOf,
   basemodelOf,
+  type Configuration,
   configurationSchema,
   isPlaceholder,
+  nasdaq100,
 } from './configuration-schema.ts';
-import { ServiceError, codeOf, messageOf } from './domain.ts';
+import { codeOf, messageOf, ServiceError } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
 import { askingProblems } from './makers.ts';
-import { readPromptFile } from './prompt-file.ts';
+import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list } from './sentences.ts';
-import { decodeText, readNamedFile, readTrustedFile } from './trusted-file.ts';
-import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 

@@ -35,7 +35,7 @@ export function fileFrom(folder: string, file = ''): string {
 export function ownProgram(): { text: string; isFile: boolean } {
   if (isExecutable) return { text: readAsset('server.js'), isFile: false };
   const file =
-    BUILD === null ? join(dirname(import.meta.filename), 'main.ts') : import.meta.filename;
+    BUILD === null ? join(dirname(import.meta.filename), '../main.ts') : import.meta.filename;
   return { text: file, isFile: true };
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { isCalendarDate } from './calendar.ts';
-import { apiDialects, baselineStrategies } from './domain.ts';
-import { tryParse } from './json.ts';
+import { isCalendarDate } from '../basics/calendar.ts';
+import { apiDialects, baselineStrategies } from '../basics/domain.ts';
+import { tryParse } from '../basics/json.ts';
 
 /**
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin

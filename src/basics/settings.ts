@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import * as v from 'valibot';
-import { type DeploymentMode, ServiceError, deploymentModes } from './domain.ts';
-import { flag } from './flag.ts';
-import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
+import { type DeploymentMode, deploymentModes, ServiceError } from './domain.ts';
+import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
 import { logLevels } from './log.ts';
 import { makers } from './makers.ts';
-import { MAX_RUNS } from './repeats.ts';
+import { MAX_RUNS } from './runs.ts';
 
 /**
  * The settings in environment variables, checked once at start. docs/reference.md describes each of

@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { BUILD, isExecutable, readAsset } from './program.ts';
@@ -5,9 +6,10 @@ import { type Clock, timestamp } from './calendar.ts';
 import { forTerminal, printableJson } from './text.ts';
 
 /**
- * What traces call the program; in those of the executable it is `main` of build-executable.mjs.
+ * What traces call the program; in those of the executable it is `main` of build-executable.mjs, and
+ * Node's own word in its reader threads.
  */
-const PROGRAM = isExecutable ? 'server.js' : import.meta.filename;
+const PROGRAM = !isExecutable ? import.meta.filename : isMainThread ? 'server.js' : '[worker eval]';
 const PLACES = new RegExp(`${RegExp.escape(PROGRAM)}:(\\d+):(\\d+)`, 'g');
 
 /**

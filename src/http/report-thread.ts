@@ -6,7 +6,7 @@ import { momentAt } from '../database/view.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { BUILD } from '../basics/program.ts';
 import type { ResponseBody } from '../api/handler.ts';
-import { silentLog } from '../basics/log.ts';
+import { silentLog, stackTraceOf } from '../basics/log.ts';
 import type { Delivery, Failure, Order, ThreadData } from './reports.ts';
 import { routes } from './routes.ts';
 
@@ -52,8 +52,7 @@ function failureOf(error: unknown): Failure {
   const fault = storageFaultOf(error);
   if (fault !== null) return { code: 'storage_fault', message: fault, stack: '' };
   const code = error instanceof ServiceError ? error.code : null;
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  return { code, message: messageOf(error), stack };
+  return { code, message: messageOf(error), stack: stackTraceOf(error) };
 }
 
 type Send = (chunk: Uint8Array<ArrayBuffer>, fileName: string | null) => void;

@@ -10,7 +10,7 @@ import { type Server, type ServerOptions, startServer } from './support.ts';
 /** A service that is watched: from outside by health checks, from inside by a probe. */
 
 /** Loaded before the program. Answers a message with the longest turn of the event loop since. */
-const PROBE = `
+const PROBE = `if (process.channel) { // and not in a reader thread
   let longest = 0;
   const processorNow = () => {
     const { user, system } = process.threadCpuUsage();
@@ -28,7 +28,8 @@ const PROBE = `
     process.send(longest);
     longest = 0;
   });
-  process.channel.unref();`;
+  process.channel.unref();
+}`;
 const AIM_MS = 50;
 const MEMORY_AIM_MB = 200;
 

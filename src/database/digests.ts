@@ -67,7 +67,7 @@ const PARTS = {
         portfolio_value_e4: integer,
         daily_profit_e4: integer,
       },
-      ...{ daily_return_pct: orNull(real), created_at: text },
+      ...{ daily_return_pct: orNull(real) },
     }),
     rows('holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer }),
   ],

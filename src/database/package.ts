@@ -217,8 +217,8 @@ function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots
   );
   run(
     `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4,
-       daily_return_pct, created_at)
-     SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at
+       daily_return_pct)
+     SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct
      FROM source.positions WHERE session_id = ? ORDER BY action_id DESC LIMIT 1`,
     sessionId,
   );

@@ -179,7 +179,7 @@ export function commitSession(
     )
     .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
-  insertPositions(database, sessionId, { positions, createdAt: completedAt });
+  insertPositions(database, sessionId, positions);
   storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -291,12 +291,12 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
 function insertPositions(
   database: Database,
   sessionId: number,
-  { positions, createdAt }: { positions: readonly PositionRow[]; createdAt: string },
+  positions: readonly PositionRow[],
 ): void {
   const insert = database.statement(
     `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-       daily_profit_e4, daily_return_pct, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       daily_profit_e4, daily_return_pct)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   for (const {
     actionId,
@@ -310,7 +310,7 @@ function insertPositions(
     dailyReturnPct,
   } of positions) {
     const ledger = [symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct];
-    insert.run(sessionId, actionId, actionType, ...ledger, createdAt);
+    insert.run(sessionId, actionId, actionType, ...ledger);
   }
   const insertHolding = database.statement(
     'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',

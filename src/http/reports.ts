@@ -222,8 +222,7 @@ function startThread(): Thread {
   const { text, isFile } = ownProgram();
   const workerData: ThreadData = { build: BUILD, waitingKb, maxWaitingKb: MAX_WAITING_KB };
   const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
-  const options = { eval: !isFile, workerData, resourceLimits };
-  const worker = new Worker(text, { ...options, execArgv: [] }); // no module is loaded before it twice
+  const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
   const thread: Thread = { worker, task: null };
   threads.add(thread);
   worker.on('message', (delivery: Delivery) => take(thread, delivery));

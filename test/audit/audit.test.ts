@@ -23,7 +23,7 @@ test('untouched books add up', async () => {
 const position = (id: number, change: string) =>
   `UPDATE positions SET ${change} WHERE position_id = ${id}`;
 const ADDED = `INSERT INTO positions (position_id, session_id, action_id, action_type, symbol, amount, price_e4, cash_e4,
-  portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at) VALUES`;
+  portfolio_value_e4, daily_profit_e4, daily_return_pct) VALUES`;
 
 /** What is done to the books, and what the audit says of it. */
 const tampered: [name: string, sql: string, problems: string[]][] = [
@@ -199,12 +199,12 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'a purchase, added',
-    `${ADDED} (99, 4, 3, 'buy', 'AAPL', 1, 1060000, 85680000, 100720000, 210000, 0.2089, 't'); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 12), (4, 'ORLY', 10)`,
+    `${ADDED} (99, 4, 3, 'buy', 'AAPL', 1, 1060000, 85680000, 100720000, 210000, 0.2089); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 12), (4, 'ORLY', 10)`,
     ['2025-01-08: buy records: 2, executed buy orders: 1'],
   ],
   [
     'an added purchase without an order',
-    `${ADDED} (99, 3, 2, 'buy', 'AAPL', 1, 1040000, 1, 1, 0, 0, 't')`,
+    `${ADDED} (99, 3, 2, 'buy', 'AAPL', 1, 1040000, 1, 1, 0, 0)`,
     [
       '2025-01-07: buy records: 1, executed buy orders: 0',
       '2025-01-07: action 2: cash is 0.0001, should be 8,666.00',
@@ -222,12 +222,12 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   ],
   [
     'a no_trade record, added',
-    `${ADDED} (99, 4, 3, 'no_trade', NULL, NULL, NULL, 86740000, 100710000, 200000, 0.199, 't'); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 11), (4, 'ORLY', 10)`,
+    `${ADDED} (99, 4, 3, 'no_trade', NULL, NULL, NULL, 86740000, 100710000, 200000, 0.199); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 11), (4, 'ORLY', 10)`,
     ['2025-01-08: it has a no_trade record beside its trades'],
   ],
   [
     'an added split that never happened',
-    `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994, 't'); INSERT OR REPLACE INTO holdings VALUES (3, 'AAPL', 20), (3, 'ORLY', 7)`,
+    `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994); INSERT OR REPLACE INTO holdings VALUES (3, 'AAPL', 20), (3, 'ORLY', 7)`,
     [
       '2025-01-07: action 2: a split is recorded after the trades of the day',
       '2025-01-07: action 2: portfolio_value is 10,051.00, should be 11,101.00',

@@ -114,7 +114,7 @@ const done: [name: string, sql: string, said: Said][] = [
   ],
   [
     'a dividend after the end of the day',
-    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6`,
+    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct FROM positions WHERE position_id = 6`,
     { problems: ['action 5: a dividend is recorded after the trades of the day'] },
   ],
   [

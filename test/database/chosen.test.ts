@@ -69,8 +69,8 @@ function commit(database: CommandDatabase, model: string, date: string): void {
       .run(lastInsertRowid);
     database
       .statement(
-        `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
-         VALUES (?, 1, 'no_trade', 5, 5, 0, 't')`,
+        `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4)
+         VALUES (?, 1, 'no_trade', 5, 5, 0)`,
       )
       .run(lastInsertRowid);
   });
@@ -203,9 +203,9 @@ test('a model-day with more positions and messages than fit in one step is read 
   const actions = 2 * RECORDS_PER_STEP + 50;
   database
     .statement(
-      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
+      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4)
        WITH RECURSIVE actions (value) AS (SELECT 3 UNION ALL SELECT value + 1 FROM actions WHERE value < ?)
-       SELECT 1, value, 'buy', 'AAPL', 1, 1, 5, 5, 0, 't' FROM actions`,
+       SELECT 1, value, 'buy', 'AAPL', 1, 1, 5, 5, 0 FROM actions`,
     )
     .run(actions);
   const insert = database.statement(

@@ -96,7 +96,7 @@ function rowsOf(database: CommandDatabase, sql: string, sessionId: number): unkn
 }
 
 const POSITIONS = `SELECT position_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4,
-  daily_return_pct, created_at FROM positions WHERE session_id = ? ORDER BY action_id`;
+  daily_return_pct FROM positions WHERE session_id = ? ORDER BY action_id`;
 const HOLDINGS = 'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol';
 
 test('a commit stores what is held at the close, and its digest of the positions is that of the rows as JSON', () => {

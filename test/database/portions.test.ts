@@ -22,9 +22,9 @@ function withPositions(counts: readonly number[]): {
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();
   const insert = database.statement(
-    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
+    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4)
      WITH RECURSIVE actions (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM actions)
-     SELECT ?1, value, 'buy', 'AAPL', 1, 1, 5, 5, 0, 't' FROM actions LIMIT ?2`,
+     SELECT ?1, value, 'buy', 'AAPL', 1, 1, 5, 5, 0 FROM actions LIMIT ?2`,
   );
   const sessions = counts.map((_, index) => ({ sessionId: index + 1 }));
   for (const { sessionId } of sessions) insert.run(sessionId, counts[sessionId - 1] ?? 0);
@@ -130,7 +130,6 @@ function insertSession(
     cash_e4: 5,
     portfolio_value_e4: 5,
     daily_profit_e4: 0,
-    created_at: 't',
   };
   for (const symbol of new Set([...bought, ...held]))
     insert('session_prices', { ...session, symbol, date });

@@ -182,10 +182,10 @@ function insertPositions(database: Database, { models, days, positionsPerDay }: 
   const before = `iif(buys, 0, ${positionsPerDay})`;
   const positions = database.statement(
     `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-       daily_profit_e4, daily_return_pct, created_at)
+       daily_profit_e4, daily_return_pct)
      SELECT session_id, action_id, iif(buys, 'buy', 'sell'), symbol, 1, ${OPEN_E4}, ${CASH_E4} - shares * ${OPEN_E4},
        ${CASH_E4} + shares * ${gain}, (shares - ${before}) * ${gain},
-       round((shares - ${before}) * ${gain} * 100.0 / (${CASH_E4} + ${before} * ${gain}), 4), completed_at
+       round((shares - ${before}) * ${gain} * 100.0 / (${CASH_E4} + ${before} * ${gain}), 4)
      FROM trading_sessions CROSS JOIN actions ON buys = ${buysOf(models)} WHERE session_id BETWEEN ? AND ?`,
   );
   const holdings = database.statement(

@@ -126,8 +126,8 @@ function insertDay(
     );
   database
     .statement(
-      `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
-       VALUES (?, 1, 'no_trade', 0, ?, ?, ?)`,
+      `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4)
+       VALUES (?, 1, 'no_trade', 0, ?, ?)`,
     )
-    .run(lastInsertRowid, value, value - startValue, AT);
+    .run(lastInsertRowid, value, value - startValue);
 }

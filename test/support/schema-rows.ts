@@ -6,7 +6,7 @@
 const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at) VALUES`;
 const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at, completed_at) VALUES`;
 const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES`;
-const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES`;
+const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4) VALUES`;
 const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at, wording) VALUES`;
 const MESSAGE = `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_calls, carried, timestamp) VALUES`;
 const PRICE = `INSERT INTO price_data (symbol, date, open, close, recorded_at) VALUES`;
@@ -31,7 +31,7 @@ export const SEED: readonly string[] = [
   `INSERT INTO job_details (job_id, date, model, status, started_at) VALUES ('j', '2025-01-06', 'm', 'running', 't')`,
   `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
     VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 1, 't', 't')`,
-  `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES (1, 1, 1, 'no_trade', 5, 5, 0, 't')`,
+  `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4) VALUES (1, 1, 1, 'no_trade', 5, 5, 0)`,
 ];
 
 /** Each on its own is refused where the rows of SEED and of `accepted` are. */
@@ -115,15 +115,15 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'a session that failed without a reason',
     `UPDATE trading_sessions SET status = 'failed', error = NULL`,
   ],
-  ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0, 't')`],
-  ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
-  ['the same action twice', `${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
-  ['a purchase of nothing', `${POSITION} (1, 9, 'buy', 'AAPL', 0, 1, 1, 5, 0, 't')`],
-  ['a sale of less than nothing', `${POSITION} (1, 9, 'sell', 'AAPL', -5, 1, 1, 5, 0, 't')`],
-  ['a trade without a price', `${POSITION} (1, 9, 'buy', 'AAPL', 1, NULL, 1, 5, 0, 't')`],
-  ['a no_trade with a symbol', `${POSITION} (1, 9, 'no_trade', 'AAPL', NULL, NULL, 1, 5, 0, 't')`],
-  ['a value below the cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 5, 4, 0, 't')`],
-  ['cash that is not an integer', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 1.5, 5, 0, 't')`],
+  ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0)`],
+  ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)`],
+  ['the same action twice', `${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)`],
+  ['a purchase of nothing', `${POSITION} (1, 9, 'buy', 'AAPL', 0, 1, 1, 5, 0)`],
+  ['a sale of less than nothing', `${POSITION} (1, 9, 'sell', 'AAPL', -5, 1, 1, 5, 0)`],
+  ['a trade without a price', `${POSITION} (1, 9, 'buy', 'AAPL', 1, NULL, 1, 5, 0)`],
+  ['a no_trade with a symbol', `${POSITION} (1, 9, 'no_trade', 'AAPL', NULL, NULL, 1, 5, 0)`],
+  ['a value below the cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 5, 4, 0)`],
+  ['cash that is not an integer', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 1.5, 5, 0)`],
   ['cash that becomes negative', `UPDATE positions SET cash_e4 = -1`],
   ['a holding of zero', `INSERT INTO holdings VALUES (1, 'MSFT', 0)`],
   ['a negative holding', `INSERT INTO holdings VALUES (1, 'MSFT', -1)`],
@@ -202,13 +202,13 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ],
   ['a known dividend that took cash', `UPDATE session_dividends SET paid_e6 = -1`],
   ['a session that half pays dividends', `UPDATE trading_sessions SET pays_dividends = 2`],
-  ['a dividend on no share', `${POSITION} (1, 9, 'dividend', 'AAPL', 0, 1, 5, 20, 0, 't')`],
+  ['a dividend on no share', `${POSITION} (1, 9, 'dividend', 'AAPL', 0, 1, 5, 20, 0)`],
   [
     'a dividend without cash per share',
-    `${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0, 't')`,
+    `${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0)`,
   ],
-  ['a dividend that takes cash', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0, 't')`],
-  ['a purchase at the price 0', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 0, 5, 20, 0, 't')`],
+  ['a dividend that takes cash', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0)`],
+  ['a purchase at the price 0', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 0, 5, 20, 0)`],
   ['a market day on a sloppy date', `INSERT INTO market_days VALUES ('s', '2025-1-6', 't')`],
   ['a market day that comes to have no source', `UPDATE market_days SET source = NULL`],
   [
@@ -300,8 +300,8 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a manifest', `INSERT INTO package_manifest VALUES ('jobs', 1, '${'0'.repeat(64)}')`],
   ['a manifest of more rows', `UPDATE package_manifest SET rows = 2`],
   ['a job of a known mode', `UPDATE jobs SET deployment_mode = 'DEV'`],
-  ['a purchase', `${POSITION} (1, 2, 'buy', 'AAPL', 3, 5, 5, 20, -1, 't')`],
-  ['a split that takes shares away', `${POSITION} (1, 3, 'split', 'AAPL', -1, 5, 5, 20, -1, 't')`],
+  ['a purchase', `${POSITION} (1, 2, 'buy', 'AAPL', 3, 5, 5, 20, -1)`],
+  ['a split that takes shares away', `${POSITION} (1, 3, 'split', 'AAPL', -1, 5, 5, 20, -1)`],
   ['a return', `UPDATE positions SET daily_return_pct = -0.5`],
   ['a holding', `INSERT INTO holdings VALUES (1, 'AAPL', 3)`],
   ['a holding that grows', `UPDATE holdings SET quantity = 4`],
@@ -391,7 +391,7 @@ export const accepted: readonly [name: string, sql: string][] = [
     `${KNOWN_DIVIDEND} (1, 'AAPL', '2025-01-06', 260000, 'split_adjusted', '2025-01-06 3:1', 780000)`,
   ],
   ['a known dividend that is too small to pay', `UPDATE session_dividends SET paid_e6 = 0`],
-  ['a dividend that was paid', `${POSITION} (1, 4, 'dividend', 'AAPL', 3, 7800, 5, 20, -1, 't')`],
+  ['a dividend that was paid', `${POSITION} (1, 4, 'dividend', 'AAPL', 3, 7800, 5, 20, -1)`],
   [
     'a dividend of less than 1/10000 dollar a share',
     `UPDATE positions SET price_e4 = 0 WHERE action_type = 'dividend'`,

@@ -198,8 +198,8 @@ test('a session that started from another day is set aside', async (t) => {
     PRAGMA foreign_keys = OFF;
     INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
       VALUES (9, 'other', '2025-11-07', 'model-a', 'active', 100000000, 1, '2025-11-07T12:00:00.000Z', '2025-11-07T12:00:00.000Z');
-    INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
-      VALUES (9, 1, 'no_trade', 50000000, 50000000, -50000000, '2025-11-07T12:00:00.000Z')`,
+    INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4)
+      VALUES (9, 1, 'no_trade', 50000000, 50000000, -50000000)`,
   );
   const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder, isForged: true });
   await service.waitForJob(jobId);

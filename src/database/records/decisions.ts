@@ -34,7 +34,8 @@ const CALLS = query(
 );
 
 const TRADE = query(
-  `SELECT action_id AS actionId, action_type AS side, symbol, amount, price_e4 AS price, created_at AS timestamp FROM positions
+  `SELECT action_id AS actionId, action_type AS side, symbol, amount, price_e4 AS price,
+     (SELECT coalesce(completed_at, '') FROM trading_sessions WHERE session_id = positions.session_id) AS timestamp FROM positions
    WHERE session_id = ? AND action_id < ? AND action_type IN ('buy', 'sell') ORDER BY action_id DESC LIMIT 1`,
   {
     actionId: integer,

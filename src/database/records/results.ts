@@ -106,7 +106,7 @@ const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['portfolio_value_e4 / 10000.0 AS portfolio_value', real],
   ['daily_profit_e4 / 10000.0 AS daily_profit', real],
   ['daily_return_pct', orNull(real)],
-  ['created_at', text],
+  [`coalesce(completed_at, '') AS created_at`, text], // a session's positions are all written when it is committed
 ];
 const COLUMNS = FIELDS.map(([sql]) => sql);
 /**

@@ -127,7 +127,6 @@ CREATE TABLE positions (
   portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
   daily_profit_e4 INTEGER NOT NULL,
   daily_return_pct REAL, -- null when the day it started from was worth nothing
-  created_at TEXT NOT NULL,
   UNIQUE (session_id, action_id),
   CHECK (CASE action_type
     WHEN 'no_trade' THEN symbol IS NULL AND amount IS NULL AND price_e4 IS NULL

@@ -58,6 +58,8 @@ export interface HttpLimits {
   /** How much memory a report may hold in its thread, and how often that is checked. More is a 503. */
   maxReportHeapMb: number;
   reportCheckMs: number;
+  /** How much of all reports may wait for their clients; with more, the threads that make them wait. */
+  maxReportsWaitingKb: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
@@ -93,6 +95,7 @@ export const httpLimits: HttpLimits = {
   maxReportWaitMs: 60_000,
   maxReportHeapMb: 1_024,
   reportCheckMs: 250,
+  maxReportsWaitingKb: 128 * 1024,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 20,

@@ -35,11 +35,11 @@ export function makeReports(): void {
 }
 
 /** Waits while too much of all reports waits for clients. */
-function waitForRoom({ waitingKb, maxWaitingKb }: ThreadData, order: Order): void {
+function waitForRoom({ waitingKb }: ThreadData, order: Order): void {
   for (;;) {
     throwIfUnwanted(order);
     const kb = Atomics.load(waitingKb, 0);
-    if (kb <= maxWaitingKb) return;
+    if (kb <= order.maxWaitingKb) return;
     Atomics.wait(waitingKb, 0, kb);
   }
 }

@@ -15,8 +15,6 @@ import type { HttpLimits } from './limits.ts';
 
 /** Reader threads of this process; the first report starts one, a second at the same time another. */
 const MOST_THREADS = 2;
-/** How much of all reports may wait for clients; with more, their threads wait. */
-const MAX_WAITING_KB = 128 * 1024;
 /**
  * V8 ends a thread that reaches its own limit, but where that happens by one large allocation the
  * whole process. So `maxReportHeapMb`, which is checked from outside, is far below.
@@ -43,6 +41,8 @@ export interface Order {
   request: ReportRequest;
   /** Not 0 once the report is not wanted any more. */
   isUnwanted: Int32Array<SharedArrayBuffer>;
+  /** With more of all reports waiting for clients, the thread waits. */
+  maxWaitingKb: number;
 }
 
 /** What it sends back: chunks in UTF-8, then the end. */
@@ -63,12 +63,11 @@ export interface ThreadData {
   build: string | null;
   /** KB of all reports that wait for clients. */
   waitingKb: Int32Array<SharedArrayBuffer>;
-  maxWaitingKb: number;
 }
 
 type Limits = Pick<
   HttpLimits,
-  'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb' | 'reportCheckMs'
+  'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb' | 'reportCheckMs' | 'maxReportsWaitingKb'
 >;
 
 /** The reports of one server. */
@@ -86,6 +85,11 @@ interface Task {
   limits: Limits;
   /** Those that have not been taken yet. */
   chunks: Uint8Array<ArrayBuffer>[];
+  /** All of them, unless they are too long to be kept. */
+  made: Uint8Array<ArrayBuffer>[];
+  bytes: number;
+  /** Takes all chunks of a report that is short enough to be kept. */
+  onMade(chunks: readonly Uint8Array[]): void;
   fileName: string | null;
   /** Undefined while it is being made. */
   outcome?: { error?: unknown };
@@ -119,11 +123,11 @@ export function createReports(limits: Limits): Reports {
       const known = kept.get(key);
       if (known !== undefined && known.version === version) return again(known, isTable);
       const task = enter(request, limits);
-      const onEnd = (chunks: readonly Uint8Array[]) => {
+      task.onMade = (chunks) => {
         if (version !== null) keep(kept, key, { version, chunks, fileName: task.fileName });
       };
       return {
-        chunks: chunksOf(task, onEnd),
+        chunks: chunksOf(task),
         fileName: () => task.fileName,
         isTable,
         isOver: () => task.outcome !== undefined && task.chunks.length === 0,
@@ -153,19 +157,12 @@ function keep(kept: Map<string, Kept>, key: string, report: Kept): void {
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
 }
 
-/** The chunks as they come; `onEnd` takes all of them, unless they are long. */
-async function* chunksOf(
-  task: Task,
-  onEnd: (chunks: readonly Uint8Array[]) => void,
-): AsyncGenerator<Uint8Array, void, void> {
-  const all: Uint8Array[] = [];
-  let bytes = 0;
+/** The chunks as they come. */
+async function* chunksOf(task: Task): AsyncGenerator<Uint8Array, void, void> {
   for (;;) {
     const chunk = task.chunks.shift();
     if (chunk !== undefined) {
       addWaiting(-chunk.byteLength);
-      bytes += chunk.byteLength;
-      if (bytes <= MAX_KEPT_BYTES) all.push(chunk);
       // The end comes right after the last chunk.
       if (task.chunks.length === 0 && task.outcome === undefined) await arrival(task);
       yield chunk;
@@ -173,7 +170,6 @@ async function* chunksOf(
     else break;
   }
   if (task.outcome.error !== undefined) throw task.outcome.error;
-  if (bytes <= MAX_KEPT_BYTES) onEnd(all);
 }
 
 function arrival(task: Task): Promise<void> {
@@ -189,9 +185,16 @@ function addWaiting(bytes: number): void {
 
 function enter(request: ReportRequest, limits: Limits): Task {
   const task: Task = {
-    order: { request, isUnwanted: new Int32Array(new SharedArrayBuffer(4)) },
+    order: {
+      request,
+      isUnwanted: new Int32Array(new SharedArrayBuffer(4)),
+      maxWaitingKb: limits.maxReportsWaitingKb,
+    },
     limits,
     chunks: [],
+    made: [],
+    bytes: 0,
+    onMade() {},
     fileName: null,
     wake() {},
     timer: setTimeout(() => finish(task, TOO_BUSY), limits.maxReportWaitMs),
@@ -220,7 +223,7 @@ function beginNext(): void {
 
 function startThread(): Thread {
   const { text, isFile } = ownProgram();
-  const workerData: ThreadData = { build: BUILD, waitingKb, maxWaitingKb: MAX_WAITING_KB };
+  const workerData: ThreadData = { build: BUILD, waitingKb };
   const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
   const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
   const thread: Thread = { worker, task: null };
@@ -252,10 +255,14 @@ function take(thread: Thread, delivery: Delivery): void {
     task.fileName = delivery.fileName;
     task.chunks.push(delivery.chunk);
     addWaiting(delivery.chunk.byteLength);
+    task.bytes += delivery.chunk.byteLength;
+    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(delivery.chunk);
+    else task.made.length = 0;
     task.wake();
     return;
   }
   thread.task = null;
+  if (delivery.failure === null && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
   finish(task, delivery.failure === null ? undefined : errorOf(delivery.failure));
   beginNext();
 }

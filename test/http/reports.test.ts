@@ -29,6 +29,7 @@ async function serviceWithJob(t: TestContext): Promise<TestService> {
 }
 
 test('a report that takes too long is a 503, and the next one is made by a fresh thread', async (t) => {
+  await endThreads(t);
   const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
   const refused = await slow.get('/performance');
   assert.equal(refused.status, 503);
@@ -83,10 +84,57 @@ test('a report whose client leaves is given up, and the next one is made', async
 test('a report is kept while nothing in the database changes', async (t) => {
   const service = await serviceWithJob(t);
   const first = await service.get('/performance');
+  const csv = () => fetch(`${service.url}/performance?format=csv`);
+  const table = await (await csv()).text();
+  await endThreads(t);
+  const workers = watchThreads(t);
   assert.deepEqual((await service.get('/performance')).body, first.body);
+  const again = await csv();
+  assert.equal(again.headers.get('content-disposition'), 'attachment; filename="curve.csv"');
+  assert.equal(await again.text(), table);
+  assert.equal(workers.length, 0, 'nothing was computed');
   await service.runJob({ start_date: '2025-11-05', end_date: '2025-11-05' });
   const later = await service.get('/performance');
   assert.notDeepEqual(later.body, first.body);
-  const csv = await fetch(`${service.url}/performance?format=csv`);
-  assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="curve.csv"');
+  assert.equal(workers.length, 1);
+});
+
+/** A service with so many symbols that /prices/coverage takes several chunks. */
+async function serviceWithSymbols(t: TestContext, maxReportsWaitingKb: number) {
+  const service = await startTestService(t, { httpLimits: { maxReportsWaitingKb } });
+  service.database
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
+       WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
+       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv', 't' FROM symbols`,
+    )
+    .run();
+  return service;
+}
+
+test('a long report is made no faster than clients read, and arrives whole', async (t) => {
+  const service = await serviceWithSymbols(t, 0);
+  const { body } = await service.get('/prices/coverage');
+  assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
+});
+
+test('a client that does not read its report keeps a thread, until it leaves; the other one serves the rest', async (t) => {
+  const service = await serviceWithSymbols(t, 0);
+  const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
+  for (const { socket } of wires) {
+    socket.pause();
+    socket.write(
+      'GET /prices/coverage HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\n\r\n',
+    );
+    if (socket === wires[0]?.socket)
+      assert.equal((await service.get('/holdings?model=a')).status, 200);
+  }
+  for (const { socket } of wires) socket.destroy();
+  const answers = await Promise.all(
+    ['b', 'c', 'd'].map((one) => service.get(`/holdings?model=${one}`)),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire } from '../support/wire.ts';
@@ -79,6 +81,33 @@ test('a report whose client leaves is given up, and the next one is made', async
   socket.write('GET /performance?details=true HTTP/1.1\r\nHost: localhost\r\n\r\n');
   socket.destroy();
   assert.equal((await service.get('/performance?details=true')).status, 200);
+});
+
+test('reports wait for a thread in order, also behind one whose thread was ended', async (t) => {
+  const paths = Array.from({ length: 8 }, (_, index) => `/holdings?model=m${index}`);
+  const service = await startTestService(t);
+  const answers = await Promise.all(paths.map((path) => service.get(path)));
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
+  const refused = await Promise.all(paths.map((path) => slow.get(path)));
+  for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
+});
+
+test('no report leaves another file open', { skip: noProc }, async (t) => {
+  const service = await serviceWithJob(t);
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(service.folder);
+      } catch {
+        return false; // that of the folder itself
+      }
+    }).length;
+  await service.get('/performance');
+  const before = openFiles(); // with one that SQLite keeps for the next connection to the same file
+  for (const model of ['a', 'b', 'unknown']) await service.get(`/performance?models=${model}`);
+  await service.get('/performance?details=true');
+  assert.equal(openFiles(), before);
 });
 
 test('a report is kept while nothing in the database changes', async (t) => {

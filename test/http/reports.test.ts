@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
+import { addDays } from '../../src/basics/calendar.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -91,6 +94,40 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
   const refused = await Promise.all(paths.map((path) => slow.get(path)));
   for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
+});
+
+test('the status of a job is a report from 20,001 model-days on', async (t) => {
+  const service = await serviceWithJob(t);
+  const { agent_config } = service.database.statement('SELECT agent_config FROM jobs').get() ?? {};
+  const dates = Array.from({ length: 200 }, (_, day) => addDays('2024-01-01', day));
+  const insert = (jobId: string, models: number) =>
+    service.database.transaction(() =>
+      insertTestJob(service.database, {
+        jobId,
+        createdAt: '2025-12-01T12:00:00.000Z',
+        startDate: '2024-01-01',
+        endDate: '2024-07-18',
+        dates,
+        runs: Array.from({ length: models }, (_, index) => ({
+          model: `m${index}`,
+          startDate: '2024-01-01',
+        })),
+        replaceExisting: false,
+        agentConfig: parseAgentConfiguration(String(agent_config)),
+        warnings: [],
+      }),
+    );
+  const endJob = () =>
+    service.database.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
+  insert('small', 100);
+  endJob();
+  insert('large', 101);
+  await endThreads(t);
+  const workers = watchThreads(t);
+  const small = await service.get('/simulate/status/small');
+  assert.deepEqual([small.body.progress.total_model_days, workers.length], [20_000, 0]);
+  const large = await service.get('/simulate/status/large');
+  assert.deepEqual([large.body.progress.total_model_days, workers.length], [20_200, 1]);
 });
 
 test('no report leaves another file open', { skip: noProc }, async (t) => {

@@ -32,7 +32,7 @@ const floors = [
   'api/',
   'jobs/',
   'children/',
-  ...['packaging/', 'control/', 'experiments/'],
+  ...['control/', 'experiments/'],
   'comparison/',
   'performance/',
   'verify/',

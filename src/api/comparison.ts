@@ -9,7 +9,7 @@ import {
   modelRow,
   pairOf,
   pairRow,
-} from '../comparison/response.ts';
+} from '../comparison/comparison-response.ts';
 import {
   countSchema as count,
   dateText,

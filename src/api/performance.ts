@@ -18,7 +18,7 @@ import {
 } from '../performance/comparability.ts';
 import { dailyRate } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import { modelReport, prepareReports, type ReportRequest } from '../performance/reports.ts';
+import { modelReport, prepareReports, type ReportRequest } from '../performance/model-reports.ts';
 import { commissionOf } from '../performance/trading.ts';
 import {
   type Context,

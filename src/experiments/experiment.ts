@@ -16,7 +16,7 @@ import {
 import { compareModels, type Comparison } from '../comparison/comparison.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
-import type { Cutoff } from '../comparison/response.ts';
+import type { Cutoff } from '../comparison/comparison-response.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 

@@ -1,4 +1,4 @@
-import { conventions } from '../comparison/response.ts';
+import { conventions } from '../comparison/comparison-response.ts';
 import { deployment } from './job-examples.ts';
 
 const SENTENCE =

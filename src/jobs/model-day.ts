@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { timestamp } from '../basics/calendar.ts';
 import type { Lost } from '../children/channel.ts';
 import { launch } from '../children/launch.ts';
-import { handleMessages } from '../children/messages.ts';
+import { handleMessages } from '../children/child-messages.ts';
 import { inTurn } from '../children/pacing.ts';
 import { childNiceness } from '../children/process.ts';
 import { createShortage, type Shortage, shortageWarning } from '../children/shortage.ts';

@@ -3,7 +3,7 @@ import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
 import { inOrder, type MorningEvent } from '../trading/morning.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
-import type { DayOfCurve } from './returns.ts';
+import type { DayOfCurve } from './risk-and-return.ts';
 
 /** A day's prices of a symbol in raw dollars; the close is null while unknown. */
 export interface BenchmarkBar {

@@ -24,7 +24,7 @@ import { at } from '../statistics/moments.ts';
 import { rounded } from './figure.ts';
 import { reportReturns } from './report-returns.ts';
 import type { DividendStatus } from './report.ts';
-import { seriesOf } from './returns.ts';
+import { seriesOf } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';

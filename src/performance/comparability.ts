@@ -5,7 +5,7 @@ import { type Money, toDollars } from '../basics/money.ts';
 import { count, list } from '../basics/sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures } from './figure.ts';
-import { sampleDeviation } from './returns.ts';
+import { sampleDeviation } from './risk-and-return.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as

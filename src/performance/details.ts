@@ -11,7 +11,7 @@ import {
   sharpeRatio,
   tooFew,
   yearlyReturns,
-} from './returns.ts';
+} from './risk-and-return.ts';
 import { type Money, reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import type { ValueGains } from './symbols.ts';

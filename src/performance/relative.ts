@@ -11,7 +11,7 @@ import {
   tooFew,
   totalReturn,
   whyNotAnnualised,
-} from './returns.ts';
+} from './risk-and-return.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
 export interface Comparison {

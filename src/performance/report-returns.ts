@@ -19,7 +19,7 @@ import {
   totalReturn,
   valueAtRisk95,
   winningDaysShare,
-} from './returns.ts';
+} from './risk-and-return.ts';
 
 /** The shape of the distribution of daily returns, beside its centre and its width. */
 

@@ -19,7 +19,7 @@ import type { ModelRecord } from './record.ts';
 import { type Comparison, relativeFigures } from './relative.ts';
 import { reportDetails } from './details.ts';
 import { reportReturns } from './report-returns.ts';
-import { type DayOfCurve, seriesOf } from './returns.ts';
+import { type DayOfCurve, seriesOf } from './risk-and-return.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */
 const MAX_LISTED_ROUND_TRIPS = 100;

@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { Json } from '../basics/json.ts';
-import { toolArguments, type ToolName } from './arguments.ts';
+import { toolArguments, type ToolName } from './tool-arguments.ts';
 
 /**
  * The arguments of each tool as JSON Schema, as models read them. The build runs this file and

@@ -13,7 +13,7 @@ import {
   type ToolArguments,
   toolArguments,
   type ToolName,
-} from './arguments.ts';
+} from './tool-arguments.ts';
 import { calculate } from './calculate.ts';
 import {
   type Action,

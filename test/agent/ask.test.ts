@@ -7,7 +7,7 @@ import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/verdict.ts';
 import { asArray, asObject } from '../../src/basics/json.ts';
 import type { Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
-import type { ToolName } from '../../src/trading/arguments.ts';
+import type { ToolName } from '../../src/trading/tool-arguments.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import {
   type Behaviour,

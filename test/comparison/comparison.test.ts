@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
-import { pairRow } from '../../src/comparison/response.ts';
+import { pairRow } from '../../src/comparison/comparison-response.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { compare, inputOf, model, type Options } from '../support/comparisons.ts';
 

@@ -7,7 +7,7 @@ import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { searchLogs } from '../../src/database/records/search.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
-import { packageJob } from '../../src/packaging/package.ts';
+import { packageJob } from '../../src/commands/backup.ts';
 import { phrasesOf } from '../../src/basics/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';

@@ -10,7 +10,7 @@ import { digestTable, listedTables } from '../../src/database/digests.ts';
 import { knownTables } from '../../src/database/package.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
-import { packageJob } from '../../src/packaging/package.ts';
+import { packageJob } from '../../src/commands/backup.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { packageJob } from '../../src/packaging/package.ts';
+import { packageJob } from '../../src/commands/backup.ts';
 import { auditOf, type Books, fourDays, replayOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';

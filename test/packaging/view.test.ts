@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
-import { packageJob } from '../../src/packaging/package.ts';
+import { packageJob } from '../../src/commands/backup.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';

@@ -13,7 +13,7 @@ import {
   symbolLevels,
 } from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
-import { seriesOf } from '../../src/performance/returns.ts';
+import { seriesOf } from '../../src/performance/risk-and-return.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 

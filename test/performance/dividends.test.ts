@@ -4,7 +4,7 @@ import { addDays, type CalendarDate, weekdays } from '../../src/basics/calendar.
 import { lastChange } from '../../src/database/session-filters.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { modelReport, prepareReports } from '../../src/performance/reports.ts';
+import { modelReport, prepareReports } from '../../src/performance/model-reports.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';
 import { runs } from '../support/long.ts';

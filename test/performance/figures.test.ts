@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { dailyRate, reportFigures } from '../../src/performance/figure.ts';
-import { deepestDrawdowns, type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
+import {
+  deepestDrawdowns,
+  type ReturnSeries,
+  seriesOf,
+} from '../../src/performance/risk-and-return.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { reportReturns } from '../../src/performance/report-returns.ts';
 

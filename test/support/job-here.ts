@@ -13,7 +13,7 @@ import { openMarket } from '../../src/trading/market.ts';
 import { openSession } from '../../src/trading/session.ts';
 import { tradingCostsOf } from '../../src/trading/portfolio.ts';
 import { bySlices } from '../../src/basics/turns.ts';
-import { handleMessages } from '../../src/children/messages.ts';
+import { handleMessages } from '../../src/children/child-messages.ts';
 import { openJob } from '../../src/jobs/active-job.ts';
 import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 import { planJob } from '../../src/jobs/plan.ts';

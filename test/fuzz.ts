@@ -4,7 +4,7 @@ import { fuzz } from './support/fuzz.ts';
 
 /**
  * `npm run fuzz -- [REQUESTS] [SEED] [CHILDREN]`: the long form of http/fuzz.test.ts and
- * worker/fuzz.test.ts.
+ * children/fuzz.test.ts.
  */
 const [requests = '20000', seed = String(Date.now() % 2 ** 31), children = '1000'] =
   process.argv.slice(2);

@@ -7,19 +7,18 @@ const TESTS = resolve(import.meta.dirname, '..');
 /** Folders whose tests start no process of the built program and no browser. */
 const SERVICE_ROOMS = [
   'agent',
-  'audit',
+  'api',
   'bench',
   'comparison',
   'database',
-  'handlers',
   'http',
   'performance',
   'prices',
-  'replay',
   'statistics',
   'trading',
+  'verify',
 ];
-const JOB_ROOMS = ['jobs', 'worker'];
+const JOB_ROOMS = ['children', 'jobs'];
 const SUITES = {
   service: (room: string) => SERVICE_ROOMS.includes(room),
   jobs: (room: string) => JOB_ROOMS.includes(room),

@@ -12,7 +12,6 @@ import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 
 const HOST = 'Host: localhost\r\n';
 const HEALTH = `GET /health HTTP/1.1\r\n${HOST}\r\n`;
-const AUDIT = `GET /audit HTTP/1.1\r\n${HOST}\r\n`;
 const HALF_BODY = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{}`;
 const CONVERSATIONS = `/reasoning?include_full_conversation=true`;
 
@@ -23,36 +22,6 @@ async function sendOver(service: TestService, bytes: string): Promise<Wire> {
 }
 
 const statusesOf = async ({ ended }: Wire) => readAnswers(await ended).map(({ status }) => status);
-
-test('what has been read completely is answered before the service stops; what is idle or half read is closed', async (t) => {
-  const service = await startTestService(t);
-  // An audit runs in a process of its own, so the requests behind it are still waiting when the
-  // service stops.
-  const complete = await Promise.all(
-    Array.from({ length: 10 }, () => sendOver(service, AUDIT + HEALTH.repeat(5))),
-  );
-  const half = await sendOver(service, `${AUDIT}${HEALTH}${HALF_BODY}`);
-  const [head, body, idle] = [
-    await sendOver(service, 'GET /health HTT'),
-    await sendOver(service, HALF_BODY),
-    await sendOver(service, HEALTH),
-  ];
-  await idle.until(/\}$/);
-  const late = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, HEALTH)));
-  await service.stop();
-  for (const wire of complete) {
-    const answers = readAnswers(await wire.ended);
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200, 200, 200, 200],
-    );
-    assert.equal(answers.at(-1)?.headers['connection'], 'close');
-  }
-  for (const wire of late) assert.deepEqual(await statusesOf(wire), [200]);
-  assert.deepEqual(await statusesOf(half), [200, 200]);
-  assert.deepEqual([await head.ended, await body.ended], ['', '']);
-  assert.deepEqual(await statusesOf(idle), [200]);
-});
 
 /**
  * A service with conversations of some 10 MB, more than the system takes for a client that reads
@@ -73,19 +42,47 @@ async function startTalkative(t: TestContext, stoppingMs: number): Promise<TestS
   return service;
 }
 
-/** A download that has begun and is not read further. */
+/** A download that has begun and is not read further, with more requests behind it. */
 async function beginDownload(
   service: TestService,
   version: string,
+  behind = '',
 ): Promise<Wire & { error: Promise<unknown> }> {
   const wire = await openWire(service.url);
   const failed = once(wire.socket, 'error').then(([{ code }]) => code);
   const error = Promise.race([failed, wire.ended.then(() => 'an orderly end')]);
-  wire.socket.write(`GET ${CONVERSATIONS} HTTP/${version}\r\n${HOST}\r\n`);
+  wire.socket.write(`GET ${CONVERSATIONS} HTTP/${version}\r\n${HOST}\r\n${behind}`);
   await wire.until(/HTTP\/1\.1 200[^]*sessions/);
   wire.socket.pause();
   return { ...wire, error };
 }
+
+test('what has been read completely is answered before the service stops; what is idle or half read is closed', async (t) => {
+  const service = await startTalkative(t, 60_000);
+  const complete = await beginDownload(service, '1.1', HEALTH.repeat(5));
+  const half = await beginDownload(service, '1.1', `${HEALTH}${HALF_BODY}`);
+  const [head, body, idle] = [
+    await sendOver(service, 'GET /health HTT'),
+    await sendOver(service, HALF_BODY),
+    await sendOver(service, HEALTH),
+  ];
+  await idle.until(/\}$/);
+  const late = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, HEALTH)));
+  const stopped = service.stop();
+  for (const wire of late) assert.deepEqual(await statusesOf(wire), [200]);
+  assert.deepEqual([await head.ended, await body.ended], ['', '']);
+  assert.deepEqual(await statusesOf(idle), [200]);
+  complete.socket.resume();
+  half.socket.resume();
+  const answers = readAnswers(await complete.ended);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200],
+  );
+  assert.equal(answers.at(-1)?.headers['connection'], 'close');
+  assert.deepEqual(await statusesOf(half), [200, 200]);
+  await stopped;
+});
 
 for (const version of ['1.0', '1.1']) {
   test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, async (t) => {

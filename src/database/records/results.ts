@@ -109,18 +109,6 @@ const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   [`coalesce(completed_at, '') AS created_at`, text], // a session's positions are all written when it is committed
 ];
 const COLUMNS = FIELDS.map(([sql]) => sql);
-/**
- * Of the row of `positions` in the statement: what its session held at the close, without what the
- * actions after this one added.
- */
-const HELD = `
-  SELECT symbol, sum(quantity) AS quantity FROM (
-    SELECT symbol, quantity FROM holdings WHERE holdings.session_id = positions.session_id
-    UNION ALL
-    SELECT symbol, iif(action_type = 'sell', amount, -amount) FROM positions AS later
-    WHERE later.session_id = positions.session_id AND later.action_id > positions.action_id
-      AND later.action_type IN ('buy', 'sell', 'split'))
-  GROUP BY symbol HAVING sum(quantity) > 0 ORDER BY symbol`;
 
 /**
  * A column with the holdings that a query lists in their order: an aggregate that orders by itself
@@ -128,18 +116,36 @@ const HELD = `
  */
 export const holdingsJson = (list: string) =>
   `(SELECT json_group_array(json_object('symbol', symbol, 'quantity', quantity)) FROM (${list})) AS holdings`;
-const HOLDINGS = holdingsJson(HELD);
-/** As `AAPL:10 MSFT:2`. */
-const HOLDINGS_TEXT = `(SELECT group_concat(symbol || ':' || quantity, ' ') FROM (${HELD})) AS holdings`;
 
-const RECORDS = query(`SELECT ${jsonObject([...COLUMNS, HOLDINGS])} ${PORTION}`, [text]);
-const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PORTION}`, [
+/**
+ * What sessions held after an action: what they held at the close, without what later ones added.
+ * Every symbol that they ever held is there, so that walking back adds none.
+ */
+const HELD = query(
+  `SELECT value, symbol, sum(quantity) FROM (
+     SELECT value, symbol, iif(action_id <= ?2, 0, iif(action_type = 'sell', amount, -amount)) AS quantity
+     FROM json_each(?1) CROSS JOIN positions ON session_id = value
+     WHERE action_type IN ('buy', 'sell', 'split')
+     UNION ALL
+     SELECT value, symbol, quantity FROM json_each(?1) CROSS JOIN holdings ON session_id = value)
+   GROUP BY value, symbol ORDER BY value, symbol`,
+  [integer, text, integer],
+);
+/** What an action changed; what the response has of it follows. */
+const CHANGED =
+  "positions.session_id, symbol, iif(action_type = 'sell', -amount, iif(action_type IN ('buy', 'split'), amount, 0))";
+const changedColumns = [integer, orNull(text), orNull(integer)] as const;
+const RECORDS = query(`SELECT ${CHANGED}, ${jsonObject(COLUMNS)} ${PORTION}`, [
+  ...changedColumns,
+  text,
+]);
+const ROWS = query(`SELECT ${[CHANGED, ...COLUMNS].join(', ')} ${PORTION}`, [
+  ...changedColumns,
   ...FIELDS.map(([, column]) => column),
-  orNull(text),
 ]);
 
 /** The columns of `resultRows`. */
-export const resultColumns = [...COLUMNS, HOLDINGS_TEXT].map((sql) => sql.replace(/.* AS /s, ''));
+export const resultColumns = [...COLUMNS.map((sql) => sql.replace(/.* AS /s, '')), 'holdings'];
 
 /**
  * The matching records as JSON texts, as they are at the first step. Null between steps, where
@@ -149,8 +155,11 @@ export function* resultRecords(
   database: Database,
   filters: SessionFilters,
 ): Generator<string | null> {
-  for (const records of stepByStep(database, RECORDS, filters)) {
-    for (const [json] of records) yield json;
+  const json = ([symbol, quantity]: Held) =>
+    `{"symbol":${JSON.stringify(symbol)},"quantity":${quantity}}`;
+  for (const rows of stepByStep(database, RECORDS, filters)) {
+    for (const { cells, held } of rows)
+      yield `${String(cells[0]).slice(0, -1)},"holdings":[${held.map(json).join(',')}]}`;
     yield null;
   }
 }
@@ -161,27 +170,57 @@ export function* resultRows(
   filters: SessionFilters,
 ): Generator<readonly Cell[] | null> {
   for (const rows of stepByStep(database, ROWS, filters)) {
-    yield* rows;
+    for (const { cells, held } of rows) {
+      const list = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
+      yield [...cells, list || null];
+    }
     yield null;
   }
 }
 
+type Changed = readonly [session: number, symbol: string | null, added: number | null];
+type Held = readonly [symbol: string, quantity: number];
+
 /**
- * The rows of a query over PORTION, at most RECORDS_PER_STEP at a time; none after a step that only
- * finds sessions.
+ * The rows of a query over PORTION, with what is held after each, at most RECORDS_PER_STEP at a
+ * time; none after a step that only finds sessions.
  */
-function* stepByStep<Row>(
+function* stepByStep(
   database: Database,
-  records: Query<Row>,
+  records: Query<[...Changed, ...Cell[]]>,
   filters: SessionFilters,
-): Generator<readonly Row[]> {
+): Generator<readonly { cells: readonly Cell[]; held: readonly Held[] }[]> {
   const at = lastChange(database);
   database.settle?.(); // what is committed never changes
   for (const sessions of committedSessions(database, filters, at)) {
     yield [];
-    for (const portion of portionsOf(database, sessions))
-      yield records.all(database, ...portion.values);
+    for (const portion of portionsOf(database, sessions)) {
+      const rows = records.all(database, ...portion.values);
+      const [ids, , last] = portion.values;
+      yield withHoldings(rows, HELD.all(database, ids, last));
+    }
   }
+}
+
+/** Walks back from what is held after the last row of each session. */
+function withHoldings(
+  rows: readonly [...Changed, ...Cell[]][],
+  atEnd: readonly [session: number, symbol: string, quantity: number][],
+) {
+  const books = new Map<number, Map<string, number>>();
+  const bookOf = (session: number) => {
+    const book = books.get(session) ?? new Map<string, number>();
+    books.set(session, book);
+    return book;
+  };
+  for (const [session, symbol, quantity] of atEnd) bookOf(session).set(symbol, quantity);
+  const results: { cells: readonly Cell[]; held: readonly Held[] }[] = [];
+  for (const [session, symbol, added, ...cells] of rows.toReversed()) {
+    const book = bookOf(session);
+    results.push({ cells, held: [...book].filter(([, quantity]) => quantity > 0) });
+    if (symbol !== null && added !== 0) book.set(symbol, (book.get(symbol) ?? 0) - (added ?? 0));
+  }
+  return results.toReversed();
 }
 
 /**

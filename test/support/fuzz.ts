@@ -27,7 +27,8 @@ const MAX_WARM_UP_ROUNDS = 100;
  */
 const QUIET_MS = 15;
 const HANG_MS = 15_000;
-const MAX_GROWTH_MB = 20;
+/** The reader threads have heaps of their own, which fill slowly; a soak shows that they stop growing. */
+const MAX_GROWTH_MB = { rss: 50, heapUsed: 20, external: 20 };
 /** Refusals of the server itself, which every path has. */
 const OF_EVERY_PATH = [400, 414, 431];
 const LAST_REQUEST = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
@@ -41,7 +42,7 @@ interface Memory {
 /**
  * Sends the built program requests made at random from its own interface description. Throws at the
  * first 5xx, answer that the description does not name, missing answer, hang, failure in the log,
- * or when it has grown by more than 20 MB.
+ * or when it has grown by more than MAX_GROWTH_MB.
  */
 export async function fuzz(
   t: TestContext,
@@ -64,7 +65,7 @@ export async function fuzz(
   );
   for (const kind of ['rss', 'heapUsed', 'external'] as const) {
     assert.ok(
-      after[kind] - before[kind] < MAX_GROWTH_MB * 1e6,
+      after[kind] - before[kind] < MAX_GROWTH_MB[kind] * 1e6,
       `${kind} has grown from ${before[kind]} to ${after[kind]}`,
     );
   }

@@ -1,8 +1,18 @@
-import { fewerDegrees, measureCoverage, noisyScenarios, scenarios } from './support/coverage.ts';
+import { lookWords } from '../src/comparison/looks.ts';
+import {
+  horizons,
+  measureCoverage,
+  noisyScenarios,
+  responses,
+  scenarios,
+  shareShowingAny,
+  sharesShownBy,
+} from './support/coverage.ts';
 
 /**
- * How often the 95 % interval of a difference covers the truth, by simulation, as a table in
- * Markdown. `npm run coverage`, or `npm run coverage -- SIMULATIONS SEED`.
+ * How often the 95 % interval of a difference covers the truth, how often a response over equal
+ * models shows a difference, and how often one who looks every day sees one: by simulation, as
+ * tables in Markdown. `npm run coverage`, or `npm run coverage -- SIMULATIONS SEED`.
  */
 const [simulations = '10000', seed = 'coverage'] = process.argv.slice(2);
 if (!/^[1-9]\d{0,6}$/.test(simulations))
@@ -13,25 +23,35 @@ const percent = (share: number) => (Number.isNaN(share) ? '' : `${(share * 100).
 console.log(
   `${simulations} simulations each, seed ${seed}; one standard error is at most ${percent(Math.sqrt(0.0475 / Number(simulations)))}\n`,
 );
-console.log(
-  '| Days | Runs | Run effect | Own days | Covered | With fewer degrees of freedom | Mean ± interval over the runs |',
-);
-console.log('|---|---|---|---|---|---|---|');
+console.log('| Days | Runs | Run effect | Own days | Covered | Mean ± interval over the runs |');
+console.log('|---|---|---|---|---|---|');
 for (const scenario of [...scenarios, ...noisyScenarios]) {
   const { days, runs, runEffect, ownNoise = 0 } = scenario;
-  const { covered, coveredWithFewer, naive } = measureCoverage(scenario, {
+  const { covered, naive } = measureCoverage(scenario, {
     simulations: Number(simulations),
     seed,
   });
   const own = ownNoise === 0 ? 'no' : 'yes';
-  const cells = [
-    days,
-    runs,
-    runEffect,
-    own,
-    percent(covered),
-    `${percent(coveredWithFewer)} (${fewerDegrees(days).toFixed(1)})`,
-    percent(naive),
-  ];
+  const cells = [days, runs, runEffect, own, percent(covered), percent(naive)];
   console.log(`| ${cells.join(' | ')} |`);
 }
+
+const options = { simulations: Number(simulations), seed };
+console.log(
+  '\n| Days | Models | Autocorrelation | Responses that show any pair |\n|---|---|---|---|',
+);
+for (const scenario of responses) {
+  const share = shareShowingAny(scenario, { ...options, looks: 'once' });
+  const { days, models, autocorrelation } = scenario;
+  console.log(`| ${[days, models, autocorrelation, percent(share)].join(' | ')} |`);
+}
+
+console.log(
+  `\n| \`looks\` | Autocorrelation | ${horizons.map((day) => `By day ${day}`).join(' | ')} |`,
+);
+console.log(`|---|---|${horizons.map(() => '---|').join('')}`);
+for (const looks of lookWords)
+  for (const autocorrelation of [0, 0.2]) {
+    const shares = sharesShownBy(autocorrelation, { ...options, looks });
+    console.log(`| \`${looks}\` | ${[autocorrelation, ...shares.map(percent)].join(' | ')} |`);
+  }

@@ -9,6 +9,7 @@ import {
   modelRow,
   pairOf,
   pairRow,
+  toDigits,
 } from '../comparison/comparison-response.ts';
 import {
   countSchema as count,
@@ -23,6 +24,7 @@ import {
   unavailable,
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
+import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
@@ -61,16 +63,20 @@ export const comparisonResponse = named('ComparisonResponse', {
   days: count,
   align: v.picklist(['date', 'number']),
   confidence: v.number(),
+  looks: v.picklist(lookWords),
+  /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
+  boundary: v.nullable(v.number()),
   /** Only later days are compared; null when all are. */
   clean_after: v.nullable(dateText),
   /** Entries with too few model-days. */
   left_out_models: v.array(modelName),
-  /** Days on which the runs named here have no return; by date, or by number. */
+  /** Days that the runs named here missed or started from another close; by date, or by number. */
   left_out: v.array(
     named('LeftOutDay', {
       date: v.optional(dateText),
       number: v.optional(count),
       runs: v.array(v.string()),
+      reason: v.string(),
     }),
   ),
   models: v.array(
@@ -176,6 +182,15 @@ export const comparisonQuery = v.object({
     ),
     'false',
   ),
+  looks: v.optional(
+    v.pipe(
+      v.picklist(lookWords, 'expected once or daily'),
+      v.description(
+        'How often you look: once, at the end, or daily, as days arrive. With daily, intervals and p-values hold for all days at once.',
+      ),
+    ),
+    'once',
+  ),
   ...formatQuery,
   table: v.optional(
     v.pipe(
@@ -192,7 +207,7 @@ type Query = v.InferOutput<typeof comparisonQuery>;
 export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
   const { startDate, endDate, jobId } = filtersOf(query);
   checkJob(context.database, { jobId });
-  const { against, days, align, confidence, table } = query;
+  const { against, days, align, confidence, looks, table } = query;
   const models = query.models?.split(',');
   const wanted = {
     models,
@@ -201,6 +216,7 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
     days,
     align,
     confidence,
+    looks,
   };
   const experiment = runExperiment(context.database, {
     ...wanted,
@@ -215,9 +231,9 @@ type Response = v.InferOutput<typeof comparisonResponse>;
 function inJson(
   { settings }: Context,
   experiment: Experiment,
-  { align, confidence }: Query,
+  { align, confidence, looks }: Query,
 ): string {
-  const { models, pairs, leader, leftOut, days } = experiment.comparison;
+  const { models, pairs, leader, leftOut, days, boundary } = experiment.comparison;
   const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
   const response: Response = {
     start_date: startDate,
@@ -225,6 +241,8 @@ function inJson(
     days: days.length,
     align,
     confidence,
+    looks,
+    boundary: boundary === null ? null : toDigits(boundary),
     clean_after: cleanAfter,
     left_out_models: leftOutModels,
     left_out: leftOut.map(leftOutOf),

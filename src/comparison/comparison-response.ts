@@ -1,5 +1,5 @@
 import { type Day, type LeftOut, MIN_DAYS } from './participants.ts';
-import { DETECTION, type Interval } from './difference.ts';
+import type { Interval } from './difference.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type Figure, type ReportedFigures, reportFigures } from '../performance/figure.ts';
 import { at } from '../statistics/moments.ts';
@@ -15,8 +15,8 @@ export const conventions = {
     'Fractions over the days compared: exp(D · mean) − 1, the mean that of the daily log returns, ln(1 + daily return). A model is ' +
     'the mean of its runs, day by day. Daily figures are of log returns',
   days:
-    `The D days on which every run of every model with figures has a return; there are figures from ${MIN_DAYS} on. Where no model ` +
-    'has any, the days that all models share. left_out has the others',
+    'The D days that every run of every model with figures has started from the same close (by number: from the same number); ' +
+    `there are figures from ${MIN_DAYS} on. Where no model has any, the days that all models share. left_out has the others`,
   left_out_models: `Entries with fewer than ${MIN_DAYS} active model-days in the window, where no models are named and others have enough`,
   numbers:
     'With align=number, the days of two models meet by their number in the market of each, from the first one in the window that ' +
@@ -31,14 +31,22 @@ export const conventions = {
     '(except the seed), prompt, notes, tools, steps, trading costs, dividends, universe. A run without a stored entry counts as ' +
     'asked like the others',
   interval:
-    'mean ± t·√V, V = V_days + V_runs. V_days: Newey and West 1987 with the lag of 1994 and small-sample correction; V_runs: the ' +
-    'sample variance of the means of the runs over their number; degrees of freedom: Welch 1947, Satterthwaite 1946',
+    'mean ± t·√V, V = V_days + V_runs. V_days: Newey and West 1987 with the lag of 1994 and small-sample correction; its degrees of ' +
+    'freedom are D / (1 + 2 Σ w²) − 1, w the weights of the lags (Priestley 1981); V_runs: the sample variance of the means of the ' +
+    'runs over their number; degrees of freedom together: Welch 1947, Satterthwaite 1946',
+  looks:
+    'With looks=once, intervals and p-values hold for one look at a window that was chosen before. With looks=daily they hold for all ' +
+    'days at once, whichever day you look: in place of the normal quantile stands the boundary c(D) (Robbins 1970; Howard, Ramdas, ' +
+    'McAuliffe and Sekhon 2021; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024), and the p-value is the smallest level whose ' +
+    'interval excludes zero',
   single_runs:
     'With one run, V_runs is 0 and the interval is a lower bound (interval_is_lower_bound): one run tells nothing about a model’s own ' +
     'chance. Baselines whose runs would all be the same need only one',
   p_value_holm:
     'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
-  smallest_difference: `What these days and runs can show at 5 %, two-sided, with 80 % power (z = ${DETECTION}), at any confidence`,
+  smallest_difference:
+    'What these days and runs can show at 5 %, two-sided, with 80 % power, at any confidence: z standard errors, z = 2.8016, or ' +
+    'c(D) + 0.8416 with looks=daily',
   days_needed: 'Days with which these runs would show this difference, at the same level and power',
   variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
   correlation:
@@ -60,7 +68,7 @@ export const conventions = {
 /** Significant digits: more than the exactness of any figure here. */
 const DIGITS = 12;
 
-function toDigits(number: number): number {
+export function toDigits(number: number): number {
   return Number(number.toPrecision(DIGITS)) + 0; // no -0
 }
 
@@ -161,8 +169,8 @@ export function leaderOf(report: LeaderReport) {
   return { model: report.model, ...figures, trials: report.trials };
 }
 
-export function leftOutOf({ day, runs }: LeftOut<Day>) {
-  return { ...dayOf(day), runs };
+export function leftOutOf({ day, runs, reason }: LeftOut<Day>) {
+  return { ...dayOf(day), runs, reason };
 }
 
 function dayOf(day: Day): { date: CalendarDate } | { number: number } {

@@ -15,7 +15,7 @@ import {
   type Series,
   type TrackRecord,
 } from './participants.ts';
-import type { Period } from './difference.ts';
+import { boundaryOf, type Period } from './looks.ts';
 import { differenceCurve, type ModelReport, reportLeftOut, reportModel } from './models.ts';
 import {
   type ChosenPair,
@@ -27,15 +27,17 @@ import {
 
 /** Models compared over the same days. */
 export interface Comparison<OfDay extends Day> {
-  /** The days compared, in order: every run of every compared model has a return on each. */
+  /** The days compared, in order: every run of every compared model has started each from the same close. */
   days: OfDay[];
-  /** Days on which only some of these runs have a return; the runs named here have none. */
+  /** The other days on which any of these runs has a return. */
   leftOut: LeftOut<OfDay>[];
   /** By probability of being best, then by return, then by name; those without figures last. */
   models: ModelReport[];
   /** In the order of their models. */
   pairs: PairReport[];
   leader: LeaderReport;
+  /** How many standard errors the boundary over all days is; null for a single look, and without a day. */
+  boundary: number | null;
 }
 
 const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
@@ -50,7 +52,8 @@ export function compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>):
   const records = readRecords(input.models, numbers);
   const calendar = calendarOf(numbers);
   const participants = findParticipants(records, calendar);
-  const period = { days: participants.days.length, confidence: input.confidence };
+  const { confidence, looks } = input;
+  const period = { days: participants.days.length, confidence, looks };
   const pairs = measurePairs(participants.series);
   const models = reportModels({
     records,
@@ -68,6 +71,8 @@ export function compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>):
     models,
     pairs: reportPairs(chosen, period),
     leader: reportLeader(participants.series, input.trials),
+    boundary:
+      looks === 'once' || period.days === 0 ? null : boundaryOf(period.days, 1 - confidence),
   };
 }
 

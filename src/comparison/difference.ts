@@ -1,6 +1,7 @@
 import { at, dot, mean } from '../statistics/moments.ts';
 import { type Figure, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/student-t.ts';
+import { detectionOf, levelOf, type Looks, type Period, tailOf } from './looks.ts';
 
 /** How much the runs of a model differ. */
 export interface RunSpread {
@@ -27,7 +28,7 @@ const LEAST_STANDARD_ERROR = 1e-15;
 
 /**
  * The variance of the mean of runs over the same days, V_days + V_runs, with Welch's degrees of
- * freedom V² / (V_days²/(D−1) + Σ (s²/R)²/(R−1)) (Welch, The Generalization of "Student's" Problem
+ * freedom V² / (V_days²/ν_days + Σ (s²/R)²/(R−1)) (Welch, The Generalization of "Student's" Problem
  * when Several Different Population Variances are Involved, Biometrika 34, 1947; Satterthwaite, An
  * Approximate Distribution of Estimates of Variance Components, Biometrics Bulletin 2, 1946). Null
  * when nothing varies. Needs at least two days.
@@ -48,7 +49,7 @@ export function measureUncertainty(
     ofDays,
     ofRuns,
     total,
-    degreesOfFreedom: total ** 2 / (ofDays ** 2 / (daily.length - 1) + runTerms),
+    degreesOfFreedom: total ** 2 / (ofDays ** 2 / degreesOfDays(daily.length) + runTerms),
   };
 }
 
@@ -65,11 +66,27 @@ function share({ runs, variance }: RunSpread): number {
 export function varianceOfMean(daily: Float64Array): number {
   const middle = mean(daily);
   const deviations = daily.map((number) => number - middle);
-  const lags = lagsFor(daily.length);
   let sum = products(deviations, 0);
-  for (let lag = 1; lag <= lags; lag += 1)
-    sum += 2 * (1 - lag / (lags + 1)) * products(deviations, lag);
+  for (const [index, weight] of lagWeights(daily.length).entries())
+    sum += 2 * weight * products(deviations, index + 1);
   return Math.max(0, sum / daily.length / (daily.length - 1));
+}
+
+/**
+ * ν_days = D / (1 + 2 Σ (1 − k/(L+1))²) − 1: a variance that is estimated with weights over L lags
+ * is as uncertain as one of so many independent days, less the one for the mean (the equivalent
+ * degrees of freedom of a spectral window at frequency 0, Priestley, Spectral Analysis and Time
+ * Series, 1981).
+ */
+export function degreesOfDays(days: number): number {
+  const squares = lagWeights(days).reduce((sum, weight) => sum + weight ** 2, 0);
+  return days / (1 + 2 * squares) - 1;
+}
+
+/** 1 − k/(L+1) for the lags k = 1 … L (Bartlett's weights). */
+export function lagWeights(days: number): number[] {
+  const lags = lagsFor(days);
+  return Array.from({ length: lags }, (_, index) => 1 - (index + 1) / (lags + 1));
 }
 
 /**
@@ -91,12 +108,6 @@ export interface Interval {
   high: number;
 }
 
-/** How many days a mean daily log return is compounded over, and the confidence of its interval. */
-export interface Period {
-  days: number;
-  confidence: number;
-}
-
 const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
 /**
@@ -108,15 +119,16 @@ export function overPeriod(dailyLogReturn: number, days: number): Figure {
 }
 
 /**
- * mean ± t·√V, as returns over the period; t from Student's distribution, with both tails together
- * 1 − confidence.
+ * mean ± t·√V, as returns over the period; t from Student's distribution, at the level of the
+ * period's looks.
  */
 export function intervalOf(
   mean: number,
   uncertainty: Uncertainty,
-  { days, confidence }: Period,
+  period: Period,
 ): Interval | { reason: string } {
-  const quantile = -studentTQuantile((1 - confidence) / 2, uncertainty.degreesOfFreedom);
+  const { days } = period;
+  const quantile = -studentTQuantile(tailOf(period), uncertainty.degreesOfFreedom);
   const reach = quantile * Math.sqrt(uncertainty.total);
   const low = overPeriod(mean - reach, days);
   const high = overPeriod(mean + reach, days);
@@ -124,20 +136,22 @@ export function intervalOf(
 }
 
 /**
- * The probability of a difference of at least this size, in either direction, if only chance were
- * at work.
+ * The smallest level at which the interval excludes no difference. For a single look that is the
+ * probability of a difference of at least this size, in either direction, if only chance were at
+ * work.
  */
-export function twoSidedP(mean: number, { total, degreesOfFreedom }: Uncertainty): number {
-  return 2 * studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom);
+export function twoSidedP(
+  mean: number,
+  { total, degreesOfFreedom }: Uncertainty,
+  period: Pick<Period, 'days' | 'looks'>,
+): number {
+  return levelOf(studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom), period);
 }
 
 /**
  * What it takes to show a difference: at 5 %, two-sided, and with 80 % power, whatever the
  * requested confidence.
  */
-
-/** Φ⁻¹(0.975) + Φ⁻¹(0.8). */
-export const DETECTION = 2.8016;
 
 export const MORE_RUNS = 'More days cannot show it, more runs can';
 export const NO_DIFFERENCE = 'There is no difference to show';
@@ -146,19 +160,27 @@ export const NO_DIFFERENCE = 'There is no difference to show';
  * exp(D·z·√V) − 1: the smallest difference that these days and runs can show (Cohen, Statistical
  * Power Analysis, 1988).
  */
-export function smallestDifference({ total }: Uncertainty, days: number): Figure {
-  return overPeriod(DETECTION * Math.sqrt(total), days);
+export function smallestDifference(
+  { total }: Uncertainty,
+  period: Pick<Period, 'days' | 'looks'>,
+): Figure {
+  return overPeriod(detectionOf(period) * Math.sqrt(total), period.days);
 }
 
 /**
  * z²·D·V_days / (δ² − z²·V_runs), rounded up: the number of days with which these runs would show
  * this difference. More days reduce only V_days.
  */
-export function daysNeeded(mean: number, { ofDays, ofRuns }: Uncertainty, days: number): Figure {
+export function daysNeeded(
+  mean: number,
+  { ofDays, ofRuns }: Uncertainty,
+  period: Pick<Period, 'days' | 'looks'>,
+): Figure {
   if (mean === 0) return { reason: NO_DIFFERENCE };
-  const left = mean ** 2 - DETECTION ** 2 * ofRuns;
+  const squared = detectionOf(period) ** 2;
+  const left = mean ** 2 - squared * ofRuns;
   if (left <= 0) return { reason: MORE_RUNS };
-  const needed = Math.ceil((DETECTION ** 2 * days * ofDays) / left);
+  const needed = Math.ceil((squared * period.days * ofDays) / left);
   return Number.isFinite(needed) ? needed : { reason: MORE_RUNS };
 }
 
@@ -187,6 +209,7 @@ export interface PairFacts {
   difference: Figure;
   interval: Interval | { reason: string };
   days: number;
+  looks: Looks;
   isShown: boolean;
   /** Whether the difference would be shown if this were the only pair. */
   isShownAsOnlyPair: boolean;
@@ -198,7 +221,7 @@ export interface PairFacts {
 
 /**
  * What a pair shows, in a sentence: the model with the higher return first, such as "gpt-5 ahead of
- * claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more;
+ * claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more;
  * this would need about 1,180."
  */
 export function sentenceOf(facts: PairFacts): string {
@@ -208,13 +231,14 @@ export function sentenceOf(facts: PairFacts): string {
 }
 
 function claim(facts: PairFacts): string {
-  const { model, against, difference, interval, days, isShown } = facts;
+  const { model, against, difference, interval, days, looks, isShown } = facts;
   const isBehind = typeof difference === 'number' && difference < 0;
   const [first, second] = isBehind ? [against, model] : [model, against];
   const ends = 'low' in interval ? (isBehind ? turned(interval) : interval) : null;
   const range =
     ends === null || ends.high === Infinity ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
-  return `${first} ${lead(difference, second)} over ${days} days${range}: ${isShown ? 'shown' : 'not shown'}.`;
+  const inLooks = looks === 'once' ? 'for a single look' : 'whichever day you look';
+  return `${first} ${lead(difference, second)} over ${days} days${range} ${inLooks}: ${isShown ? 'shown' : 'not shown'}.`;
 }
 
 function lead(difference: Figure, second: string): string {

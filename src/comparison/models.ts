@@ -1,5 +1,6 @@
 import type { Figure } from '../performance/figure.ts';
-import { type Interval, intervalOf, overPeriod, type Period } from './difference.ts';
+import { type Interval, intervalOf, overPeriod } from './difference.ts';
+import type { Period } from './looks.ts';
 import type { Series, TrackRecord } from './participants.ts';
 
 /** How many models may have curves, one per pair; readers confuse more lines. */

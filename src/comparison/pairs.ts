@@ -9,12 +9,12 @@ import {
   intervalOf,
   measureUncertainty,
   overPeriod,
-  type Period,
   sentenceOf,
   smallestDifference,
   twoSidedP,
   type Uncertainty,
 } from './difference.ts';
+import type { Period } from './looks.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -162,7 +162,7 @@ const SAME = { reason: 'The difference does not vary from day to day' };
 export function reportPairs(chosen: readonly ChosenPair[], period: Period): PairReport[] {
   const differences: (Difference | { reason: string })[] = [];
   for (const { measured } of chosen) {
-    differences.push(differenceOf(measured));
+    differences.push(differenceOf(measured, period));
   }
   const pValues = differences.flatMap((difference) =>
     'pValue' in difference ? [difference.pValue] : [],
@@ -183,10 +183,14 @@ export function reportPairs(chosen: readonly ChosenPair[], period: Period): Pair
   return reports;
 }
 
-function differenceOf(measured: ChosenPair['measured']): Difference | { reason: string } {
+function differenceOf(
+  measured: ChosenPair['measured'],
+  period: Period,
+): Difference | { reason: string } {
   if ('reason' in measured) return measured;
   const { mean, uncertainty } = measured;
-  return uncertainty === null ? SAME : { mean, uncertainty, pValue: twoSidedP(mean, uncertainty) };
+  if (uncertainty === null) return SAME;
+  return { mean, uncertainty, pValue: twoSidedP(mean, uncertainty, period) };
 }
 
 function reportPair(basis: PairBasis, period: Period): PairReport {
@@ -208,8 +212,8 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
     difference: overPeriod(mean, period.days),
     interval: intervalOf(mean, uncertainty, period),
     isShown: pValueHolm < 1 - period.confidence,
-    smallestDifference: smallestDifference(uncertainty, period.days),
-    daysNeeded: daysNeeded(mean, uncertainty, period.days),
+    smallestDifference: smallestDifference(uncertainty, period),
+    daysNeeded: daysNeeded(mean, uncertainty, period),
     singleRuns,
   };
   return {
@@ -225,6 +229,7 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
     sentence: sentenceOf({
       ...shared,
       days: period.days,
+      looks: period.looks,
       pairs,
       isShownAsOnlyPair: pValue < 1 - period.confidence,
     }),

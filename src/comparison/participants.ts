@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
 import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
+import type { Looks } from './looks.ts';
 import { count } from '../basics/sentences.ts';
 
 /**
@@ -15,10 +16,10 @@ export const MIN_DAYS = 20;
 export interface Run<OfDay extends Day> {
   run: string;
   /**
-   * Daily returns as fractions, each day once and in any order: a Map, or any iterable of pairs.
-   * Read once.
+   * Daily returns as fractions, with the day at whose close each started, null for initial cash;
+   * each day once and in any order. Read once.
    */
-  returns: Iterable<readonly [OfDay, number]>;
+  returns: Iterable<readonly [OfDay, dailyReturn: number, start: OfDay | null]>;
 }
 
 /** A configured model with its runs, at least one. */
@@ -43,6 +44,7 @@ export interface ComparisonInput<OfDay extends Day> {
   window: { start: CalendarDate; end: CalendarDate };
   /** Above 0 and below 1. */
   confidence: number;
+  looks: Looks;
   /** Whether each pair has the curve of its difference. */
   curves: boolean;
   /**
@@ -51,7 +53,7 @@ export interface ComparisonInput<OfDay extends Day> {
   trials: number;
 }
 
-/** All days on which any run has a return, numbered in the order in which they were first read. */
+/** All days on which any run has a return or started, numbered in the order in which they were read. */
 export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
 
 /**
@@ -61,14 +63,19 @@ export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
 export interface RunRecord {
   run: string;
   logReturns: Float64Array;
+  /** By day number: that of the day at whose close its return started; only where it has one. */
+  starts: Int32Array;
 }
+
+/** The number of initial cash, and of what runs do not share. */
+const [INITIAL_CASH, UNSHARED] = [-1, -2];
 
 /** The returns of a model. */
 export interface TrackRecord {
   model: string;
   runs: readonly RunRecord[];
-  /** By day number: how many of its runs have a return. */
-  presence: Uint16Array;
+  /** By day number: the start of the return that all its runs have; UNSHARED where they have none. */
+  starts: Int32Array;
   isDeterministic: boolean;
   /** Why the model cannot be compared; null when it can. */
   unusable: string | null;
@@ -101,33 +108,44 @@ export function readRecord<OfDay extends Day>(
     reason ??=
       ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
   }
-  const presence = new Uint16Array(days.size);
-  for (const { logReturns } of read) {
-    countPresent(logReturns, presence);
-  }
-  return { model, runs: read, presence, isDeterministic, unusable: reason };
+  return {
+    model,
+    runs: read,
+    starts: sharedStarts(read, days.size),
+    isDeterministic,
+    unusable: reason,
+  };
 }
 
 /** One run's returns, and the day on which it lost everything; null when there is none. */
 function readRun<OfDay extends Day>({ run, returns }: Run<OfDay>, days: DayNumbers<OfDay>) {
-  const numbers: number[] = [];
-  const values: number[] = [];
-  let ruin: OfDay | null = null;
-  for (const [day, dailyReturn] of returns) {
+  const read: [number: number, logReturn: number, start: number][] = [];
+  const numberOf = (day: OfDay) => {
     const number = days.get(day) ?? days.size;
     days.set(day, number);
-    numbers.push(number);
-    values.push(Math.log1p(dailyReturn));
+    return number;
+  };
+  let ruin: OfDay | null = null;
+  for (const [day, dailyReturn, start] of returns) {
+    const from = start === null ? INITIAL_CASH : numberOf(start);
+    read.push([numberOf(day), Math.log1p(dailyReturn), from]);
     if (!(dailyReturn > -1)) ruin ??= day;
   }
   const logReturns = new Float64Array(days.size).fill(NaN);
-  for (const [index, number] of numbers.entries()) logReturns[number] = values[index] ?? NaN;
-  return { record: { run, logReturns } satisfies RunRecord, ruin };
+  const starts = new Int32Array(days.size).fill(UNSHARED);
+  for (const [number, logReturn, start] of read) {
+    logReturns[number] = logReturn;
+    starts[number] = start;
+  }
+  return { record: { run, logReturns, starts } satisfies RunRecord, ruin };
 }
 
-function countPresent(logReturns: Float64Array, presence: Uint16Array): void {
-  for (let number = 0; number < logReturns.length; number += 1)
-    if (!Number.isNaN(logReturns[number])) presence[number] = (presence[number] ?? 0) + 1;
+function sharedStarts(runs: readonly RunRecord[], days: number): Int32Array {
+  const [first, ...others] = runs;
+  return Int32Array.from({ length: days }, (_, number) => {
+    const start = first?.starts[number] ?? UNSHARED;
+    return others.every(({ starts }) => starts[number] === start) ? start : UNSHARED;
+  });
 }
 
 /** Deviations of daily log returns up to this are rounding. */
@@ -181,55 +199,68 @@ export function calendarOf<OfDay extends Day>(days: DayNumbers<OfDay>): Calendar
 }
 
 /**
- * A day that is left out because only some runs have a return on it; these are the runs without
- * one.
- */
-export interface LeftOut<OfDay extends Day> {
-  day: OfDay;
-  runs: string[];
-}
-
-/**
- * The numbers of the days on which every run of these models has a return, in the order of the
- * days.
+ * The numbers of the days that every run of these models has started from the same close, in the
+ * order of the days: a return over two days is not compared with one over one of them.
  */
 export function commonDays(records: readonly TrackRecord[], calendar: Calendar<Day>): number[] {
+  const [first, ...others] = records;
   return calendar
     .map(([, number]) => number)
-    .filter((number) => records.every((record) => isComplete(record, number)));
+    .filter((number) => {
+      const start = first?.starts[number] ?? UNSHARED;
+      return start !== UNSHARED && others.every(({ starts }) => starts[number] === start);
+    });
+}
+
+/** A day that is left out because not every run has started it from the same close. */
+export interface LeftOut<OfDay extends Day> {
+  day: OfDay;
+  /** Those that have no return on it, or one from another close than most. */
+  runs: string[];
+  reason: string;
 }
 
 /**
- * The days on which at least one run of these models has a return and at least one has none, in
- * order.
+ * The days on which at least one run of these models has a return, but not every one from the same
+ * close; in order. Of several closes the one that most runs started from counts; of equally many
+ * the latest.
  */
 export function leftOutDays<OfDay extends Day>(
   records: readonly TrackRecord[],
   calendar: Calendar<OfDay>,
 ): LeftOut<OfDay>[] {
-  const leftOut: LeftOut<OfDay>[] = [];
-  for (const [day, number] of calendar) {
-    const isMet = records.some(({ presence }) => (presence[number] ?? 0) > 0);
-    const runs = isMet ? records.flatMap((record) => missingRuns(record, number)) : [];
-    if (runs.length > 0) leftOut.push({ day, runs });
-  }
-  return leftOut;
+  const common = new Set(commonDays(records, calendar));
+  const places = new Map(calendar.map(([, number], place) => [number, place]));
+  const placeOf = (start: number) => places.get(start) ?? -1;
+  const runs = records.flatMap((record) => record.runs);
+  return calendar.flatMap(([day, number]) => {
+    if (common.has(number)) return [];
+    const byStart = Map.groupBy(runs, ({ starts }) => starts[number] ?? UNSHARED);
+    const missing = byStart.get(UNSHARED) ?? [];
+    byStart.delete(UNSHARED);
+    const [usual, ...others] = [...byStart]
+      .sort(
+        ([one, its], [other, theirs]) =>
+          theirs.length - its.length || placeOf(other) - placeOf(one),
+      )
+      .map(([, own]) => own);
+    if (usual === undefined) return [];
+    const left = new Set([...missing, ...others.flat()]);
+    const reason = whyLeftOut(missing.length > 0, others.length > 0);
+    return [{ day, runs: runs.filter((run) => left.has(run)).map(({ run }) => run), reason }];
+  });
 }
 
-function isComplete({ runs, presence }: TrackRecord, number: number): boolean {
-  return presence[number] === runs.length;
-}
-
-function missingRuns(record: TrackRecord, number: number): string[] {
-  if (isComplete(record, number)) return [];
-  return record.runs
-    .filter(({ logReturns }) => Number.isNaN(logReturns[number] ?? NaN))
-    .map(({ run }) => run);
+function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
+  const missing = 'have no return on this day';
+  const elsewhere = 'started it from another close, so that their return is over other days';
+  if (!isFromElsewhere) return `These runs ${missing}`;
+  return isMissing ? `These runs ${missing}, or ${elsewhere}` : `These runs ${elsewhere}`;
 }
 
 /** Which models are compared, and over which days. */
 export interface Participants {
-  /** By number, in order: the days on which every run of these models has a return. */
+  /** By number, in order: the days that every run of these models has started from the same close. */
   days: number[];
   /** The models that determine the days, ordered by name. */
   records: TrackRecord[];
@@ -296,5 +327,5 @@ function whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): string | 
 }
 
 function tooFewInCommon(days: number): string {
-  return `Needs ${count(MIN_DAYS, 'day')} on which every run compared has a return; there are ${days}`;
+  return `Needs ${count(MIN_DAYS, 'day')} that every run compared has started from the same close; there are ${days}`;
 }

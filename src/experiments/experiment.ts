@@ -14,6 +14,7 @@ import {
   whyUnusable,
 } from './family.ts';
 import { compareModels, type Comparison } from '../comparison/comparison.ts';
+import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
 import type { Cutoff } from '../comparison/comparison-response.ts';
@@ -21,8 +22,8 @@ import { ServiceError } from '../basics/domain.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
 /**
- * The number of each date in a family's own market; from 1, the first date in the window that the
- * family tried.
+ * The number of each date in a family's own market: 1 for the first date in the window that the
+ * family tried, up to 0 for those before it at whose close a day in the window started.
  */
 export type Numbering = ReadonlyMap<CalendarDate, number>;
 
@@ -39,12 +40,15 @@ export function numberDates(database: Database, family: Family, window: JobWindo
     const tried = firstTriedDate(database, run, window);
     if (tried !== null && tried < first) first = tried;
   }
+  const own = [...daysOf(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
   const dates = marketDates(database, latest.asked.universe, {
-    startDate: first,
+    startDate: own.reduce((least, date) => (date < least ? date : least), first),
     endDate: latest.date,
   });
-  for (const { date } of daysOf(family)) dates.add(date);
-  return new Map([...dates].sort().map((date, index) => [date, index + 1]));
+  for (const date of own) dates.add(date);
+  const ordered = [...dates].sort();
+  const before = ordered.filter((date) => date < first).length;
+  return new Map(ordered.map((date, index) => [date, index + 1 - before]));
 }
 
 /** The last number in a market up to a date; 0 before its first one. */
@@ -69,7 +73,9 @@ export interface ExperimentRequest extends WantedModels {
   /** Whether the days of two models meet by date, or by their number in the market of each. */
   align: 'date' | 'number';
   /** Above 0 and below 1. */
+  /** With `daily` at least MIN_CONFIDENCE_DAILY. */
   confidence: number;
+  looks: Looks;
   /** Whether each pair has the curve of its difference: of two to four models. */
   curves: boolean;
 }
@@ -95,9 +101,10 @@ export interface Experiment {
  * does, and for curves of too few or too many models.
  */
 export function runExperiment(database: Database, request: ExperimentRequest): Experiment {
-  const { window, against = null, confidence } = request;
+  const { window, against = null, confidence, looks } = request;
   const { models, leftOut, trials } = selectModels(database, request, window);
   if (request.curves) checkCurves(models.length);
+  checkLooks(request);
   const all = readFamilies(database, models, window);
   const cleanAfter = request.days === 'clean' ? latestCutoff(all) : null;
   const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
@@ -116,6 +123,7 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     against,
     window: { start: startDate ?? '', end: endDate ?? '' },
     confidence,
+    looks,
     curves: request.curves,
     trials,
   });
@@ -133,6 +141,12 @@ function checkCurves(models: number): void {
   if (models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS) return;
   const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
   throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
+}
+
+function checkLooks({ looks, confidence }: ExperimentRequest): void {
+  if (looks === 'once' || confidence >= MIN_CONFIDENCE_DAILY) return;
+  const wanted = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
+  throw new ServiceError('invalid_filter', `confidence: ${wanted}`);
 }
 
 function readFamilies(
@@ -206,8 +220,10 @@ function comparedModel(family: Family, numberings: Numberings | null): ComparedM
     unusable,
     runs: runs.map(({ run, days }) => ({
       run,
-      returns: days.flatMap(({ date, dailyReturn }) =>
-        dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const],
+      returns: days.flatMap(({ date, dailyReturn, startDate }) =>
+        dailyReturn === null
+          ? []
+          : [[dayOf(date), dailyReturn, startDate === null ? null : dayOf(startDate)] as const],
       ),
     })),
   };

@@ -2,8 +2,8 @@ import { conventions } from '../comparison/comparison-response.ts';
 import { deployment } from './job-examples.ts';
 
 const SENTENCE =
-  'gpt-5 ahead of claude by 1.0 % over 98 days, [−4.7 %, +7.1 %]: not shown. These 98 days can show 8.5 % or more; more days ' +
-  'cannot show this, more runs can. With one run of claude, the interval is a lower bound: one run tells nothing about a ' +
+  'gpt-5 ahead of claude by 1.0 % over 98 days, [−4.7 %, +7.1 %] for a single look: not shown. These 98 days can show 8.5 % or ' +
+  'more; more days cannot show this, more runs can. With one run of claude, the interval is a lower bound: one run tells nothing about a ' +
   "model's own chance.";
 
 export const comparison = {
@@ -13,9 +13,17 @@ export const comparison = {
     days: 98,
     align: 'date',
     confidence: 0.95,
+    looks: 'once',
+    boundary: null,
     clean_after: null,
     left_out_models: ['momentum'],
-    left_out: [{ date: '2025-07-08', runs: ['gpt-5#2'] }],
+    left_out: [
+      {
+        date: '2025-07-08',
+        runs: ['gpt-5#2'],
+        reason: 'These runs have no return on this day',
+      },
+    ],
     models: [
       {
         model: 'gpt-5',

@@ -38,12 +38,12 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
       }),
       a,
     ],
-    'Needs 20 days with a return; its runs share 10',
+    'Needs 20 days with a return; its runs share 9', // of ten, the first starts from elsewhere
   ],
   [
     'models that hardly meet',
     [model('m', { m: [...Array.from({ length: 15 }, () => null), ...returns('m')] }), a],
-    'Needs 20 days on which every run compared has a return; there are 15',
+    'Needs 20 days that every run compared has started from the same close; there are 14',
   ],
   ['no returns', [model('m', { m: [] }), a], 'Needs 20 days with a return; it has 0'],
   ['the same return every day', [flat, a], null],
@@ -71,15 +71,16 @@ test('too few common days leave no model with figures, and still name those whos
     late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })],
   });
   const { days, leftOut, models, pairs, leader } = compare([a, late]);
-  assert.equal(days.length, 15);
+  assert.equal(days.length, 14);
   assert.deepEqual(
     [leftOut[0], leftOut.at(-1)],
     [
-      { day: 1, runs: ['late'] },
-      { day: 45, runs: ['a', 'a#2'] },
+      { day: 1, runs: ['late'], reason: 'These runs have no return on this day' },
+      { day: 45, runs: ['a', 'a#2'], reason: 'These runs have no return on this day' },
     ],
   );
-  const reason = 'Needs 20 days on which every run compared has a return; there are 15';
+  const reason =
+    'Needs 20 days that every run compared has started from the same close; there are 14';
   for (const one of models)
     assert.deepEqual(
       [one.interval, one.runReturns[0], one.probabilityBest],
@@ -135,7 +136,7 @@ test('a model that stops varying where the others have no days is dropped, which
     a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })],
   });
   const { days, models } = compare([still, others, model('b', { b: returns('b', { days: 100 }) })]);
-  assert.equal(days.length, 90);
+  assert.equal(days.length, 89);
   assert.deepEqual(models.at(-1)?.totalReturn, { reason: 'Its daily returns do not vary' });
 });
 
@@ -344,6 +345,7 @@ test('another window and other names draw other numbers, no models have no figur
     models: [],
     pairs: [],
     leader: { ...compare([flat]).leader, trials: 0 },
+    boundary: null,
   });
 });
 

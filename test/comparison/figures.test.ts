@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   daysNeeded,
+  degreesOfDays,
   holm,
   intervalOf,
   lagsFor,
@@ -14,7 +15,11 @@ import {
   varianceOfMean,
 } from '../../src/comparison/difference.ts';
 import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
+import { boundaryOf, tailOf } from '../../src/comparison/looks.ts';
+import { studentTQuantile } from '../../src/statistics/student-t.ts';
 import { within } from '../support/near.ts';
+
+const once = (days: number) => ({ days, looks: 'once' }) as const;
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-12 });
 
@@ -49,7 +54,7 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
     ofDays: varianceOfMean(daily),
     ofRuns: 0,
     total: varianceOfMean(daily),
-    degreesOfFreedom: 3,
+    degreesOfFreedom: 4 / 1.5 - 1, // D / (1 + 2·(1/2)²) - 1
   });
   const both = measureUncertainty(daily, [
     { runs: 2, variance: 4 / 3 },
@@ -57,7 +62,7 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
   ]);
   assertNear(both?.ofRuns, 4 / 3); // 4/3/2 + 2/3
   assertNear(both?.total, 8 / 3);
-  assertNear(both?.degreesOfFreedom, 64 / 9 / (16 / 27 + 4 / 9 + 2 / 9)); // (4/3)²/3, (2/3)²/1, (2/3)²/2
+  assertNear(both?.degreesOfFreedom, 64 / 9 / (16 / 15 + 4 / 9 + 2 / 9)); // (4/3)²/(5/3), (2/3)²/1, (2/3)²/2
   const still = Float64Array.of(1, 1, 1, 1);
   assert.equal(measureUncertainty(still, [{ runs: 1, variance: 0 }]), null);
   assertNear(
@@ -78,23 +83,79 @@ test('differences by rounding do not count as variation', () => {
 test('an interval and a p-value of known degrees of freedom', () => {
   // t(0.975; 4) = 2.776445105197793 (scipy.stats.t.ppf)
   const uncertainty = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 4 };
-  const { low, high } = intervalOf(0.001, uncertainty, { days: 100, confidence: 0.95 }) as {
+  const { low, high } = intervalOf(0.001, uncertainty, {
+    days: 100,
+    confidence: 0.95,
+    looks: 'once',
+  }) as {
     low: number;
     high: number;
   };
   assertNear(Math.log1p(low), 100 * (0.001 - 0.002776445105197793));
   assertNear(Math.log1p(high), 100 * (0.001 + 0.002776445105197793));
-  assertNear(twoSidedP(0.002776445105197793, uncertainty), 0.05);
-  assertNear(twoSidedP(-0.002776445105197793, uncertainty), 0.05);
-  assert.equal(twoSidedP(0, uncertainty), 1);
+  assertNear(twoSidedP(0.002776445105197793, uncertainty, once(100)), 0.05);
+  assertNear(twoSidedP(-0.002776445105197793, uncertainty, once(100)), 0.05);
+  assert.equal(twoSidedP(0, uncertainty, once(100)), 1);
 });
 
 test('an end too large for a number makes no interval', () => {
   const uncertainty = { ofDays: 0, ofRuns: 1, total: 1, degreesOfFreedom: 1 };
   const reason = 'The figure is too large for a number';
-  assert.deepEqual(intervalOf(0, uncertainty, { days: 250, confidence: 0.99 }), { reason });
+  assert.deepEqual(intervalOf(0, uncertainty, { days: 250, confidence: 0.99, looks: 'once' }), {
+    reason,
+  });
   assert.deepEqual(overPeriod(3, 250), { reason });
-  assert.deepEqual(smallestDifference(uncertainty, 400), { reason });
+  assert.deepEqual(smallestDifference(uncertainty, once(400)), { reason });
+});
+
+// scipy.stats.t.isf(scipy.stats.norm.sf(c), ν)
+const factors: [days: number, once: number, boundary: number, daily: number][] = [
+  [20, 2.2837576400029858, 3.406271272438698, 5.230265086969335],
+  [60, 2.0807203155958915, 3.0699150009854783, 3.502439555198346],
+  [120, 2.0316027155580847, 3.035446396635931, 3.2777524190905223],
+  [250, 1.9932149988269887, 3.072555700598651, 3.1868708995900517],
+  [500, 1.9795532350387715, 3.143419105113914, 3.214787845095635],
+];
+
+test('how many standard errors an interval reaches, for a single look and for a look on every day', () => {
+  for (const [days, once, boundary, daily] of factors) {
+    assertNear(boundaryOf(days, 0.05), boundary, `${days} days`);
+    const uncertainty = { ofDays: 1, ofRuns: 0, total: 1, degreesOfFreedom: degreesOfDays(days) };
+    for (const [looks, wanted] of [
+      ['once', once],
+      ['daily', daily],
+    ] as const) {
+      const period = { days, confidence: 0.95, looks };
+      const reach = -studentTQuantile(tailOf(period), uncertainty.degreesOfFreedom);
+      assertNear(reach / wanted, 1, `${days} days, ${looks}`);
+      // The p-value of a mean at the end of its interval is the level of the interval.
+      assertNear(twoSidedP(reach, uncertainty, period), 0.05, `${days} days, ${looks}`);
+    }
+  }
+});
+
+// scipy.optimize.brentq over the boundary, at the normal score of the tail
+const levels: [days: number, t: number, level: number][] = [
+  [20, 0, 1],
+  [20, 2, 1],
+  [20, 4, 0.1740784281075575],
+  [20, 9, 0.0018610053483860078],
+  [60, 1, 1],
+  [60, 2.5, 0.2850241221066142],
+  [60, 6, 0.00030507003312865163],
+  [250, 3, 0.07829060963827279],
+  [250, 12, 1.2417451670739314e-16],
+  [2500, 1.39, 1],
+  [2500, 1.5, 0.8565602917677839],
+  [2500, 30, 2.4127253748305958e-102],
+];
+
+test('the p-value over all days is the smallest level whose interval excludes zero; 1 where none does', () => {
+  for (const [days, t, level] of levels) {
+    const uncertainty = { ofDays: 1, ofRuns: 0, total: 1, degreesOfFreedom: degreesOfDays(days) };
+    const found = twoSidedP(t, uncertainty, { days, looks: 'daily' });
+    assertNear(found / level, 1, `${days} days, t = ${t}: ${found}`);
+  }
 });
 
 const holmTable: [pValues: number[], adjusted: number[]][] = [
@@ -126,14 +187,14 @@ test('p-values adjusted by Holm, by hand', () => {
 
 test('what it would take to show a difference', () => {
   const days = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 19 };
-  assertNear(smallestDifference(days, 20), Math.exp(20 * 2.8016 * 0.001) - 1);
-  assert.equal(daysNeeded(0.001, days, 20), 157); // 2.8016² · 20 = 156.98
-  assert.equal(daysNeeded(-0.001, days, 20), 157);
-  assert.equal(daysNeeded(0.002, days, 20), 40);
-  assert.deepEqual(daysNeeded(0, days, 20), { reason: NO_DIFFERENCE });
+  assertNear(smallestDifference(days, once(20)), Math.exp(20 * 2.8016 * 0.001) - 1);
+  assert.equal(daysNeeded(0.001, days, once(20)), 157); // 2.8016² · 20 = 156.98
+  assert.equal(daysNeeded(-0.001, days, once(20)), 157);
+  assert.equal(daysNeeded(0.002, days, once(20)), 40);
+  assert.deepEqual(daysNeeded(0, days, once(20)), { reason: NO_DIFFERENCE });
   const runs = { ofDays: 1e-6, ofRuns: 1e-6, total: 2e-6, degreesOfFreedom: 9 };
-  assert.equal(daysNeeded(0.003, runs, 20), 137); // 156.98 / (9 - 7.849)
-  assert.deepEqual(daysNeeded(0.0028, runs, 20), { reason: MORE_RUNS });
+  assert.equal(daysNeeded(0.003, runs, once(20)), 137); // 156.98 / (9 - 7.849)
+  assert.deepEqual(daysNeeded(0.0028, runs, once(20)), { reason: MORE_RUNS });
 });
 
 test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
@@ -144,11 +205,11 @@ test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days',
     degreesOfFreedom: 19,
   };
   assert.equal(
-    Number((daysNeeded(Math.log(1.01) / 20, baskets, 20) as number).toPrecision(3)),
+    Number((daysNeeded(Math.log(1.01) / 20, baskets, once(20)) as number).toPrecision(3)),
     1180,
   );
   assertNear(
-    Math.log1p(smallestDifference(baskets, 20) as number),
+    Math.log1p(smallestDifference(baskets, once(20)) as number),
     2.8016 * 0.0061 * Math.sqrt(20),
   );
 });

@@ -118,7 +118,7 @@ test('the same input gives the same result, whatever the order of the models and
     assert.deepEqual(compare(toModels(shuffled)), first);
     const backwards = toModels(some).map((own) => ({
       ...own,
-      runs: own.runs.map(({ run, returns }) => ({ run, returns: new Map([...returns].reverse()) })),
+      runs: own.runs.map(({ run, returns }) => ({ run, returns: [...returns].reverse() })),
     }));
     assert.deepEqual(compare(backwards), first);
   });

@@ -5,15 +5,13 @@ import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/leade
 import { calendarOf, findParticipants, readRecords } from '../../src/comparison/participants.ts';
 import { measurePairs } from '../../src/comparison/pairs.ts';
 import { measureUncertainty } from '../../src/comparison/difference.ts';
+import { lookWords } from '../../src/comparison/looks.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 
 /**
- * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The
- * variance of the days is that of statsmodels' OLS on a constant with cov_type="HAC", maxlags=3,
- * use_correction=True; the joint covariance its S_hac_simple with the same correction; p and t are
- * scipy's, Holm statsmodels' multipletests, skewness and kurtosis scipy's, the probability of being
- * best counts 2,000,000 draws of numpy's multivariate_normal.
+ * Real return series against numpy 2.4, scipy 1.17 and statsmodels 0.15: test/oracles/comparison.py
+ * made the file.
  */
 const expected = JSON.parse(
   readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'),
@@ -44,29 +42,44 @@ function assertFigures(actual: Row, wanted: Row): void {
 }
 
 test('every figure of real series agrees with other libraries', () => {
-  const { days, leftOut, models, leader } = compare(stockModels(), { trials: TRIALS });
-  assert.equal(days.length, expected.days);
-  assert.deepEqual(leftOut, [
-    { day: '2025-07-08', runs: ['chips#2', 'shops#4'] },
-    { day: '2025-09-02', runs: ['shops#4'] },
+  for (const looks of lookWords) {
+    const { days, models, leader, boundary } = compare(stockModels(), { trials: TRIALS, looks });
+    assert.equal(days.length, expected.days);
+    if (looks === 'once') assert.equal(boundary, null);
+    else assertNear(boundary as number, expected[looks].boundary);
+    for (const wanted of expected[looks].models)
+      assertFigures(models.find(({ model }) => model === wanted.model) as never, wanted);
+    assertFigures(leader as never, expected.leader);
+  }
+});
+
+test('a day that a run missed is left out, and so is the next, which it started from another close', () => {
+  const missing = 'These runs have no return on this day';
+  const elsewhere =
+    'These runs started it from another close, so that their return is over other days';
+  assert.deepEqual(compare(stockModels()).leftOut, [
+    { day: '2025-07-08', runs: ['chips#2', 'shops#4'], reason: missing },
+    { day: '2025-07-09', runs: ['chips#2', 'shops#4'], reason: elsewhere },
+    { day: '2025-09-02', runs: ['shops#4'], reason: missing },
+    { day: '2025-09-03', runs: ['shops#4'], reason: elsewhere },
   ]);
-  for (const wanted of expected.models)
-    assertFigures(models.find(({ model }) => model === wanted.model) as never, wanted);
-  assertFigures(leader as never, expected.leader);
 });
 
 test('every pair of real series agrees with other libraries, with each of the two first', () => {
-  for (const wanted of expected.pairs as (Row & { model: string; against: string })[]) {
-    const { pairs } = compare(stockModels(), { against: wanted.against });
-    const pair = pairs.find(({ model }) => model === wanted.model);
-    assertFigures(pair as never, { ...wanted, pValueHolm: pair?.pValueHolm as number });
-  }
-  const all = compare(stockModels()).pairs;
-  for (const { model, against, pValueHolm } of expected.pairs) {
-    const pair = all.find(
-      (one) => [one.model, one.against].sort().join() === [model, against].sort().join(),
-    );
-    assertNear(pair?.pValueHolm as number, pValueHolm, `${model} ${against}`);
+  for (const looks of lookWords) {
+    const wantedPairs = expected[looks].pairs as (Row & Record<'model' | 'against', string>)[];
+    for (const wanted of wantedPairs) {
+      const { pairs } = compare(stockModels(), { against: wanted.against, looks });
+      const pair = pairs.find(({ model }) => model === wanted.model);
+      assertFigures(pair as never, { ...wanted, pValueHolm: pair?.pValueHolm as number });
+    }
+    const all = compare(stockModels(), { looks }).pairs;
+    for (const { model, against, pValueHolm } of wantedPairs) {
+      const pair = all.find(
+        (one) => [one.model, one.against].sort().join() === [model, against].sort().join(),
+      );
+      assertNear(pair?.pValueHolm as number, pValueHolm as number, `${model} ${against}`);
+    }
   }
 });
 
@@ -89,7 +102,7 @@ test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
     ['chips', 'drugs', 'shops', 'apps'],
   );
   for (const { model, probabilityBest } of models) {
-    const wanted = expected.models.find((one: Row) => one['model'] === model).probabilityBest;
+    const wanted = expected.once.models.find((one: Row) => one['model'] === model).probabilityBest;
     assert.ok(
       Math.abs((probabilityBest as number) - wanted) < 0.01,
       `${model}: ${probabilityBest} is not ${wanted}`,

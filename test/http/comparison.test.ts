@@ -4,6 +4,7 @@ import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { comparisonResponse } from '../../src/api/comparison.ts';
+import { boundaryOf } from '../../src/comparison/looks.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
@@ -55,6 +56,14 @@ const pastModels = [
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
+
+const MISSED = 'These runs have no return on this day';
+const ELSEWHERE =
+  'These runs started it from another close, so that their return is over other days';
+const betaMissed = [
+  { date: recent[5], runs: ['beta'], reason: MISSED },
+  { date: recent[6], runs: ['beta'], reason: ELSEWHERE },
+];
 
 let service: TestService;
 before(async (t) => {
@@ -240,8 +249,8 @@ test('the ledger and the arithmetic meet: entries with their runs, the days they
     ],
     { window: { start: '2025-06-02', end: '' }, trials: 5 },
   );
-  assert.deepEqual([body.start_date, body.end_date, body.days], ['2025-06-02', recent.at(-1), 29]);
-  assert.deepEqual(body.left_out, [{ date: recent[5], runs: ['beta'] }]);
+  assert.deepEqual([body.start_date, body.end_date, body.days], ['2025-06-02', recent.at(-1), 28]);
+  assert.deepEqual(body.left_out, betaMissed);
   assert.deepEqual(body.left_out_models, ['short']);
   assert.equal(body.models.length, 4);
   assert.equal(body.pairs.length, 6);
@@ -288,15 +297,15 @@ const selections: [query: string, models: string[], pairs: number, days: number]
   [`${RECENT}&models=alpha,gamma`, ['alpha', 'gamma'], 1, 30],
   [`${RECENT}&models=gamma%232,alpha`, ['alpha', 'gamma#2'], 1, 30],
   [`${RECENT}&models=gamma,gamma%232`, ['gamma', 'gamma#2'], 1, 30],
-  [`${RECENT}&models=alpha,beta,hold`, ['alpha', 'beta', 'hold'], 3, 29],
+  [`${RECENT}&models=alpha,beta,hold`, ['alpha', 'beta', 'hold'], 3, 28],
   [`${RECENT}&models=alpha,hold&against=gamma`, ['alpha', 'gamma', 'hold'], 2, 30],
   [`${RECENT}&models=alpha,hold&against=hold`, ['alpha', 'hold'], 1, 30],
   ['start_date=2025-06-03&end_date=2025-07-02&models=alpha,hold', ['alpha', 'hold'], 1, 22],
   ['start_date=1999-01-01&end_date=1999-12-31', [], 0, 0],
   [`${RECENT}&end_date=2025-06-26&models=alpha,hold`, ['alpha', 'hold'], 1, 19],
-  [`${RECENT}&end_date=2025-06-26&models=alpha,beta`, ['alpha', 'beta'], 1, 18],
-  ['start_date=2025-06-09&end_date=2025-06-19', ['alpha', 'beta', 'gamma', 'hold'], 6, 8], // nothing is named, and none has 20
-  [`${PAST}&models=refilled,changed`, ['changed', 'refilled'], 1, 60], // both are unusable
+  [`${RECENT}&end_date=2025-06-26&models=alpha,beta`, ['alpha', 'beta'], 1, 17],
+  ['start_date=2025-06-09&end_date=2025-06-19', ['alpha', 'beta', 'gamma', 'hold'], 6, 7], // nothing is named, and none has 20
+  [`${PAST}&models=refilled,changed`, ['changed', 'refilled'], 1, 59], // both are unusable
 ];
 for (const [query, models, pairs, days] of selections)
   test(`/comparison?${query} compares ${models.length} models over ${days} days`, async () => {
@@ -356,7 +365,7 @@ for (const [query, name, reason] of reasons)
 
 test('below 20 common days, a response says how many there are, which are left out, and why there are no figures', async () => {
   const body = await ask(`${RECENT}&end_date=2025-06-26&models=alpha,beta`);
-  assert.deepEqual([body.days, body.left_out], [18, [{ date: recent[5], runs: ['beta'] }]]);
+  assert.deepEqual([body.days, body.left_out], [17, betaMissed]);
   const reasonFor = (name: string) => modelIn(body, name).unavailable.total_return;
   assert.deepEqual(
     ['alpha', 'beta'].map(reasonFor),
@@ -410,32 +419,39 @@ test('the cutoff of a model whose clean days give no figures costs the others no
 test('by number, the days of two markets meet; failed and untried days are gaps at their numbers', async () => {
   const query = 'end_date=2024-02-09&models=trader,trader-control';
   const body = await ask(`${query}&align=number`);
-  assert.equal(body.days, 29 - 4);
-  assert.deepEqual(body.left_out, [
-    { number: 1, runs: ['trader-control'] },
-    { number: 5, runs: ['trader'] },
-    { number: 8, runs: ['trader-control'] },
-    { number: 21, runs: ['trader-control'] },
-  ]);
+  assert.equal(body.days, 29 - 8);
+  assert.deepEqual(
+    body.left_out,
+    [
+      [1, 'trader-control', MISSED],
+      [2, 'trader-control', ELSEWHERE],
+      [5, 'trader', MISSED],
+      [6, 'trader', ELSEWHERE],
+      [8, 'trader-control', MISSED],
+      [9, 'trader-control', ELSEWHERE],
+      [21, 'trader-control', MISSED],
+      [22, 'trader-control', ELSEWHERE],
+    ].map(([number, run, reason]) => ({ number, runs: [run], reason })),
+  );
   const withNewcomer = await ask(`${query},newcomer&align=number`);
-  assert.equal(withNewcomer.days, 29 - 4);
+  assert.equal(withNewcomer.days, 29 - 8);
   assert.equal(
     modelIn(withNewcomer, 'newcomer').days_before_cutoff,
-    2,
-    'numbers 2 and 3; later ones are not among its days',
+    1,
+    'number 3; later ones are not among its days',
   );
   const clean = await ask(`${query}&align=number&days=clean`);
   assert.deepEqual(
     [clean.days, clean.clean_after],
-    [22, real[3]],
+    [19, real[3]],
     'the days of the control market with clean numbers are clean',
   );
-  assert.deepEqual(clean.left_out, body.left_out.slice(1));
+  assert.deepEqual(clean.left_out, body.left_out.slice(2));
   const byDate = await ask(query);
   assert.equal(byDate.days, 0);
   assert.match(
     modelIn(byDate, 'trader').unavailable.interval,
-    /on which every run compared has a return; there are 0/,
+    /that every run compared has started from the same close; there are 0/,
   );
 });
 
@@ -448,6 +464,89 @@ test('another confidence changes intervals and what is shown, not p-values', asy
   const width = ({ pairs: [{ interval }] }: any) => interval.high - interval.low;
   assert.ok(width(half) < width(usual) / 2);
   assert.equal(half.pairs[0].p_value, usual.pairs[0].p_value);
+});
+
+test('for a look on any day intervals are wider and p-values larger, at the boundary of the days', async () => {
+  const query = `${RECENT}&models=alpha,hold`;
+  const [once, daily] = [await ask(`${query}&looks=once`), await ask(`${query}&looks=daily`)];
+  assert.deepEqual(await ask(query), once);
+  assert.deepEqual([once.looks, once.boundary, daily.looks], ['once', null, 'daily']);
+  assertNear(daily.boundary, boundaryOf(daily.days, 0.05), 'boundary');
+  const [[single], [always]] = [once.pairs, daily.pairs];
+  const width = ({ low, high }: any) => high - low;
+  for (const [wide, narrow] of [
+    [always, single],
+    ...daily.models.map((one: any, index: number) => [one, once.models[index]]),
+  ])
+    assert.ok(width(wide.interval) > 1.3 * width(narrow.interval));
+  for (const field of ['p_value', 'p_value_holm', 'smallest_difference', 'days_needed'])
+    assert.ok(always[field] > single[field], field);
+  assert.match(single.sentence, /\] for a single look: /);
+  assert.match(always.sentence, /\] whichever day you look: /);
+  for (const field of ['difference', 'standard_error_daily', 'degrees_of_freedom', 'correlation'])
+    assert.equal(always[field], single[field], field);
+  assert.equal((await ask('looks=daily&start_date=1999-01-01&end_date=1999-12-31')).boundary, null);
+});
+
+test('a twin that failed on the best day is neither ahead nor behind, with one run or repeats, by date or by number', async (t) => {
+  const own = await startTestService(t, {});
+  const all = someReturns('twins', 40).map((value, day) => (day === 20 ? 0.1 : value));
+  const missed = all.map((value, day) =>
+    day === 20 ? null : day === 21 ? 1.1 * (1 + (value ?? 0)) - 1 : value,
+  );
+  const entry = { repeats: 2 };
+  const again = { repeats: 2, run: 2, parameters: { seed: 2 } };
+  const twice = (name: string, [first, second]: readonly (typeof all)[]) => ({
+    [name]: { returns: first as typeof all, family: name, entry },
+    [`${name}#2`]: { returns: second as typeof all, family: name, entry: again },
+  });
+  const dates = weekdays('2025-06-02', '2025-07-25');
+  for (const symbol of ['AAPL', 'MSFT'])
+    for (const date of dates)
+      own.database
+        .statement('INSERT INTO price_data (symbol, date, open) VALUES (?, ?, 1)')
+        .run(symbol, date);
+  const other = all.map((value) => 0.9 * (value ?? 0) + 0.0005);
+  insertReturns(own.database, {
+    dates,
+    agentConfig: { stock_symbols: ['AAPL', 'MSFT'] },
+    runs: {
+      steady: { returns: all },
+      failing: { returns: missed },
+      ...twice('pair', [all, other]),
+      ...twice('twin', [missed, other]),
+    },
+  });
+  for (const align of ['date', 'number'])
+    for (const [one, failing] of [
+      ['steady', 'failing'],
+      ['pair', 'twin'],
+    ])
+      for (const models of [
+        [one, failing],
+        [failing, one],
+      ]) {
+        const path = `/comparison?models=${models}&against=${models[1]}&align=${align}&curves=true`;
+        const body = await validBody<any>(own, path, comparisonResponse);
+        assert.equal(body.days, 38, path);
+        assert.deepEqual(
+          body.left_out.map(({ runs, reason }: any) => [runs, reason]),
+          [
+            [[failing], MISSED],
+            [[failing], ELSEWHERE],
+          ],
+        );
+        const [first, second] = body.models;
+        assertNear(first.total_return, second.total_return, 'total_return');
+        assert.ok(Math.abs(first.probability_best - 0.5) < 0.02, path);
+        const [pair] = body.pairs;
+        assert.deepEqual([pair.shown, pair.difference ?? 0], [false, 0], pair.sentence);
+        assert.ok(pair.curve.every(({ difference }: any) => Math.abs(difference) < 1e-12));
+      }
+  const { models } = (await (await fetch(`${own.url}/performance?common=true`)).json()) as any;
+  const returnOf = (name: string) => models.find(({ model }: any) => model === name).total_return;
+  assertNear(returnOf('steady'), returnOf('failing'), 'common=true');
+  assertNear(returnOf('pair'), returnOf('twin'), 'common=true, first runs');
 });
 
 test('job_id restricts the days, the runs of an entry and the trials to those of the job', async () => {
@@ -546,7 +645,7 @@ test('with curves=true each pair has a curve with a point per day compared; the 
   );
   assert.deepEqual(
     byNumber.pairs[0].curve.slice(0, 4).map(({ number }: any) => number),
-    [2, 3, 4, 6],
+    [3, 4, 7, 10],
   );
   const csv = async (more: string) =>
     (

@@ -245,11 +245,11 @@ test('what was left out is named with its reason, and what each run cost', () =>
     },
   ]);
   const left_out = [
-    { date: '2025-07-08', runs: ['a#3'] },
-    { date: '2025-07-09', runs: ['b', 'a#3'] },
+    { date: '2025-07-08', runs: ['a#3'], reason: 'Missing' },
+    { date: '2025-07-09', runs: ['b', 'a#3'], reason: 'Missing' },
   ];
   const words =
-    '2 of 100 days are left out, because not every run has a return: a#3 (2 days), b (1 day).';
+    '2 of 100 days are left out, because not every run started them from the same close: a#3 (2 days), b (1 day).';
   assert.equal(costOf({ days: 98, left_out }), words);
 });
 

@@ -88,7 +88,10 @@ const comparison = comparisonAnswer(
     modelWithout('older', 'Stale'),
   ],
   dates.length - 1,
-  { left_out: [{ date: secondDate, runs: [HOSTILE_MODEL] }], left_out_models: [HOSTILE_MODEL] },
+  {
+    left_out: [{ date: secondDate, runs: [HOSTILE_MODEL], reason: HOSTILE }],
+    left_out_models: [HOSTILE_MODEL],
+  },
 );
 
 /** Two of them side by side. */
@@ -668,6 +671,11 @@ test(
       .getByRole('link', { name: /^Compare the models/ })
       .click();
     await page.locator('.forest').waitFor();
+    assert.equal(new URL(page.url()).search, '?days=clean&looks=daily');
+    assert.equal(await page.getByLabel('Looks').inputValue(), 'daily');
+    await page.getByLabel('Looks').selectOption('I look once, at the end');
+    await page.waitForURL('**/compare?days=clean');
+    await page.locator('.forest').waitFor();
     const ways = await page
       .locator('main a[href^="/models/"]')
       .evaluateAll((links) => links.map((link) => String(link)));
@@ -696,10 +704,12 @@ test(
     const missing = page.getByRole('region', { name: 'Left out', exact: true });
     assert.match(
       await missing.innerText(),
-      /stale: <\/pre><img.*1 of 12 days is left out, because not every run has a return/s,
+      /stale: <\/pre><img.*1 of 12 days is left out, because not every run started it from the same close/s,
     );
     await page
-      .getByText(/^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return\./)
+      .getByText(
+        /^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return from the same close\./,
+      )
       .waitFor();
     await page.getByText('Choose 2 to 4 models in the filters').waitFor();
   },

@@ -87,6 +87,8 @@ export function comparisonAnswer(
     days,
     align: 'date',
     confidence: 0.95,
+    looks: 'once',
+    boundary: null,
     clean_after: null,
     left_out_models: [],
     left_out: [],

@@ -22,10 +22,15 @@ export function model(
   };
 }
 
-function byNumber(returns: readonly (number | null)[]): Map<number, number> {
-  return new Map(
-    returns.flatMap((value, index) => (value === null ? [] : [[index + 1, value] as const])),
-  );
+/** Each starts from the day before that has one. */
+function byNumber(returns: readonly (number | null)[]): [number, number, number | null][] {
+  let start: number | null = null;
+  return returns.flatMap((value, index) => {
+    if (value === null) return [];
+    const own: [number, number, number | null] = [index + 1, value, start];
+    start = index + 1;
+    return [own];
+  });
 }
 
 export type Options<OfDay extends Day> = Partial<Omit<ComparisonInput<OfDay>, 'models'>>;
@@ -41,6 +46,7 @@ export function inputOf<OfDay extends Day>(
     against: null,
     window,
     confidence: 0.95,
+    looks: 'once',
     curves: false,
     trials: models.length,
     ...options,
@@ -72,12 +78,11 @@ export function stockModels(): ComparedModel<string>[] {
     unusable: null,
     runs: runs.map(([run, values]) => ({
       run,
-      returns: new Map(
-        values.flatMap((value, index) => {
-          const day = days[index] as string;
-          return missing[run]?.includes(day) ? [] : [[day, value] as const];
-        }),
-      ),
+      returns: days.flatMap((day, index) => {
+        if (missing[run]?.includes(day)) return [];
+        const start = days.slice(0, index).findLast((before) => !missing[run]?.includes(before));
+        return [[day, values[index] as number, start ?? null] as const];
+      }),
     })),
   }));
 }

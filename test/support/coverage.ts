@@ -1,10 +1,12 @@
 import {
+  holm,
   type Interval,
   intervalOf,
-  lagsFor,
   measureUncertainty,
+  twoSidedP,
   type Uncertainty,
 } from '../../src/comparison/difference.ts';
+import type { Looks } from '../../src/comparison/looks.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
@@ -60,7 +62,11 @@ export function equalModels(
     unusable: null,
     runs: simulateRuns(scenario, 0, normal).map((logReturns, run) => ({
       run: `model-${index}#${run + 1}`,
-      returns: Array.from(logReturns, (value, day): [number, number] => [day, Math.expm1(value)]),
+      returns: Array.from(logReturns, (value, day): [number, number, number] => [
+        day,
+        Math.expm1(value),
+        day - 1,
+      ]),
     })),
   }));
 }
@@ -87,11 +93,6 @@ function simulate(scenario: Scenario, middle: number, normal: () => number): Sim
 export interface Coverage {
   covered: number;
   /**
-   * With fewer degrees of freedom of the days: the same variance, but not treated as if its D − 1
-   * deviations were independent.
-   */
-  coveredWithFewer: number;
-  /**
    * Mean ± interval over the repeats, as runs of one model are usually compared; NaN for single
    * runs.
    */
@@ -107,19 +108,17 @@ export function measureCoverage(
   const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
   const { difference = 0, days } = scenario;
   const truth = Math.expm1(days * difference);
-  let [covered, coveredWithFewer, naive, shown] = [0, 0, 0, 0];
+  let [covered, naive, shown] = [0, 0, 0];
   for (let count = 0; count < simulations; count += 1) {
     const [one, other] = [simulate(scenario, difference, normal), simulate(scenario, 0, normal)];
     const between = differenceOf(one, other);
     const own = intervalBetween(between, days);
     if (isIn(own, truth)) covered += 1;
-    if (isIn(intervalBetween(withFewerDegrees(between, days), days), truth)) coveredWithFewer += 1;
     if (own.low > 0 || own.high < 0) shown += 1;
     if (scenario.runs > 1 && isInNaiveInterval(one, other, difference)) naive += 1;
   }
   return {
     covered: covered / simulations,
-    coveredWithFewer: coveredWithFewer / simulations,
     naive: scenario.runs > 1 ? naive / simulations : NaN,
     shown: shown / simulations,
   };
@@ -147,32 +146,7 @@ function differenceOf(one: Simulated, other: Simulated): Difference {
 }
 
 function intervalBetween({ mean: middle, uncertainty }: Difference, days: number): Interval {
-  return intervalOf(middle, uncertainty, { days, confidence: 0.95 }) as Interval;
-}
-
-/**
- * The same difference with D / (1 + 2 Σ (1 − k/(L+1))²) − 1 degrees of freedom for the days instead
- * of D − 1: a variance that is estimated with weights over L lags is as uncertain as one from so
- * many independent days (the equivalent degrees of freedom of a spectral window at frequency 0,
- * Priestley, Spectral Analysis and Time Series, 1981).
- */
-function withFewerDegrees({ mean: middle, uncertainty }: Difference, days: number): Difference {
-  const { ofDays, total, degreesOfFreedom } = uncertainty;
-  const ofRuns = total ** 2 / degreesOfFreedom - ofDays ** 2 / (days - 1);
-  return {
-    mean: middle,
-    uncertainty: {
-      ...uncertainty,
-      degreesOfFreedom: total ** 2 / (ofDays ** 2 / fewerDegrees(days) + ofRuns),
-    },
-  };
-}
-
-export function fewerDegrees(days: number): number {
-  const lags = lagsFor(days);
-  let weights = 1;
-  for (let lag = 1; lag <= lags; lag += 1) weights += 2 * (1 - lag / (lags + 1)) ** 2;
-  return days / weights - 1;
+  return intervalOf(middle, uncertainty, { days, confidence: 0.95, looks: 'once' }) as Interval;
 }
 
 /** Welch's interval of the means of the runs, as if each run had days of its own. */
@@ -196,3 +170,85 @@ export const scenarios: Scenario[] = [20, 60, 250].flatMap((days) => [
 export const noisyScenarios: Scenario[] = scenarios
   .filter(({ runs }) => runs > 1)
   .map((scenario) => ({ ...scenario, ownNoise: 1 }));
+
+/** How many equal models are compared over so many days, each day with part of the one before. */
+export interface EqualScenario {
+  models: number;
+  days: number;
+  autocorrelation: number;
+}
+
+/** How many equal models a response compares, over how many days. */
+export const responses: EqualScenario[] = [20, 60, 250].flatMap((days) =>
+  [2, 5, 20].flatMap((models) =>
+    [0, 0.2].map((autocorrelation) => ({ models, days, autocorrelation })),
+  ),
+);
+
+/** The days up to which a comparison of two models is looked at every day, from day 20 on. */
+export const horizons = [60, 120, 250] as const;
+const FIRST_LOOK = 20;
+const ALONE = { runs: 1, variance: 0 };
+
+/** Daily log returns with a first-order autocorrelation. */
+function simulateDays(
+  { days, autocorrelation }: Omit<EqualScenario, 'models'>,
+  normal: () => number,
+): Float64Array {
+  const own = Math.sqrt(1 - autocorrelation ** 2);
+  let last = normal();
+  return Float64Array.from({ length: days }, () => {
+    const day = last * DAY_DEVIATION;
+    last = autocorrelation * last + own * normal();
+    return day;
+  });
+}
+
+/** The p-value of two series of returns up to a day. */
+function pValueBetween(differences: Float64Array, days: number, looks: Looks): number {
+  const seen = differences.subarray(0, days);
+  return twoSidedP(mean(seen), measureUncertainty(seen, [ALONE, ALONE]) as Uncertainty, {
+    days,
+    looks,
+  });
+}
+
+/** The share of responses over equal models that show any pair at 5 %. */
+export function shareShowingAny(
+  scenario: EqualScenario,
+  { simulations, seed, looks }: { simulations: number; seed: string; looks: Looks },
+): number {
+  const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
+  let wrong = 0;
+  for (let count = 0; count < simulations; count += 1) {
+    const series = Array.from({ length: scenario.models }, () => simulateDays(scenario, normal));
+    const pValues = series.flatMap((one, index) =>
+      series.slice(index + 1).map((other) =>
+        pValueBetween(
+          one.map((value, day) => value - (other[day] ?? NaN)),
+          scenario.days,
+          looks,
+        ),
+      ),
+    );
+    if (holm(pValues).some((pValue) => pValue < 0.05)) wrong += 1;
+  }
+  return wrong / simulations;
+}
+
+/** The shares of daily comparisons of two equal models that show one by each horizon. */
+export function sharesShownBy(
+  autocorrelation: number,
+  { simulations, seed, looks }: { simulations: number; seed: string; looks: Looks },
+): number[] {
+  const days = Math.max(...horizons);
+  const normal = createNormals(`${seed} daily ${autocorrelation}`);
+  const firsts: number[] = [];
+  for (let count = 0; count < simulations; count += 1) {
+    const differences = simulateDays({ days, autocorrelation }, normal);
+    let day = FIRST_LOOK;
+    while (day <= days && !(pValueBetween(differences, day, looks) < 0.05)) day += 1;
+    firsts.push(day);
+  }
+  return horizons.map((horizon) => firsts.filter((day) => day <= horizon).length / simulations);
+}

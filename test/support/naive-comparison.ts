@@ -9,8 +9,11 @@ export type NaiveModels = Record<string, Record<string, ReadonlyMap<number, numb
 
 export function naiveComparison(models: NaiveModels) {
   const runs = Object.values(models).flatMap((own) => Object.values(own));
-  const days = [...new Set(runs.flatMap((run) => [...run.keys()]))].filter((day) =>
-    runs.every((run) => run.has(day)),
+  const startOf = (run: ReadonlyMap<number, number>, day: number) =>
+    Math.max(0, ...[...run.keys()].filter((own) => own < day));
+  const days = [...new Set(runs.flatMap((run) => [...run.keys()]))].filter(
+    (day) =>
+      runs.every((run) => run.has(day)) && new Set(runs.map((run) => startOf(run, day))).size === 1,
   );
   days.sort((one, other) => one - other);
   const logs = (run: ReadonlyMap<number, number>) =>
@@ -53,7 +56,7 @@ function naiveEstimate(series: readonly NaiveSeries[]) {
   const daily = first.daily.map((value, day) => value - (second?.daily[day] ?? 0));
   const ofDays = naiveVarianceOfMean(daily);
   const ofRuns = series.reduce((sum, one) => sum + one.ofRuns, 0);
-  const parts = [{ variance: ofDays, freedom: daily.length - 1 }];
+  const parts = [{ variance: ofDays, freedom: naiveFreedom(daily.length) }];
   for (const one of series)
     if (one.runs > 1) parts.push({ variance: one.ofRuns, freedom: one.runs - 1 });
   const variance = ofDays + ofRuns;
@@ -71,6 +74,15 @@ function naiveEstimate(series: readonly NaiveSeries[]) {
     growth: Math.exp(daily.reduce((sum, value) => sum + value, 0)) - 1,
     pValue: naiveTwoSidedP(Math.abs(mean) / Math.sqrt(variance), degreesOfFreedom),
   };
+}
+
+/** D over the sum of the squared weights of all lags, before and after, less one. */
+function naiveFreedom(days: number): number {
+  const lags = Math.floor(4 * (days / 100) ** (2 / 9));
+  let squares = 0;
+  for (let lag = -lags; lag <= lags; lag += 1)
+    squares += ((lags + 1 - Math.abs(lag)) / (lags + 1)) ** 2;
+  return days / squares - 1;
 }
 
 /**

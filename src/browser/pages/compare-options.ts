@@ -26,13 +26,14 @@ interface Options {
   against: string;
   align: string;
   confidence: string;
+  looks: string;
   date: string;
 }
 
-const optionNames = ['against', 'align', 'confidence', 'date'] as const;
+const optionNames = ['against', 'align', 'confidence', 'looks', 'date'] as const;
 
 /** What the service does anyway; the address need not say it. */
-const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
+const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95', looks: 'once' };
 
 /** The filters that `GET /comparison` knows. */
 const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'job_id', 'days'];
@@ -45,6 +46,7 @@ export function choiceIn(search: string): Choice {
     against: read('against'),
     align: read('align'),
     confidence: read('confidence'),
+    looks: read('looks'),
     date: read('date'),
   };
   return { filters: filtersIn(search), options };
@@ -57,7 +59,7 @@ export function addressOf({ filters, options }: Choice): string {
 
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
-  const own = given(options, ['against', 'align', 'confidence']);
+  const own = given(options, ['against', 'align', 'confidence', 'looks']);
   return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
 }
 
@@ -77,6 +79,11 @@ export function performanceRequest(
     common: isCommon ? 'true' : '',
   });
 }
+
+const LOOKS: Entries = [
+  ['once', 'I look once, at the end'],
+  ['daily', 'I look as days arrive'],
+];
 
 interface OptionsForm {
   element: HTMLElement;
@@ -115,6 +122,7 @@ export function optionsForm({ options }: Choice): OptionsForm {
     field('Against', against),
     field('Match days by', picker('align', ALIGNMENTS, options.align || 'date')),
     field('Confidence', picker('confidence', CONFIDENCES, options.confidence || '0.95')),
+    field('Looks', picker('looks', LOOKS, options.looks || 'once')),
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),

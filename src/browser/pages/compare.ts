@@ -19,7 +19,8 @@ import { matrix, measured, neighbours } from './pair-matrix.ts';
 import { fitsSideBySide, sideBySide } from './side-by-side.ts';
 
 const NO_FIGURES =
-  'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return.';
+  'There is nothing to compare: no model has figures in this window. Figures need 20 days that every model has started from the ' +
+  'same close.';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
 /**
@@ -141,6 +142,7 @@ function summary({
   start_date: from,
   end_date: to,
   clean_after: cutoff,
+  looks,
   models,
 }: Comparison): string {
   const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
@@ -150,9 +152,11 @@ function summary({
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
   const clean =
     cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
+  const always =
+    looks === 'once' ? '' : ' Intervals hold for all days at once, whichever you look on.';
   return (
-    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return. Every return here covers only these ` +
-    `days.${clean} Models are sorted by the last column, the probability of being the best.`
+    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return from the same close. Every return here covers only these ` +
+    `days.${clean}${always} Models are sorted by the last column, the probability of being the best.`
   );
 }
 
@@ -248,11 +252,15 @@ function leftOut(comparison: Comparison): HTMLElement {
   const { left_out: days, align } = comparison;
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0)
-    return section('Left out', h('p.quiet', 'Nothing: every run has a return on every day.'));
+    return section(
+      'Left out',
+      h('p.quiet', 'Nothing: every run has a return on every day, from the same close.'),
+    );
   const entries = models.map(({ model, reason }) => ({ name: model, reason }));
   const columns = [
     textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, { isName: true }),
-    textColumn<LeftOutDay>('Runs without a return', ({ runs }) => runs.join(', ')),
+    textColumn<LeftOutDay>('Runs', ({ runs }) => runs.join(', ')),
+    textColumn<LeftOutDay>('Why', ({ reason }) => reason),
   ];
   return section(
     'Left out',
@@ -286,8 +294,8 @@ export function leftOutModels(
 }
 
 /**
- * "3 of 101 days are left out, because not every run has a return: gpt-5#3 (2 days), claude (1
- * day)."
+ * "3 of 101 days are left out, because not every run started them from the same close: gpt-5#3 (2
+ * days), claude (1 day)."
  */
 export function costOf({ days, left_out: missing }: Pick<Comparison, 'days' | 'left_out'>): string {
   const costs = new Map<string, number>();
@@ -297,5 +305,6 @@ export function costOf({ days, left_out: missing }: Pick<Comparison, 'days' | 'l
     .map(([run, cost]) => `${run} (${counted(cost, 'day')})`);
   const all = counted(days + missing.length, 'day');
   const are = missing.length === 1 ? 'is' : 'are';
-  return `${count(missing.length)} of ${all} ${are} left out, because not every run has a return: ${runs.join(', ')}.`;
+  const started = `not every run started ${missing.length === 1 ? 'it' : 'them'} from the same close`;
+  return `${count(missing.length)} of ${all} ${are} left out, because ${started}: ${runs.join(', ')}.`;
 }

@@ -222,7 +222,7 @@ function rankingChoice(filters: Filters): HTMLElement {
 }
 
 function comparisonHint(filters: Filters): HTMLElement {
-  const query = queryOf(filters, performanceFilterNames);
+  const query = queryOf(filters, performanceFilterNames, { looks: 'daily' });
   return h(
     'p',
     'Could the difference be chance? ',

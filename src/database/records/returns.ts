@@ -1,7 +1,6 @@
 import { addDays, type CalendarDate } from '../../basics/calendar.ts';
 import {
   boundsOf,
-  committedSessions,
   countActiveDays,
   type JobWindow,
   jsonIds,
@@ -12,6 +11,7 @@ import type { Database } from '../database.ts';
 import { amount, integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
+import { chosenDays } from './performance.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -62,6 +62,8 @@ const CLOSINGS = query(
 export interface DayOfRun {
   date: CalendarDate;
   jobId: string;
+  /** The date at whose close its return started; null for initial cash. */
+  startDate: CalendarDate | null;
   /** A fraction; null when the day started from a value of 0. */
   dailyReturn: number | null;
   isStale: boolean;
@@ -76,15 +78,16 @@ export function daysOfRun(
   { window, at }: { window: JobWindow; at: number },
 ): DayOfRun[] {
   const days: DayOfRun[] = [];
-  for (const sessions of committedSessions(database, { model: run, ...window }, at)) {
+  for (const sessions of chosenDays(database, { model: run, ...window }, at)) {
     const returns = dailyReturns(database, sessions);
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
-    for (const [index, { sessionId, date, jobId }] of sessions.entries()) {
+    for (const [index, { sessionId, date, jobId, startDate }] of sessions.entries()) {
       const servedBy = (served.get(sessionId) ?? []).map(([, model]) => model);
       days.push({
         date,
         jobId,
+        startDate,
         dailyReturn: returns[index] ?? null,
         isStale: stale.has(date),
         servedBy,

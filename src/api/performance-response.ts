@@ -54,6 +54,28 @@ export const modelDetails = named('ModelDetails', {
   ),
   /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
   histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
+  /** Whether the return came from the names: the same weights with other names, drawn at random. */
+  selection: named('Selection', {
+    /** Names that are exchanged, and days that started from a close. */
+    symbols: count,
+    days: count,
+    /** Of the names that the model held, from close to close. */
+    return: figure,
+    /** The share of the draws with a lower return. */
+    percentile: figure,
+    p_value: figure,
+    /** The middle draw, and those between which nine of ten lie. */
+    median: figure,
+    interval_90: v.nullable(named('DrawInterval', { low: v.number(), high: v.number() })),
+    unavailable,
+  }),
+  /** The total return if every order had cost so much more. */
+  cost_sensitivity: v.array(
+    named('CostSensitivity', { basis_points: v.number(), total_return: v.number() }),
+  ),
+  /** The added cost at which the excess return would be zero. */
+  break_even_bps: figure,
+  unavailable,
 });
 
 /**
@@ -92,7 +114,11 @@ const relative = named('RelativeFigures', {
   benchmark_return: figure,
   excess_return: figure,
   alpha: figure,
+  /** Per year, like alpha. */
+  alpha_standard_error: figure,
+  alpha_p_value: figure,
   beta: figure,
+  beta_standard_error: figure,
   correlation: figure,
   tracking_error: figure,
   information_ratio: figure,
@@ -190,6 +216,8 @@ export const performanceResponse = named('PerformanceResponse', {
       incomparable: v.array(named('Incomparability', incomparability)),
       /** With which its first completed day of all started; null when that is not stored. */
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
+      /** Whether the orders of all its jobs cost nothing beside their price. */
+      no_trading_costs: v.boolean(),
       /** Its value before the first of these days. */
       start_value: v.number(),
       end_value: v.number(),

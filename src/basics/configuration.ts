@@ -175,6 +175,16 @@ function unreadable(path: string, cause: unknown): ServiceError {
  * The symbols that may be bought. A stored configuration without symbols, as the first jobs had it,
  * means the NASDAQ-100.
  */
+/** Whether an order costs anything beside its price. */
+export function hasTradingCosts(agentConfig: AgentConfiguration): boolean {
+  const {
+    commission_per_trade: perTrade,
+    commission_bps: bps,
+    slippage_bps: slippage,
+  } = agentConfig;
+  return [perTrade, bps, slippage].some((cost) => Number(cost) !== 0);
+}
+
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
 }

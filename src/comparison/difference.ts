@@ -1,4 +1,5 @@
-import { at, dot, mean } from '../statistics/moments.ts';
+import { at } from '../statistics/moments.ts';
+import { degreesOfDays, varianceOfMean } from '../statistics/newey-west.ts';
 import { type Figure, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/student-t.ts';
 import { detectionOf, levelOf, type Looks, type Period, tailOf } from './looks.ts';
@@ -55,51 +56,6 @@ export function measureUncertainty(
 
 function share({ runs, variance }: RunSpread): number {
   return variance / runs;
-}
-
-/**
- * (γ₀ + 2 Σ (1 − k/(L+1)) γ_k) / (D − 1), γ_k the autocovariances over D: the variance of the mean
- * of autocorrelated days (Newey & West, A Simple, Positive Semi-definite, Heteroskedasticity and
- * Autocorrelation Consistent Covariance Matrix, Econometrica 55, 1987), with the small-sample
- * correction D/(D − 1).
- */
-export function varianceOfMean(daily: Float64Array): number {
-  const middle = mean(daily);
-  const deviations = daily.map((number) => number - middle);
-  let sum = products(deviations, 0);
-  for (const [index, weight] of lagWeights(daily.length).entries())
-    sum += 2 * weight * products(deviations, index + 1);
-  return Math.max(0, sum / daily.length / (daily.length - 1));
-}
-
-/**
- * ν_days = D / (1 + 2 Σ (1 − k/(L+1))²) − 1: a variance that is estimated with weights over L lags
- * is as uncertain as one of so many independent days, less the one for the mean (the equivalent
- * degrees of freedom of a spectral window at frequency 0, Priestley, Spectral Analysis and Time
- * Series, 1981).
- */
-export function degreesOfDays(days: number): number {
-  const squares = lagWeights(days).reduce((sum, weight) => sum + weight ** 2, 0);
-  return days / (1 + 2 * squares) - 1;
-}
-
-/** 1 − k/(L+1) for the lags k = 1 … L (Bartlett's weights). */
-export function lagWeights(days: number): number[] {
-  const lags = lagsFor(days);
-  return Array.from({ length: lags }, (_, index) => 1 - (index + 1) / (lags + 1));
-}
-
-/**
- * L = ⌊4 (D/100)^(2/9)⌋ (Newey & West, Automatic Lag Selection in Covariance Matrix Estimation,
- * Review of Economic Studies 61, 1994).
- */
-export function lagsFor(days: number): number {
-  return Math.floor(4 * (days / 100) ** (2 / 9));
-}
-
-/** The sum of the products of each number with the one `lag` days before. */
-function products(deviations: Float64Array, lag: number): number {
-  return dot(deviations.subarray(lag), deviations, deviations.length - lag);
 }
 
 /** Both ends as returns over the period. */

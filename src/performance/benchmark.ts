@@ -185,7 +185,8 @@ export interface BothLevels {
 /** A day that a benchmark is compared with: it gets dividends where the model-day does. */
 export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
 
-function levelsFor(
+/** The levels with dividends where the model-day gets them. */
+export function levelsFor(
   { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
   { withDividends, ofPrices }: BothLevels,
 ): Levels {

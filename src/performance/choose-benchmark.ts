@@ -66,13 +66,9 @@ export function chooseBenchmark(
   days: readonly ChosenDay[],
 ): Benchmark {
   checkBenchmark(database, wanted);
-  const start = days
-    .map((day) => startOf(day).date)
-    .reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
-  const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
-  const span = { from: start, to: last };
+  const span = spanOf(days);
   const levels = bothLevels(days, (paysDividends) =>
     levelsOfAll(database, symbols, { name, ...span, paysDividends }),
   );
@@ -90,6 +86,33 @@ function bothLevels(
   const withDividends = kinds.has(true) ? levelsOf(true) : [];
   const ofPrices = kinds.has(false) || kinds.size === 0 ? levelsOf(false) : withDividends;
   return { withDividends: kinds.has(true) ? withDividends : ofPrices, ofPrices };
+}
+
+/** The levels of single symbols over the days, each read once. */
+export function createLevelReader(
+  database: Database,
+  days: readonly ChosenDay[],
+): (symbol: string) => BothLevels {
+  const span = spanOf(days);
+  const known = new Map<string, BothLevels>();
+  return (symbol) => {
+    const levels =
+      known.get(symbol) ??
+      bothLevels(days, (paysDividends) =>
+        levelsOfSymbol(database, symbol, { ...span, paysDividends }),
+      );
+    known.set(symbol, levels);
+    return levels;
+  };
+}
+
+/** From the earliest start of the days to the last of them. */
+function spanOf(days: readonly ChosenDay[]): Span {
+  const starts = days.map((day) => startOf(day).date);
+  return {
+    from: starts.reduce((earliest, date) => (date < earliest ? date : earliest), NEVER),
+    to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
+  };
 }
 
 function levelsOfAll(

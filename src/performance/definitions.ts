@@ -60,7 +60,12 @@ export const definitions = {
   excess_return: 'Total return minus that of the benchmark over the same days',
   alpha:
     'The return above the risk-free rate that beta does not explain, per year, without compounding',
+  alpha_standard_error:
+    'How uncertain alpha is, per year: of the fitted line, for days that depend on each other (Newey and West)',
+  alpha_p_value:
+    'How often alpha would be as far from 0 by chance if it were 0: two-sided, Student’s t with days - 2',
   beta: 'Covariance with the benchmark over the variance of the benchmark',
+  beta_standard_error: 'How uncertain beta is, by the same method',
   correlation: 'Correlation of the daily returns with those of the benchmark',
   tracking_error:
     'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
@@ -80,6 +85,12 @@ export const definitions = {
     'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
   histogram:
     'Daily returns counted in bins of equal width, with an edge at 0; each bin without its upper edge',
+  selection:
+    'Share of 2,000 random choices of other names, with the same weights on the same days, that earned less; 0.5 by chance',
+  cost_sensitivity: 'Total return if every order had cost so many basis points of its value more',
+  break_even_bps:
+    'By how many basis points more every order would have to cost for the excess return to be 0',
+  no_trading_costs: 'Whether the orders of all its jobs cost nothing beside their price',
   cost_usd:
     'What the tokens of these model-days cost, attempts that failed within their job included',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',

@@ -1,7 +1,13 @@
-import { parseAgentConfigurations } from '../basics/configuration.ts';
+import { hasTradingCosts, parseAgentConfigurations, universeOf } from '../basics/configuration.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { type Money, toDollars } from '../basics/money.ts';
-import { type Benchmark, chooseBenchmark, reportBenchmark } from './choose-benchmark.ts';
+import {
+  type Benchmark,
+  chooseBenchmark,
+  createLevelReader,
+  reportBenchmark,
+} from './choose-benchmark.ts';
+import { type Market, reportSelection } from './permutation.ts';
 import {
   compareModels,
   type Incomparability,
@@ -32,6 +38,9 @@ export interface Basis {
   /** By model: what its first completed day started with; null when that is not stored. */
   initialCash: ReadonlyMap<string, Money | null>;
   findUnknown: UnknownSearch;
+  market: Market;
+  /** Whether a job's orders cost nothing beside their price. */
+  hasNoCosts: (jobId: string) => boolean;
 }
 
 export function prepareReports(request: ReportRequest): Basis {
@@ -53,6 +62,17 @@ export function prepareReports(request: ReportRequest): Basis {
     failed,
     initialCash,
     findUnknown: createUnknownSearch(database),
+    market: {
+      universeOf: (jobId) => {
+        const configuration = configurations.get(jobId);
+        return configuration === undefined ? [] : universeOf(configuration);
+      },
+      levelsOf: createLevelReader(database, days),
+    },
+    hasNoCosts: (jobId) => {
+      const configuration = configurations.get(jobId);
+      return configuration !== undefined && !hasTradingCosts(configuration);
+    },
   };
 }
 
@@ -62,7 +82,7 @@ export function prepareReports(request: ReportRequest): Basis {
  */
 export function modelReport(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
-  const { benchmark, incomparable, failed, initialCash, findUnknown } = basis;
+  const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
   const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
   const record = readRecord(request, period, {
@@ -72,6 +92,10 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     findUnknown,
   });
   const figures = reportModel(record);
+  const details = figures.details && {
+    ...figures.details,
+    selection: reportSelection(request.database, { model, days: record.days, market }),
+  };
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
@@ -81,6 +105,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const own = {
     failed_model_days: failed.get(model) ?? 0,
     initial_cash: cash === null ? null : toDollars(cash),
+    no_trading_costs: [...period.jobIds].every(hasNoCosts),
   };
   return {
     model,
@@ -88,6 +113,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...memory,
     ...own,
     ...figures,
+    details,
     incomparable: [...(incomparable.get(model) ?? []), ...stale],
   };
 }

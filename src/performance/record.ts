@@ -170,6 +170,8 @@ export interface ModelRecord {
    * cash.
    */
   chosen: ReadonlyMap<number, CalendarDate | null>;
+  /** The same in brief, in order. */
+  days: readonly ChosenDay[];
   staleDates: ReadonlySet<CalendarDate>;
   /**
    * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
@@ -202,12 +204,14 @@ export function readRecord(
   const { database } = choice;
   const chosen = new Map<number, CalendarDate | null>();
   const startedFrom = new Map<number, number | null>();
+  const days: ChosenDay[] = [];
   const [staleDates, unpaidDates, unknownDates] = [
     new Set<CalendarDate>(),
     new Set<CalendarDate>(),
     new Set<CalendarDate>(),
   ];
   for (const step of chosenBatches({ ...choice, models: [model] })) {
+    days.push(...step);
     for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
       chosen.set(sessionId, startDate);
       startedFrom.set(sessionId, start);
@@ -222,6 +226,7 @@ export function readRecord(
   return {
     ledger,
     chosen,
+    days,
     staleDates,
     unpaidDates,
     unknownDates,

@@ -1,4 +1,6 @@
 import { mean } from '../statistics/moments.ts';
+import { fitLine } from '../statistics/newey-west.ts';
+import { studentTUpperTail } from '../statistics/student-t.ts';
 import { type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
 import {
   annualisedDeviation,
@@ -24,7 +26,10 @@ export interface RelativeFigures {
   benchmark_return: Figure;
   excess_return: Figure;
   alpha: Figure;
+  alpha_standard_error: Figure;
+  alpha_p_value: Figure;
   beta: Figure;
+  beta_standard_error: Figure;
   correlation: Figure;
   tracking_error: Figure;
   information_ratio: Figure;
@@ -36,7 +41,8 @@ const FLAT_BENCHMARK = 'The benchmark does not move';
  * A model's performance against the benchmark. Excess return is the difference of the totals. Beta
  * is the slope of the model's returns over the benchmark's; alpha is the return that beta does not
  * explain, per year without compounding (Jensen, The Performance of Mutual Funds, Journal of
- * Finance, 1968); correlation is Pearson's. Tracking error is the deviation of the daily
+ * Finance, 1968), its p-value from Student's t with two degrees of freedom fewer than days;
+ * correlation is Pearson's. Tracking error is the deviation of the daily
  * differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio
  * Management, 1999).
  */
@@ -48,7 +54,10 @@ export function relativeFigures(comparison: Comparison, riskFree: number): Relat
     return {
       ...totals,
       alpha: few,
+      alpha_standard_error: few,
+      alpha_p_value: few,
       beta: few,
+      beta_standard_error: few,
       correlation: few,
       tracking_error: few,
       information_ratio: few,
@@ -60,6 +69,7 @@ export function relativeFigures(comparison: Comparison, riskFree: number): Relat
   return {
     ...figures,
     alpha: { reason },
+    alpha_standard_error: { reason },
     tracking_error: { reason },
     information_ratio: { reason },
   };
@@ -79,7 +89,10 @@ function compareTotals({
 function slope(
   { own, benchmark }: Comparison,
   riskFree: number,
-): Pick<RelativeFigures, 'alpha' | 'beta' | 'correlation'> {
+): Omit<
+  RelativeFigures,
+  keyof ReturnType<typeof compareTotals> | keyof ReturnType<typeof differences>
+> {
   const [ours, theirs] = [returnsOf(own), returnsOf(benchmark)];
   const [deviation, other] = [
     sampleDeviation(ours, own.leastReturn),
@@ -87,13 +100,28 @@ function slope(
   ];
   if (other === 0) {
     const reason = { reason: FLAT_BENCHMARK };
-    return { alpha: reason, beta: reason, correlation: reason };
+    return {
+      alpha: reason,
+      alpha_standard_error: reason,
+      alpha_p_value: reason,
+      beta: reason,
+      beta_standard_error: reason,
+      correlation: reason,
+    };
   }
-  const beta = covariance(ours, theirs) / other ** 2;
-  const daily = mean(ours) - riskFree - beta * (mean(theirs) - riskFree);
+  const line = fitLine(
+    theirs.map((dailyReturn) => dailyReturn - riskFree),
+    ours.map((dailyReturn) => dailyReturn - riskFree),
+  );
+  const isExact = line.interceptError * Math.sqrt(ours.length) <= own.leastReturn;
   return {
-    alpha: daily * TRADING_DAYS_PER_YEAR,
-    beta,
+    alpha: line.intercept * TRADING_DAYS_PER_YEAR,
+    alpha_standard_error: line.interceptError * TRADING_DAYS_PER_YEAR,
+    alpha_p_value: isExact
+      ? { reason: 'The benchmark explains every day exactly' }
+      : 2 * studentTUpperTail(Math.abs(line.intercept) / line.interceptError, ours.length - 2),
+    beta: line.slope,
+    beta_standard_error: line.slopeError,
     correlation:
       deviation === 0
         ? { reason: 'The daily returns do not vary' }

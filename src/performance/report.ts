@@ -14,8 +14,9 @@ import {
   tradingOf,
 } from './trading.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
-import { benchmarkReturns, type BothLevels, type ComparedDay } from './benchmark.ts';
+import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
 import type { ModelRecord } from './record.ts';
+import { type CostDay, reportCosts } from './cost-sensitivity.ts';
 import { type Comparison, relativeFigures } from './relative.ts';
 import { reportDetails } from './details.ts';
 import { reportReturns } from './report-returns.ts';
@@ -140,7 +141,8 @@ export function reportModel(record: ModelRecord) {
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
   const period = { ...reportPeriod(days, record, trading), ...reportReturns(series, riskFree) };
-  const relative = reportRelative(compare(curve, record.benchmark, leastReturn), riskFree);
+  const theirs = benchmarkReturns(record.benchmark, curve);
+  const relative = reportRelative(compare(curve, theirs, leastReturn), riskFree);
   const figures = {
     ...period,
     relative,
@@ -148,8 +150,10 @@ export function reportModel(record: ModelRecord) {
     usage: reportUsage(record.usage, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
   };
-  const details =
-    gains === null ? null : reportDetails({ curve, series, riskFree, trading, positions, gains });
+  const details = gains && {
+    ...reportDetails({ curve, series, riskFree, trading, positions, gains }),
+    ...reportCosts(costDays(days, theirs)),
+  };
   return { ...figures, details };
 }
 
@@ -236,10 +240,9 @@ function dayOfCurve(
 /** A model and the benchmark on the days on which both have a return. */
 function compare(
   curve: readonly (DayOfCurve & ComparedDay)[],
-  benchmark: BothLevels,
+  theirs: readonly (number | null)[],
   leastReturn: number,
 ): Comparison {
-  const theirs = benchmarkReturns(benchmark, curve);
   const isCommon = curve.map(
     ({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null,
   );
@@ -250,6 +253,20 @@ function compare(
     }));
   const own = common(curve.map(({ dailyReturn }) => dailyReturn));
   return { own: seriesOf(own, leastReturn), benchmark: seriesOf(common(theirs)) };
+}
+
+/** What more expensive orders would have left of each day. */
+function costDays(days: readonly LedgerDay[], theirs: readonly (number | null)[]): CostDay[] {
+  return days.map((day, index) => ({
+    startValue: startValueOf(day),
+    profit: day.profit,
+    traded: day.actions.reduce(
+      (sum, { actionType, amount, price }) =>
+        actionType === 'buy' || actionType === 'sell' ? sum + (amount ?? 0) * (price ?? 0) : sum,
+      0,
+    ),
+    benchmark: theirs[index] ?? null,
+  }));
 }
 
 function reportRelative(comparison: Comparison, riskFree: number) {

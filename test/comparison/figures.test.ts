@@ -2,18 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   daysNeeded,
-  degreesOfDays,
   holm,
   intervalOf,
-  lagsFor,
   measureUncertainty,
   MORE_RUNS,
   NO_DIFFERENCE,
   overPeriod,
   smallestDifference,
   twoSidedP,
-  varianceOfMean,
 } from '../../src/comparison/difference.ts';
+import { degreesOfDays, lagsFor, varianceOfMean } from '../../src/statistics/newey-west.ts';
 import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
 import { boundaryOf, tailOf } from '../../src/comparison/looks.ts';
 import { studentTQuantile } from '../../src/statistics/student-t.ts';

@@ -71,6 +71,7 @@ test('a model, figure by figure', async () => {
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
     incomparable: [],
     initial_cash: 10_000,
+    no_trading_costs: true,
     start_value: 10_000,
     end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
     profit: 1_160,

@@ -159,12 +159,50 @@ def report(looks):
     }
 
 
+def line(x, y):
+    fit = OLS(mean_run[y], np.column_stack([np.ones(D), mean_run[x]])).fit(
+        cov_type="HAC", cov_kwds={"maxlags": L, "use_correction": True}
+    )
+    return {
+        "x": x,
+        "y": y,
+        "intercept": float(fit.params[0]),
+        "slope": float(fit.params[1]),
+        "interceptError": float(fit.bse[0]),
+        "slopeError": float(fit.bse[1]),
+        "pValue": float(2 * stats.t.sf(abs(fit.params[0]) / fit.bse[0], D - 2)),
+    }
+
+
+def selection():
+    """Weights in four of the ten stocks that change in the middle, against 200,000 other choices."""
+    stocks = np.array([[file["returns"][run][day] for day in days] for run in file["returns"]])
+    weights = np.zeros_like(stocks)
+    weights[0, :60], weights[0, 60:], weights[2, :], weights[5, 20:] = 0.4, 0.1, 0.3, 0.25
+    rng = np.random.default_rng(2)
+    own = float(np.prod(1 + np.sum(weights * stocks, axis=0)) - 1)
+    totals = np.array(
+        [np.prod(1 + np.sum(weights * stocks[rng.permutation(len(stocks))], axis=0)) - 1 for _ in range(200_000)]
+    )
+    return {
+        "returns": stocks.tolist(),
+        "weights": weights.tolist(),
+        "own": own,
+        "percentile": float(np.mean(totals < own) + np.mean(totals == own) / 2),
+        "median": float(np.median(totals)),
+        "interval90": [float(value) for value in np.quantile(totals, [0.05, 0.95])],
+    }
+
+
 json.dump(
     {
         "days": D,
         "once": report("once"),
         "daily": report("daily"),
         "covariance": covariance,
+        "selection": selection(),
+        "series": {model: [float(value) for value in mean_run[model]] for model in names},
+        "lines": [line(x, y) for x, y in pairs],
         "leader": {
             "model": leader,
             "sharpeRatioDaily": ratios[leader],

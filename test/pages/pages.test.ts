@@ -307,12 +307,13 @@ test(
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/?models=model-b&start_date=${secondDate}&benchmark=AAPL`);
     await board.getByText('Ranked over the ').waitFor();
+    const selection = board.locator('tbody tr td').nth(5);
+    await selection
+      .getByText(/^Needs 20 days with a return, has \d+$/)
+      .waitFor({ state: 'attached' });
     const dated = requested.filter((search) => search.includes('start_date'));
-    assert.deepEqual(
-      dated,
-      [`?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`],
-      'only for the whole date',
-    );
+    const figures = `?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`;
+    assert.deepEqual(dated, [figures, `${figures}&details=true`], 'only for the whole date');
     for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {
       await page.goBack();
       await page.waitForURL(`**/${path}`);

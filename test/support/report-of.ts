@@ -23,6 +23,7 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     chosen: new Map(
       ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null]),
     ),
+    days: [],
     staleDates: new Set(),
     unpaidDates: new Set(),
     unknownDates: new Set(),

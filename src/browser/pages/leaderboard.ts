@@ -12,6 +12,7 @@ import {
   figureColumn,
   relativeFigure,
   reportFigure,
+  selectionFigure,
   tradingFigure,
   usageFigure,
 } from './model-figures.ts';
@@ -21,6 +22,8 @@ export interface Leaderboard {
   element: HTMLElement;
   /** Shows later figures of the same models. */
   update(performance: Performance): void;
+  /** Shows what only the details of the models have. */
+  complete(detailed: Performance): void;
 }
 
 const VALUE =
@@ -35,6 +38,10 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
   const looks = looksOf(models.map(({ model }) => model));
   const start = usualStart(models);
   const column = (figure: Figure) => figureColumn(figure, definitions);
+  const details = new Map<string, ModelReport['details']>();
+  const detailed = (rows: readonly ModelReport[]) =>
+    rows.map((row) => ({ ...row, details: details.get(row.model) ?? row.details }));
+  let newest = performance;
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
     rows: models,
@@ -53,6 +60,7 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
       column(relativeFigure('excess_return', change, { label: 'vs. benchmark' })),
       column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' })),
       column({ ...drawdown, label: 'Drawdown' }),
+      column(selectionFigure('percentile', share, { label: 'Selection', name: 'selection' })),
       column(tradingFigure('trades', count)),
       numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
       column(usageFigure('cost_usd', cost, { label: 'Cost' })),
@@ -60,6 +68,7 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
   });
   const [ranking, marks, families] = [h('div'), h('div'), h('div')];
   const show = (later: Performance) => {
+    newest = later;
     replace(ranking, rankingView(later));
     replace(marks, markList(later.models));
     replace(families, later.families.length > 0 && familyTable(later));
@@ -68,8 +77,12 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
   return {
     element: section('Leaderboard', choice, ranking, board.element, marks, families),
     update(later) {
-      board.update(later.models);
+      board.update(detailed(later.models));
       show(later);
+    },
+    complete({ models: known }) {
+      for (const { model, details: own } of known) details.set(model, own);
+      board.update(detailed(newest.models));
     },
   };
 }

@@ -60,6 +60,14 @@ export const tradingFigure = figuresIn((report) => report.trading);
 const tripFigure = figuresIn((report) => report.round_trips);
 export const usageFigure = figuresIn((report) => report.usage);
 
+const NO_DETAILS = { unavailable: {} as Record<string, string> };
+export const selectionFigure = figuresIn<NonNullable<ModelReport['details']>['selection']>(
+  (report) => report.details?.selection ?? (NO_DETAILS as never),
+);
+const costFigure = figuresIn<NonNullable<ModelReport['details']>>(
+  (report) => report.details ?? (NO_DETAILS as never),
+);
+
 const volatility = reportFigure('annualised_volatility', share, { label: 'Volatility' });
 const shortfall = reportFigure('expected_shortfall_95', share, { label: 'Expected shortfall' });
 const winningDays = reportFigure('winning_days_share', share, { label: 'Winning days' });
@@ -93,7 +101,7 @@ export const sideFigures: readonly Figure[] = [
   winningDays,
   relativeFigure('beta', ratio),
   tradingFigure('trades', count),
-  tradingFigure('commission', money),
+  tradingFigure('commission', money, { text: commissionText }),
   tradingFigure('exposure', share),
   tradingFigure('turnover', ratio),
   tripFigure('win_rate', share),
@@ -139,7 +147,10 @@ const againstBenchmark: readonly Figure[] = [
   relativeFigure('benchmark_return', change),
   relativeFigure('excess_return', change),
   relativeFigure('alpha', change),
+  relativeFigure('alpha_standard_error', share, { label: 'Alpha, standard error' }),
+  relativeFigure('alpha_p_value', ratio, { label: 'Alpha, p-value' }),
   relativeFigure('beta', ratio),
+  relativeFigure('beta_standard_error', ratio, { label: 'Beta, standard error' }),
   relativeFigure('correlation', ratio),
   relativeFigure('tracking_error', share),
   relativeFigure('information_ratio', ratio),
@@ -152,7 +163,7 @@ const orders: readonly Figure[] = [
   tradingFigure('sold', money),
   tradingFigure('realised_profit', profit),
   tradingFigure('unrealised_profit', profit),
-  tradingFigure('commission', money),
+  tradingFigure('commission', money, { text: commissionText }),
 ];
 const roundTrips: readonly Figure[] = [
   tripFigure('count', count, { label: 'Round trips', name: 'round_trips' }),
@@ -163,6 +174,32 @@ const roundTrips: readonly Figure[] = [
   tripFigure('payoff_ratio', ratio),
   tripFigure('profit_factor', ratio),
   tripFigure('mean_holding_days', ratio, { label: 'Mean holding, days' }),
+];
+const names: readonly Figure[] = [
+  selectionFigure('percentile', share, { name: 'selection' }),
+  selectionFigure('p_value', ratio, { label: 'P-value' }),
+  selectionFigure('return', change, { label: 'Return of its names' }),
+  selectionFigure('median', change, { label: 'Middle of other names' }),
+  selectionFigure('interval_90', change, {
+    label: 'Nine of ten others',
+    read: (report) => report.details?.selection.interval_90?.low ?? null,
+    text: ({ details }) => {
+      const interval = details?.selection.interval_90 ?? null;
+      return interval === null ? MISSING : `${change(interval.low)} to ${change(interval.high)}`;
+    },
+    isToned: false,
+  }),
+];
+const costs: readonly Figure[] = [
+  ...[0, 5, 10, 25, 50].map((bps) =>
+    costFigure('cost_sensitivity', change, {
+      label: bps === 0 ? 'Return as it was' : `${bps} basis points more`,
+      read: ({ details }) =>
+        details?.cost_sensitivity.find(({ basis_points: own }) => own === bps)?.total_return ??
+        null,
+    }),
+  ),
+  costFigure('break_even_bps', ratio, { label: 'Break-even, basis points' }),
 ];
 const modelCost: readonly Figure[] = [
   usageFigure('cost_usd', cost, { label: 'Cost' }),
@@ -187,7 +224,9 @@ export function modelFigures({ report, performance }: ModelData): HTMLElement {
       `Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`,
       againstBenchmark,
     ],
+    ['Selection of names', names],
     ['Trading', orders],
+    ['If orders had cost more', costs],
     ['Round trips', roundTrips],
     ['Model cost', modelCost],
   ];
@@ -212,6 +251,12 @@ function entry(figure: Figure, report: ModelReport, definition: string | undefin
   const id = newId();
   const term = h('dt.defined', { tabindex: 0, 'aria-describedby': id }, label);
   return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
+}
+
+/** A model that paid nothing is not compared with one that did without a word. */
+function commissionText(report: ModelReport): Child {
+  const paid = money(report.trading.commission);
+  return report.no_trading_costs ? h('span', paid, h('small.quiet', ' no trading costs')) : paid;
 }
 
 function dayText(day: ModelReport['best_day']): Child {

@@ -172,7 +172,10 @@ function resultsView(place: HTMLElement, filters: Filters): ResultsView {
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
     const performance = await getPerformance(requestOf(filters), signal);
-    if (shown?.curves.update(performance)) return shown.board.update(performance);
+    if (shown?.curves.update(performance)) {
+      shown.board.update(performance);
+      return complete(signal);
+    }
     drawing.abort();
     drawing = new AbortController();
     shown = null;
@@ -181,6 +184,17 @@ function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     const board = leaderboard(performance, rankingChoice(filters));
     shown = { curves: equityCurves(performance, over), board };
     replace(place, shown.curves.element, board.element, comparisonHint(filters));
+    complete(signal);
+  };
+  let isCompleting = false;
+  /** Details take seconds where there are many models, so they come after the rest. */
+  const complete = (signal: AbortSignal) => {
+    if (isCompleting) return;
+    isCompleting = true;
+    getPerformance(requestOf(filters, { details: 'true' }), signal)
+      .then((detailed) => shown?.board.complete(detailed))
+      .catch(() => undefined) // the column stays empty
+      .finally(() => (isCompleting = false));
   };
   const show = async (signal: AbortSignal) => {
     try {
@@ -201,8 +215,11 @@ function isCommon({ common }: Filters): boolean {
   return common !== 'false';
 }
 
-function requestOf(filters: Filters): string {
-  return queryOf(filters, performanceFilterNames, { common: isCommon(filters) ? 'true' : '' });
+function requestOf(filters: Filters, more: Record<string, string> = {}): string {
+  return queryOf(filters, performanceFilterNames, {
+    common: isCommon(filters) ? 'true' : '',
+    ...more,
+  });
 }
 
 /** Links to the ranking over the days in common and to that over all days. */

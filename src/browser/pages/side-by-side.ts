@@ -75,7 +75,8 @@ function figureColumn(run: string, report: ModelReport | undefined) {
     raw: read,
     cell: (row: Figure) => {
       const text = row.format(read(row));
-      return text === MISSING ? dash(report && row.reason(report)) : text;
+      if (text === MISSING || report === undefined) return dash(report && row.reason(report));
+      return row.text?.(report) ?? text;
     },
     look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
   };

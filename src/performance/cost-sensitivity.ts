@@ -1,0 +1,77 @@
+import { type Figure, reportFigures, rounded } from './figure.ts';
+
+/** What would be left if trading had cost more. */
+
+/** A day with what was bought and sold on it, and the benchmark's return; amounts in one unit. */
+export interface CostDay {
+  /** 0 where the day has no return. */
+  startValue: number;
+  profit: number;
+  /** Shares times price, of all orders. */
+  traded: number;
+  /** Null where unknown. */
+  benchmark: number | null;
+}
+
+/** Added to the cost of every order, in basis points of its value. */
+const ADDED_BPS = [0, 5, 10, 25, 50];
+const BASIS_POINTS = 10_000;
+
+/** Each day's profit less the added cost of its orders, over its starting value; linked. */
+function totalAt(days: readonly CostDay[], bps: number): number {
+  return (
+    days.reduce(
+      (product, { startValue, profit, traded }) =>
+        startValue === 0
+          ? product
+          : product * (1 + (profit - (traded * bps) / BASIS_POINTS) / startValue),
+      1,
+    ) - 1
+  );
+}
+
+const BEHIND = { reason: 'It is behind the benchmark already' };
+const NO_ORDERS = { reason: 'It traded nothing on the days that it shares with the benchmark' };
+const NO_DAYS = { reason: 'There is no day on which both have a return' };
+const NEVER = { reason: 'No cost of its orders takes its lead away' };
+
+/**
+ * The added cost at which the excess return over the benchmark is zero, on the days on which both
+ * have a return: the break-even transaction cost (Grundy & Martin, Understanding the Nature of the
+ * Risks and the Source of the Rewards to Momentum Investing, Review of Financial Studies, 2001).
+ */
+function breakEven(all: readonly CostDay[]): Figure {
+  const days = all.filter(({ startValue, benchmark }) => startValue !== 0 && benchmark !== null);
+  if (days.length === 0) return NO_DAYS;
+  const goal = days.reduce((product, { benchmark }) => product * (1 + (benchmark ?? NaN)), 1) - 1;
+  if (totalAt(days, 0) < goal) return BEHIND;
+  const ordered = days.filter(({ traded }) => traded > 0);
+  if (ordered.length === 0) return NO_ORDERS;
+  // At the upper end one day loses all that it started from.
+  let [low, high] = [
+    0,
+    Math.min(
+      ...ordered.map(
+        ({ startValue, profit, traded }) => ((startValue + profit) / traded) * BASIS_POINTS,
+      ),
+    ),
+  ];
+  if (!(totalAt(days, high) < goal)) return NEVER;
+  for (;;) {
+    const middle = (low + high) / 2;
+    if (middle <= low || middle >= high) return low;
+    if (totalAt(days, middle) < goal) high = middle;
+    else low = middle;
+  }
+}
+
+/** Named as in the response. */
+export function reportCosts(days: readonly CostDay[]) {
+  return {
+    cost_sensitivity: ADDED_BPS.map((bps) => ({
+      basis_points: bps,
+      total_return: rounded(totalAt(days, bps)),
+    })),
+    ...reportFigures({ break_even_bps: breakEven(days) }),
+  };
+}

@@ -12,7 +12,7 @@ import type { Log } from '../basics/log.ts';
 import { type Addition, additions, type RefusedAdditions } from '../wire/protocol.ts';
 import { list } from '../basics/sentences.ts';
 import type { Settings } from '../basics/settings.ts';
-import type { Spending } from './costs.ts';
+import type { Spending } from './cost-limits.ts';
 import type { Lifetime } from './lifetime.ts';
 
 /** The worker's dependencies. */

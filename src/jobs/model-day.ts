@@ -27,7 +27,7 @@ import {
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
-import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './costs.ts';
+import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';
 
 interface Next {

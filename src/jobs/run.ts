@@ -35,7 +35,7 @@ import {
   storedLeftOut,
   type WorkerContext,
 } from './active-job.ts';
-import { costWarnings, createSpending } from './costs.ts';
+import { costWarnings, createSpending } from './cost-limits.ts';
 import { entriesOf } from './entries.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';

@@ -23,7 +23,8 @@ import type {
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
 import { type Beginning, beginSession, type SessionContext } from './start.ts';
-import { costOf, gatherEvidence, positionsOf, type TokenPrices } from './commit.ts';
+import { costOf, type TokenPrices } from './answer-cost.ts';
+import { gatherEvidence, positionsOf } from './day-records.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import { beginPlay, callTool, MAX_TOOL_NAME_LENGTH, type Play } from './running-day.ts';

@@ -34,7 +34,7 @@ import {
 } from './effect.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { formatDollars, type Money, money } from '../basics/money.ts';
-import { percent } from '../trading/commit.ts';
+import { percent } from '../trading/day-records.ts';
 
 /** The splits and dividends that a session knew, and the value of its holdings in the morning. */
 export interface MorningEvidence {

@@ -7,7 +7,7 @@ import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { type Start, startFrom } from '../trading/start.ts';
-import { gatherEvidence, positionsOf } from '../trading/commit.ts';
+import { gatherEvidence, positionsOf } from '../trading/day-records.ts';
 import type { Market } from '../trading/market.ts';
 import { beginPlay, callTool, type Play } from '../trading/running-day.ts';
 import {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { endJob, loadJob } from '../../src/database/jobs.ts';
 import { addUsage } from '../../src/database/usage.ts';
-import { createSpending, isOverCostLimit } from '../../src/jobs/costs.ts';
+import { createSpending, isOverCostLimit } from '../../src/jobs/cost-limits.ts';
 import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;

@@ -16,7 +16,7 @@ import {
 } from '../../src/database/sessions.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
-import { percent } from '../../src/trading/commit.ts';
+import { percent } from '../../src/trading/day-records.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { insertWholeJob } from './jobs.ts';
 import { atOnce } from '../../src/basics/turns.ts';

@@ -5,6 +5,8 @@ import { agentConfigurationFor, readConfiguration, universeOf } from '../basics/
 import {
   type ControlMarket,
   drawKey,
+  type Mask,
+  masks,
   shiftBack,
   writeControlMarket,
   type Written,
@@ -24,6 +26,7 @@ const MAX_WEEKS = 99_999;
 
 interface Arguments {
   seed: string;
+  mask: string | undefined;
   weeks: string | undefined;
   universe: string | undefined;
   name: string | undefined;
@@ -47,7 +50,7 @@ export async function disguise(args: Arguments): Promise<number> {
 
 /** Throws a `WrongUsage` for invalid values. */
 function readMarket(
-  { seed, weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
+  { seed, mask = 'both', weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
   settings: Settings,
 ): ControlMarket {
   checkDates({ from, to });
@@ -56,6 +59,10 @@ function readMarket(
   if (seed === '' || seed.length > MAX_SEED_LENGTH)
     throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
   if (weeks !== undefined) checkWholeNumber('--weeks', weeks, MAX_WEEKS);
+  if (!isMask(mask))
+    throw new WrongUsage(`--mask: expected ${masks.slice(0, -1).join(', ')} or both, not ${mask}`);
+  if (mask === 'symbols' && weeks !== undefined)
+    throw new WrongUsage('--weeks: --mask symbols keeps the real dates; leave one of them out');
   const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
   if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
   if (name === universe)
@@ -64,8 +71,16 @@ function readMarket(
     );
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   const symbols = universeOf(agentConfigurationFor(configuration, universe ?? null));
-  const key = drawKey(seed, symbols, { weeks: weeks === undefined ? null : Number(weeks), from });
+  const key = drawKey(seed, symbols, {
+    weeks: weeks === undefined ? null : Number(weeks),
+    from,
+    mask,
+  });
   return { key, from, to, name };
+}
+
+function isMask(word: string): word is Mask {
+  return masks.some((mask) => mask === word);
 }
 
 function describe(
@@ -78,11 +93,16 @@ function describe(
     .filter((disguise) => !disguises.includes(disguise))
     .map(({ symbol }) => symbol);
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
-  const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${count(key.weeks, 'week')} earlier`;
+  const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
+  const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
+  const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return [
     `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
     ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
     'Keep key.csv and the seed away from models.',
+    ...(hasRealNames
+      ? ['Its symbols are the real ones: import it in another folder, into a database of its own.']
+      : []),
     `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
     '',
   ].join('\n');

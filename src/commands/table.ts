@@ -109,6 +109,10 @@ export const commands: Record<string, Command> = {
       from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
       out: { value: 'FOLDER', text: 'Where to write.', isRequired: true },
+      mask: {
+        value: 'WHAT',
+        text: 'What to hide: symbols, dates or both. Default: both.',
+      },
       weeks: { value: 'N', text: 'How far to shift dates back. Default: drawn from the seed.' },
       universe: {
         value: 'NAME',

@@ -86,20 +86,28 @@ export interface Key {
   weeks: number;
 }
 
+/** What a control market hides; prices and volume are always other ones. */
+export const masks = ['symbols', 'dates', 'both'] as const;
+export type Mask = (typeof masks)[number];
+
 /**
- * Draws the key of a control market: the same for the same seed and symbols, whatever is stored of
- * them. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
+ * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
+ * stored of them. Without a mask over the dates there is no shift; without one over the symbols
+ * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
  * `EARLIEST_DATE`.
  */
 export function drawKey(
   seed: string,
   symbols: readonly string[],
-  { weeks, from }: { weeks: number | null; from: CalendarDate },
+  { weeks, from, mask = 'both' }: { weeks: number | null; from: CalendarDate; mask?: Mask },
 ): Key {
   const uniform = createUniforms(`disguise ${seed}`);
   const drawnWeeks =
     LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
-  const key = { disguises: drawDisguises(symbols, uniform), weeks: weeks ?? drawnWeeks };
+  const key = {
+    disguises: drawDisguises(symbols, uniform, mask),
+    weeks: mask === 'symbols' ? 0 : (weeks ?? drawnWeeks),
+  };
   if (shiftBack(from, key) < EARLIEST_DATE) {
     const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
     throw new ServiceError('invalid_dates', `Cannot disguise the prices: ${problem}`);
@@ -112,13 +120,13 @@ export function shiftBack(date: CalendarDate, { weeks }: { weeks: number }): Cal
   return addDays(date, -DAYS_PER_WEEK * weeks);
 }
 
-function drawDisguises(symbols: readonly string[], uniform: () => number): Disguise[] {
+function drawDisguises(symbols: readonly string[], uniform: () => number, mask: Mask): Disguise[] {
   const taken = new Set(symbols);
   const disguises = [...taken].sort().map((symbol) => {
     let code = drawCode(uniform);
     while (taken.has(code)) code = drawCode(uniform);
     taken.add(code);
-    return { symbol, code, factor: 2 ** (2 * uniform() - 1) };
+    return { symbol, code: mask === 'dates' ? symbol : code, factor: 2 ** (2 * uniform() - 1) };
   });
   return disguises.sort((one, other) => (one.code < other.code ? -1 : 1));
 }

@@ -447,6 +447,18 @@ const refusals: [name: string, args: string[], code: number, message: RegExp][] 
     /--weeks: expected a whole number from 1 to 99999, got 99999999/,
   ],
   [
+    'weeks without a shift',
+    [...SPAN, '--mask', 'symbols', '--weeks', '9', '--out', 'new'],
+    2,
+    /--weeks: --mask symbols keeps the real dates; leave one of them out/,
+  ],
+  [
+    'another mask',
+    [...SPAN, '--mask', 'weekdays', '--out', 'new'],
+    2,
+    /--mask: expected symbols, dates or both, not weekdays/,
+  ],
+  [
     'an empty name',
     [...SPAN, '--name', '', '--out', 'new'],
     2,
@@ -497,6 +509,51 @@ test('disguise refuses what cannot be done, and leaves nothing behind', async (t
     /--seed needs a value: --seed S/,
   );
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
+});
+
+const maskings: [mask: string, hasRealNames: boolean, weeks: number, said: RegExp][] = [
+  ['symbols', false, 0, /2025-06-05 to 2025-06-10, on the real dates$/m],
+  [
+    'dates',
+    true,
+    9,
+    /9 weeks earlier\n[^]*import it in another folder, into a database of its own/,
+  ],
+  ['both', false, 9, /9 weeks earlier$/m],
+];
+
+test('a mask hides the symbols, the dates or both; factors and volumes are the same in all', async (t) => {
+  const { cwd } = installed(t);
+  const keyOf = (folder: string) =>
+    rowsOf(readFileSync(join(cwd, folder, 'key.csv'), 'utf8')).slice(1);
+  const shared = ['disguise', '--seed', 'river', ...SPAN];
+  const given = new Map<string, unknown>();
+  for (const [mask, hasRealNames, weeks, said] of maskings) {
+    const shift = mask === 'symbols' ? [] : ['--weeks', '9'];
+    const args = [...shared, ...shift, '--mask', mask, '--out', mask];
+    const ended = await runInProcess(args, { cwd });
+    assert.deepEqual([ended.code, ended.stderr], [0, ''], mask);
+    assert.match(ended.stdout, said, mask);
+    const key = keyOf(mask);
+    assert.deepEqual(
+      key.map(([code, symbol]) => code === symbol),
+      [hasRealNames, hasRealNames],
+      mask,
+    );
+    assert.deepEqual(
+      key.map(([, , , own]) => own),
+      [`${weeks}`, `${weeks}`],
+      mask,
+    );
+    const prices = rowsOf(readFileSync(join(cwd, mask, 'prices.csv'), 'utf8')).slice(1);
+    assert.equal(prices[0]?.[1]?.slice(0, 7), weeks === 0 ? '2025-06' : '2025-04', mask);
+    given.set(mask, [
+      key.map(([, symbol, factor]) => [symbol, factor]).sort(),
+      prices.map(([, , ...values]) => values.join()).sort(),
+    ]);
+  }
+  assert.deepEqual(given.get('symbols'), given.get('both'));
+  assert.deepEqual(given.get('dates'), given.get('both'));
 });
 
 test('an empty folder is taken; a universe and a name can be chosen; without known dividends there are three files', async (t) => {

@@ -10,6 +10,8 @@ export interface Option {
   /** What it does, as a sentence. */
   text: string;
   isRequired?: true;
+  /** Whether it may be given several times. */
+  isList?: true;
 }
 export type Options = Record<string, Option>;
 
@@ -21,14 +23,16 @@ export interface Positionals {
 }
 
 /**
- * The text of an option with a value, undefined when it was omitted; for a switch, whether it was
- * given.
+ * The text of an option with a value, undefined when it was omitted; all texts of a list; for a
+ * switch, whether it was given.
  */
 export type Values<Declared extends Options> = {
   [Name in keyof Declared]: Declared[Name] extends { value: string }
-    ? Declared[Name] extends { isRequired: true }
-      ? string
-      : string | undefined
+    ? Declared[Name] extends { isList: true }
+      ? string[]
+      : Declared[Name] extends { isRequired: true }
+        ? string
+        : string | undefined
     : boolean;
 };
 
@@ -74,9 +78,12 @@ export function readArguments<Declared extends Options>(
       : []),
   ];
   if (problems.length > 0) throw new WrongUsage(problems.join('; '));
-  const values = Object.entries(options).map(([option, { value }]) => {
-    const text = given.values.get(option);
-    return [option, value === undefined ? text !== undefined : text];
+  const values = Object.entries(options).map(([option, { value, isList }]) => {
+    const texts = given.values.get(option);
+    return [
+      option,
+      value === undefined ? texts !== undefined : isList ? (texts ?? []) : texts?.[0],
+    ];
   });
   return { values: Object.fromEntries(values) as Values<Declared>, rest: given.rest };
 }
@@ -90,7 +97,7 @@ export function asksForHelp(args: readonly string[]): boolean {
 }
 
 interface Given {
-  values: Map<string, string>;
+  values: Map<string, string[]>;
   rest: string[];
   problems: string[];
 }
@@ -133,7 +140,7 @@ function takeOption(
   const { name, rawName, value, inlineValue } = token;
   if (declared === undefined || rawName !== `--${name}`)
     problems.push(`there is no option ${rawName}`);
-  else if (values.has(name)) problems.push(`${rawName} is given twice`);
+  else if (values.has(name) && !declared.isList) problems.push(`${rawName} is given twice`);
   else if (declared.value === undefined && value !== undefined)
     problems.push(`${rawName} takes no value`);
   else if (
@@ -141,5 +148,5 @@ function takeOption(
     (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
   )
     problems.push(`${rawName} needs a value: ${rawName} ${declared.value}`);
-  values.set(name, value ?? '');
+  values.set(name, [...(values.get(name) ?? []), value ?? '']);
 }

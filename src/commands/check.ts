@@ -14,6 +14,9 @@ import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot
 import { tablesInManifest } from '../database/digests.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
+import type { Meaning } from '../database/schema/price-conditions.ts';
+import { WrongUsage } from './arguments.ts';
+import { describeImport, importWithProgress, meaningIn } from './import-prices.ts';
 import { ownDatabase } from './own-database.ts';
 
 /** The report of a replay, as lines for the terminal. */
@@ -40,13 +43,21 @@ export function describeReplay(report: ReplayReport): string {
 const FAULTY = 1;
 
 /**
- * The command `check [FILE]`: verifies a database without changing it, and with `isReplay` plays
- * its model-days again. 0 when everything adds up and nothing differs, otherwise 1.
+ * The command `check [FILE]`: verifies a database without changing it, with `isReplay` plays its
+ * model-days again, and compares what they used with the files of `prices`. 0 when everything adds
+ * up and nothing differs, otherwise 1.
  */
 export async function check(
   file: string | undefined,
-  { isReplay }: { isReplay: boolean },
+  {
+    isReplay,
+    prices,
+    as,
+  }: { isReplay: boolean; prices: readonly string[]; as: string | undefined },
 ): Promise<number> {
+  const said = meaningIn(as);
+  if (said !== undefined && prices.length === 0)
+    throw new WrongUsage('--as says what the files of --prices are; name some');
   const path = file ?? ownDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
@@ -62,7 +73,8 @@ export async function check(
     const tables = await withSnapshot(path, tablesInManifest, { anyVersion: true });
     process.stdout.write(describe(path, { report, older, tables }));
     const isRight = isReplay ? await replayAfter(current, line) : true;
-    return isSound(report) && isRight ? 0 : FAULTY;
+    const isReal = prices.length === 0 || (await compareWith(current, { paths: prices, as: said }));
+    return isSound(report) && isRight && isReal ? 0 : FAULTY;
   });
 }
 
@@ -74,6 +86,32 @@ async function replayAfter(path: string, line: ProgressLine): Promise<boolean> {
   const report = await replay(path, { onProgress }).finally(() => line.clear());
   process.stdout.write(describeReplay(report));
   return isSame(report);
+}
+
+/** Compares with the reader's own files and prints every difference; returns whether there is none. */
+async function compareWith(
+  path: string,
+  files: { paths: readonly string[]; as: Meaning | undefined },
+): Promise<boolean> {
+  const { comparePrices } = await import('../verify/own-prices.ts');
+  const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
+    const untold = new Set<string>();
+    for (const name of files.paths) {
+      const summary = await importWithProgress(yours, name, files.as);
+      process.stdout.write(describeImport(name, summary));
+      if (summary.kind === 'prices' && summary.taken.by === 'default')
+        for (const symbol of summary.symbols) untold.add(symbol);
+    }
+    return untold;
+  });
+  const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
+  const result =
+    differences.length === 0
+      ? `all as in ${counted(files.paths.length, 'file')} of your own`
+      : `${counted(differences.length, 'difference')} from ${counted(files.paths.length, 'file')} of your own`;
+  process.stdout.write(`prices: ${what} that model-days used, ${result}\n`);
+  for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
+  return differences.length === 0;
 }
 
 /** Exits by `process.exit`, which also ends the process that reads the file. */

@@ -4,6 +4,7 @@ import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords } from '../prices/files/bar.ts';
+import type { SplitSummary } from '../prices/import-splits.ts';
 import { importFile, type ImportSummary, type PriceSummary } from '../prices/import.ts';
 import { list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
@@ -21,16 +22,13 @@ const MAX_PRINTED_ROWS = 20;
 const MAX_NAMED_SYMBOLS = 10;
 
 /**
- * The command `import-prices FILE...`: 0 when every file had bars or dividends to import, otherwise
- * 1; the other files are imported anyway.
+ * The command `import-prices FILE...`: 0 when every file had something to import, otherwise 1; the other files are imported anyway.
  */
 export async function importPrices(
   paths: readonly string[],
   { as }: { as?: string | undefined },
 ): Promise<number> {
-  const said = meanings.find((meaning) => meaning === as);
-  if (as !== undefined && said === undefined)
-    throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
+  const said = meaningIn(as);
   // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
   setFlagsFromString('--semi-space-growth-factor=1');
   const settings = readSettings(process.env);
@@ -43,7 +41,7 @@ export async function importPrices(
   for (const path of paths) {
     try {
       const summary = await importWithProgress(database, path, said);
-      process.stdout.write(describe(path, summary));
+      process.stdout.write(describeImport(path, summary));
       if (hasImported(summary)) filesImported += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
@@ -59,7 +57,16 @@ export async function importPrices(
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
-async function importWithProgress(
+/** What `--as` says. Throws a `WrongUsage` for another word. */
+export function meaningIn(as: string | undefined): Meaning | undefined {
+  const said = meanings.find((meaning) => meaning === as);
+  if (as !== undefined && said === undefined)
+    throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
+  return said;
+}
+
+/** Imports a file, and prints the progress and the first rows that are refused. */
+export async function importWithProgress(
   database: ReturnType<typeof openDatabase>,
   path: string,
   as: Meaning | undefined,
@@ -94,10 +101,11 @@ function hasImported(summary: ImportSummary): boolean {
   return summary.kind === 'prices' ? summary.bars > 0 : summary.symbols > 0;
 }
 
-function describe(path: string, summary: ImportSummary): string {
+/** What was imported, as lines for the terminal. */
+export function describeImport(path: string, summary: ImportSummary): string {
   const lines = [
     `${forTerminal(path)}: ${summary.format}`,
-    ...(hasImported(summary) ? describeImport(summary) : ['  nothing imported']),
+    ...(hasImported(summary) ? describeRows(summary) : ['  nothing imported']),
     ...(summary.kind === 'prices' ? [describeTaken(summary)] : []),
     ...[...summary.refused].map(
       ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
@@ -106,8 +114,9 @@ function describe(path: string, summary: ImportSummary): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describeImport(summary: ImportSummary): string[] {
+function describeRows(summary: ImportSummary): string[] {
   if (summary.kind === 'prices') return describePrices(summary);
+  if (summary.kind === 'splits') return describeSplits(summary);
   const { symbols, changed, firstDate, lastDate, dividends, incomplete, unknown } = summary;
   return [
     `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
@@ -123,6 +132,19 @@ function describeImport(summary: ImportSummary): string[] {
             ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
         ]
       : []),
+  ];
+}
+
+function describeSplits({
+  symbols,
+  splits,
+  firstDate,
+  lastDate,
+  contradicted,
+}: SplitSummary): string[] {
+  return [
+    `  imported ${counted(splits, 'split')} of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
+    ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }
 

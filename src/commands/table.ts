@@ -212,17 +212,30 @@ export const commands: Record<string, Command> = {
     summary: 'Verifies a database and recomputes its books; changes nothing.',
     details: lines(
       "Without FILE it checks the service's own database, whether or not the service runs.",
-      'Exit code 0 if everything adds up and, with --replay, nothing differs; otherwise 1.',
+      'Exit code 0 if everything adds up and, with --replay or --prices, nothing differs; otherwise 1.',
     ),
     options: {
       replay: {
         text: 'Also play every model-day again from its recorded answers and the prices at the time.',
       },
+      prices: {
+        value: 'OWN-FILE',
+        text: 'Also compare what model-days used with prices, splits or dividends of your own. May be given several times.',
+        isList: true,
+      },
+      as: {
+        value: 'MEANING',
+        text: 'What the prices of your files are: raw, split-adjusted or total-return. Default: what the files tell.',
+      },
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'check --replay before-upgrade.db',
     run: async ({ values, rest }) =>
-      (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),
+      (await import('./check.ts')).check(rest[0], {
+        isReplay: values.replay === true,
+        prices: values.prices,
+        as: values.as,
+      }),
   }),
   view: command({
     summary:

@@ -16,6 +16,7 @@ import {
 import { asDividendDocument, rowsOfDividends } from './files/dividend-rows.ts';
 import { inWords } from './files/bar.ts';
 import { readDocument, rowsOf } from './files/json.ts';
+import { fractionOf } from './files/split-rows.ts';
 
 /**
  * Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid.
@@ -25,13 +26,8 @@ import { readDocument, rowsOf } from './files/json.ts';
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are 1.5 MB. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
-/** Factors have four decimals: 0.3333 means a third. */
-const FACTOR_TOLERANCE = 0.00005;
-const MAX_FACTOR = 10_000;
 /** Its dividends begin in 1999, as its prices do, however long a company had paid some. */
 const DIVIDENDS_SINCE: CalendarDate = '2000-01-01';
-/** Old shares in a split; the last three take the decimals literally where no small number fits. */
-const DENOMINATORS = [...Array.from({ length: 30 }, (_, index) => index + 1), 100, 1_000, 10_000];
 
 export interface AlphaVantageOptions {
   /** Without `/query`. */
@@ -199,16 +195,4 @@ function readDividends(
     DIVIDENDS_SINCE,
   );
   return { dividends: dividends.filter(({ cash }) => cash > 0), unreadable, from };
-}
-
-/** The fraction of new to old shares that a split factor means; null for an implausible factor. */
-export function fractionOf(factor: number): { numerator: number; denominator: number } | null {
-  if (!(factor > 0 && factor <= MAX_FACTOR)) return null;
-  const inverse = Math.round(1 / factor); // one new share for so many old ones: by far the most common below 1
-  for (const denominator of factor < 1 ? [inverse, ...DENOMINATORS] : DENOMINATORS) {
-    const numerator = Math.round(factor * denominator);
-    if (numerator > 0 && Math.abs(numerator / denominator - factor) <= FACTOR_TOLERANCE)
-      return numerator === denominator ? null : { numerator, denominator };
-  }
-  return null;
 }

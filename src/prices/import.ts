@@ -19,7 +19,9 @@ import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { type DividendFile, namesDividends, readDividendCsv } from './files/dividend-rows.ts';
 import { readJson } from './files/json.ts';
+import { namesSplits, readSplitCsv, type SplitFile } from './files/split-rows.ts';
 import { type DividendSummary, importDividends } from './import-dividends.ts';
+import { importSplits, type SplitSummary } from './import-splits.ts';
 
 /**
  * Imports the rows of a file of prices: reads all of them, refuses those that contradict each
@@ -146,10 +148,10 @@ function refuseSymbols(
   return taken;
 }
 
-export type ImportSummary = PriceSummary | DividendSummary;
+export type ImportSummary = PriceSummary | DividendSummary | SplitSummary;
 
 /**
- * Imports the daily bars or the dividends of one file in short transactions. Bad rows are reported
+ * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows are reported
  * and skipped; a file in no known format, or a compressed one that is torn, throws a `ServiceError`
  * and changes nothing. Afterwards, every symbol is covered from its first to its last complete bar,
  * or ex-date.
@@ -170,6 +172,11 @@ export async function importFile(
         await importDividends(database, file, { ...options, today }),
         'it has no dividends',
       );
+    if (file.kind === 'splits')
+      return refuseEmpty(
+        await importSplits(database, file, { ...options, today }),
+        'it has no splits',
+      );
     const whenEmpty = file.header === undefined ? 'it has no bars' : 'it has a header and no rows';
     return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
   } catch (error) {
@@ -181,7 +188,7 @@ export async function importFile(
   }
 }
 
-/** A file without any row, not even one that was refused, is none of prices or dividends. */
+/** A file without any row, not even one that was refused, is none of these. */
 function refuseEmpty(summary: ImportSummary, reason: string): ImportSummary {
   const imported = summary.kind === 'prices' ? summary.bars : summary.symbols;
   if (imported === 0 && summary.refused.size === 0) throw new ServiceError('invalid_file', reason);
@@ -191,7 +198,7 @@ function refuseEmpty(summary: ImportSummary, reason: string): ImportSummary {
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   { path, today }: { path: string; today: CalendarDate },
-): Promise<PriceFile | DividendFile> {
+): Promise<PriceFile | DividendFile | SplitFile> {
   const { value: first, done } = await batches.next();
   if (done === true) throw new ServiceError('invalid_file', 'it is empty');
   const [line = ''] = first.lines;
@@ -199,6 +206,7 @@ async function detect(
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
   if (start === '{') return readJson(batches, trimmed, today);
   const header = takeHeader(trimmed);
+  if (namesSplits(header)) return readSplitCsv(batches, header, path);
   return namesDividends(header)
     ? readDividendCsv(batches, header, { path, today })
     : readCsv(batches, header, { path, today });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays } from '../../src/basics/calendar.ts';
-import { createAlphaVantage, fractionOf } from '../../src/prices/alpha-vantage.ts';
+import { createAlphaVantage } from '../../src/prices/alpha-vantage.ts';
+import { fractionOf } from '../../src/prices/files/split-rows.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 

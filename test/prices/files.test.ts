@@ -609,11 +609,6 @@ const notDividends: [name: string, text: string, message: RegExp][] = [
     '{"Information": "25 requests per day"}',
     /provider's message instead of prices: 25/,
   ],
-  [
-    'splits',
-    JSON.stringify({ symbol: 'A', data: [{ effective_date: '2020-08-31', split_factor: '4.0' }] }),
-    /it holds splits/,
-  ],
 ];
 for (const [name, text, message] of notDividends) {
   test(`no dividends are imported from a file with ${name}`, async (t) => {

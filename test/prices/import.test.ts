@@ -383,11 +383,6 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
       .join('\n'),
     /: it holds 60-minute bars; daily ones are needed$/,
   ],
-  [
-    'splits',
-    '{"symbol": "AAPL", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0000"}]}',
-    /: it holds splits/,
-  ],
   ['two columns of one name', 'date,open,OPEN\n2025-01-06,1,2\n', /two columns for open/],
 ];
 for (const [name, text, message] of unreadable) {

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { messageOf, ServiceError } from '../../basics/domain.ts';
-import { asArray, asObject, type Json, noNumberIn, tryParse } from '../../basics/json.ts';
+import { asObject, type Json, noNumberIn, tryParse } from '../../basics/json.ts';
 import { checkBar, type Defect, type PriceFile, type RawBar, refuse, type Row } from './bar.ts';
 import {
   asDividendDocument,
@@ -9,13 +9,14 @@ import {
   type DividendRow,
   rowsOfDividends,
 } from './dividend-rows.ts';
+import { asSplitDocument, rowsOfSplits, type SplitFile, type SplitRow } from './split-rows.ts';
 import { chartIn, notDaily, rowsOfChart } from './yahoo-chart.ts';
 import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
  * one document per line, which calls the open "buy price" and the close "sell price". Alpha
- * Vantage's dividends and Yahoo's charts have the same two shapes.
+ * Vantage's splits and dividends and Yahoo's charts have the same two shapes.
  */
 
 const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
@@ -47,10 +48,15 @@ export async function readJson(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
   today: CalendarDate,
-): Promise<PriceFile | DividendFile> {
+): Promise<PriceFile | DividendFile | SplitFile> {
   const onFirstLine = tryParse(first.lines.find((line) => line.trim() !== '') ?? '');
   const isOneDocument = onFirstLine === undefined;
   const value = isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine;
+  const splits = asSplitDocument(value);
+  if (splits !== null) {
+    const rows = isOneDocument ? once(rowsOfSplits(splits, 1)) : splitsOfLines(batches, first);
+    return { kind: 'splits', format: splits.format, source: splits.source, rows };
+  }
   const dividends = asDividendDocument(value);
   if (dividends !== null) {
     const rows = isOneDocument
@@ -101,11 +107,6 @@ export function readDocument(value: unknown): Document {
   }
   const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
   const days = asObject(document[SERIES]);
-  if (typeof document['symbol'] === 'string' && asArray(document['data']) !== undefined)
-    throw new ServiceError(
-      'invalid_file',
-      'it holds splits: they are downloaded with prices, not imported',
-    );
   if (days === undefined) refuseOtherSeries(document);
   if (typeof symbol !== 'string' || days === undefined)
     throw new ServiceError(
@@ -194,6 +195,17 @@ function dividendsOfLine(
       ...refuse('not the dividends of a symbol', JSON.stringify(value)),
     },
   ];
+}
+
+async function* splitsOfLines(
+  batches: AsyncIterator<LineBatch>,
+  first: LineBatch,
+): AsyncGenerator<SplitRow[]> {
+  for await (const { line, value, defect } of valuesOfLines(batches, first)) {
+    const document = asSplitDocument(value);
+    const other = defect ?? refuse('not the splits of a symbol', JSON.stringify(value)).defect;
+    yield document === null ? [{ line, defect: other }] : rowsOfSplits(document, line);
+  }
 }
 
 interface Line {

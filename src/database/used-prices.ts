@@ -1,0 +1,134 @@
+import type { CalendarDate } from '../basics/calendar.ts';
+import type { Reader } from './database.ts';
+import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from './rows.ts';
+import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
+import { dividendBases } from './splits-and-dividends.ts';
+
+/** What model-days used of prices, splits and dividends, by symbol and date. */
+
+const COMMITTED = `status IN ('active', 'superseded')`;
+
+const JOBS = query(
+  `SELECT agent_config, min(coalesce(past.date, own.date)), max(own.date)
+   FROM trading_sessions AS own JOIN jobs USING (job_id)
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.${COMMITTED} GROUP BY own.job_id`,
+  [text, text, text],
+);
+
+/** A job with committed model-days: what they traded on, from the first close they started from. */
+export interface UsedSpan {
+  agentConfig: string;
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
+export function usedSpans(reader: Reader): UsedSpan[] {
+  return JOBS.all(reader).map(([agentConfig, from, to]) => ({ agentConfig, from, to }));
+}
+
+const BARS = query(
+  `SELECT date, open, high, low, close, coalesce(adjusted, 0) AS adjusted FROM price_data
+   WHERE symbol = ? AND date <= ? ORDER BY date`,
+  {
+    date: text,
+    open: real,
+    high: orNull(real),
+    low: orNull(real),
+    close: orNull(real),
+    adjusted: flag,
+  },
+);
+
+export type StoredBar = RowOf<typeof BARS>;
+
+/** The stored bars of a symbol up to a date, in order. */
+export function barsUpTo(reader: Reader, symbol: string, date: CalendarDate): StoredBar[] {
+  return BARS.all(reader, symbol, date);
+}
+
+/** Each price once that the ledger of a committed model-day used, with the date of its bar. */
+const PRICES = query(
+  `SELECT DISTINCT symbol, open_date AS date, iif(open_date = session_prices.date, 'open', 'close') AS kind, open_e4 AS price
+   FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND open_date IS NOT NULL
+   UNION SELECT symbol, close_date, 'close', close_e4
+   FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND close_date IS NOT NULL
+   ORDER BY 1, 2, 3`,
+  {
+    symbol: text,
+    date: orNull(text),
+    kind: oneOf(['open', 'close']),
+    price: orNull(amount),
+  },
+);
+
+export type UsedPrice = RowOf<typeof PRICES>;
+
+export function usedPrices(reader: Reader): UsedPrice[] {
+  return PRICES.all(reader);
+}
+
+const SPLITS = query(
+  `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
+   FROM session_splits JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
+  { symbol: text, date: text, numerator: integer, denominator: integer },
+);
+
+export type UsedSplit = RowOf<typeof SPLITS>;
+
+/** The splits that committed model-days knew of what they held. */
+export function usedSplits(reader: Reader): UsedSplit[] {
+  return SPLITS.all(reader);
+}
+
+const DIVIDENDS = query(
+  `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
+   FROM session_dividends JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
+  { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases) },
+);
+
+export type UsedDividend = RowOf<typeof DIVIDENDS>;
+
+/** The dividends that committed model-days were paid. */
+export function usedDividends(reader: Reader): UsedDividend[] {
+  return DIVIDENDS.all(reader);
+}
+
+const HELD_OVER = query(
+  `SELECT EXISTS (
+     SELECT 1 FROM session_prices JOIN trading_sessions USING (session_id)
+     WHERE symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2 AND ${COMMITTED}
+       AND (?3 = 'split' OR pays_dividends))
+     AND NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND (
+       ?3 = 'split' AND adjusted OR ?3 = 'dividend' AND source IN (${sourcesWithDividendsInSql})))`,
+  [flag],
+);
+
+/** Whether a committed model-day held a symbol over a date on which this would have counted. */
+export function wasHeldOver(
+  reader: Reader,
+  symbol: string,
+  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' },
+): boolean {
+  return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
+}
+
+const STORED_DIVIDENDS = query(
+  'SELECT ex_date AS exDate, cash_e6 AS cash, basis FROM dividends WHERE symbol = ? ORDER BY ex_date',
+  { exDate: text, cash: integer, basis: oneOf(dividendBases) },
+);
+
+/** The stored dividends of a symbol. */
+export function dividendsOf(reader: Reader, symbol: string): Omit<UsedDividend, 'symbol'>[] {
+  return STORED_DIVIDENDS.all(reader, symbol);
+}
+
+const STORED_SPLITS = query(
+  'SELECT date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
+  { date: text, numerator: integer, denominator: integer },
+);
+
+/** The stored splits of a symbol. */
+export function splitsOf(reader: Reader, symbol: string): Omit<UsedSplit, 'symbol'>[] {
+  return STORED_SPLITS.all(reader, symbol);
+}

@@ -66,11 +66,18 @@ export function compare<OfDay extends Day>(
  */
 export function stockModels(): ComparedModel<string>[] {
   const file = new URL('../fixtures/comparison/returns.json', import.meta.url);
-  const { days, missing, returns } = JSON.parse(readFileSync(file, 'utf8')) as {
-    days: string[];
-    missing: Record<string, string[]>;
-    returns: Record<string, number[]>;
-  };
+  return modelsOf(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** Daily returns by run, and the days that a run misses. */
+export interface StockFile {
+  days: string[];
+  missing: Record<string, string[]>;
+  returns: Record<string, number[]>;
+}
+
+/** Models with their runs, `name` and `name#2`; each day starts from the one before that the run has. */
+export function modelsOf({ days, missing, returns }: StockFile): ComparedModel<string>[] {
   const groups = Map.groupBy(Object.entries(returns), ([run]) => run.split('#')[0] as string);
   return [...groups].map(([name, runs]) => ({
     model: name,

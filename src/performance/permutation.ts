@@ -156,6 +156,10 @@ function readWeights(
     const returns = returnsOver(days, market.levelsOf(symbol));
     return returns === null ? [] : [{ symbol, returns }];
   });
+  if (known.length < MIN_SYMBOLS)
+    return {
+      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${known.length}`,
+    };
   const places = new Map(known.map(({ symbol }, place) => [symbol, place]));
   const weights: Weight[][] = [];
   const starts = days.flatMap(({ startedFrom }) => startedFrom ?? []);
@@ -170,10 +174,6 @@ function readWeights(
     }
     weights.push(own);
   }
-  if (known.length < MIN_SYMBOLS)
-    return {
-      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${known.length}`,
-    };
   if (weights.every(({ length }) => length === 0))
     return { reason: 'It held nothing at the start of any day' };
   const returns = days.map((_, day) => Float64Array.from(known, (one) => at(one.returns, day)));

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { performanceResponse } from '../../src/api/performance-response.ts';
+import { integer, query, real, text } from '../../src/database/rows.ts';
+import { within } from '../support/near.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { insertReturns } from '../support/returns.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+import { validBody } from '../support/valid-body.ts';
+
+/** What `selection` reads; the test itself is tested in test/performance/permutation.test.ts. */
+
+const CLOSES = query('SELECT symbol, date, close FROM price_data', [text, text, real]);
+const SPLITS = query('SELECT count(*) FROM stock_splits', [integer]);
+
+test('the names that a model held, at the weights of each close, make the return that is compared', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  fillWithTrackRecords(path, { models: modelNames(2), days: 45, datesPerJob: 45, failures: 0 });
+  const service = await startTestService(t, { folder, isForged: true });
+  assert.deepEqual(SPLITS.one(service.database), [0], 'so a return is a ratio of closes');
+  const closes = new Map(
+    CLOSES.all(service.database).map(([symbol, date, close]) => [`${symbol} ${date}`, close]),
+  );
+  const body = await validBody<any>(service, '/performance?details=true', performanceResponse);
+  assert.equal(body.models.length, 2);
+  for (const { model, curve, details } of body.models) {
+    const { days } = (await service.get(`/holdings?model=${model}`)).body;
+    let growth = 1;
+    for (const [index, { date }] of curve.entries()) {
+      if (index === 0) continue; // it started from cash
+      const before = days[index - 1];
+      const ratioOf = (symbol: string) =>
+        (closes.get(`${symbol} ${date}`) ?? NaN) / (closes.get(`${symbol} ${before.date}`) ?? NaN);
+      growth *=
+        1 +
+        before.holdings.reduce(
+          (sum: number, { symbol, weight }: any) => sum + weight * (ratioOf(symbol) - 1),
+          0,
+        );
+    }
+    const { selection } = details;
+    within({ absolute: 1e-7 })(selection.return, growth - 1, model);
+    assert.deepEqual([selection.days, selection.unavailable], [44, {}], model);
+    assert.ok(selection.symbols >= 60 && selection.percentile >= 0 && selection.percentile <= 1);
+    assert.ok(
+      selection.interval_90.low < selection.median && selection.median < selection.interval_90.high,
+    );
+    assert.ok(selection.p_value > 0 && selection.p_value <= 1, model);
+  }
+  assert.deepEqual(
+    await validBody(service, '/performance?details=true', performanceResponse),
+    body,
+    'the same every time',
+  );
+  const { models } = await validBody<any>(service, '/performance', performanceResponse);
+  assert.deepEqual(models[0].details, null);
+});
+
+const dates = weekdays('2025-01-06', '2025-02-14');
+const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
+
+const reasons: [
+  name: string,
+  stock: string[],
+  days: number,
+  held: string | null,
+  reason: RegExp,
+][] = [
+  ['cash', symbols, 30, null, /^It held nothing at the start of any day$/],
+  ['few', symbols, 15, 'SA', /^Needs 20 days with a return, has 14$/],
+  ['outsider', symbols, 30, 'ELSE', /^It held ELSE, which is not in the universe of every job$/],
+  [
+    'unpriced',
+    [...symbols, 'NONE'],
+    30,
+    'NONE',
+    /^It held NONE, which has no price on some of these days$/,
+  ],
+  [
+    'small',
+    symbols.slice(0, 9),
+    30,
+    'SA',
+    /^Needs 10 symbols of the universe with a price on every day; there are 9$/,
+  ],
+  ['unknown', symbols, 30, 'SA', /^The weight of SA at the close of 2025-01-06 is unknown$/],
+];
+
+test('without a selection there is a reason', async (t) => {
+  const service = await startTestService(t, { isForged: true });
+  const { database } = service;
+  for (const symbol of symbols)
+    for (const date of dates)
+      database
+        .statement('INSERT INTO price_data (symbol, date, open, close) VALUES (?, ?, 10, 11)')
+        .run(symbol, date);
+  for (const [name, stock, days, held] of reasons) {
+    const returns = Array.from({ length: days }, (_, day) => (day % 3) / 100);
+    insertReturns(database, {
+      dates: dates.slice(0, days),
+      agentConfig: { stock_symbols: stock },
+      runs: { [name]: { returns } },
+    });
+    if (held !== null)
+      database
+        .statement(
+          `INSERT INTO holdings (session_id, symbol, quantity)
+           SELECT session_id, ?, 5 FROM trading_sessions WHERE model = ? ORDER BY session_id LIMIT 1`,
+        )
+        .run(held, name);
+  }
+  const { models } = await validBody<any>(
+    service,
+    '/performance?details=true',
+    performanceResponse,
+  );
+  for (const [name, , , , reason] of reasons) {
+    const { selection } = models.find(({ model }: any) => model === name).details;
+    for (const figure of ['return', 'percentile', 'p_value', 'median', 'interval_90']) {
+      assert.equal(selection[figure], null, name);
+      assert.match(selection.unavailable[figure], reason, name);
+    }
+  }
+});

@@ -7,7 +7,7 @@ import {
   createLevelReader,
   reportBenchmark,
 } from './choose-benchmark.ts';
-import { type Market, reportSelection } from './permutation.ts';
+import { createMarket, type Market, reportSelection } from './permutation.ts';
 import {
   compareModels,
   type Incomparability,
@@ -62,13 +62,13 @@ export function prepareReports(request: ReportRequest): Basis {
     failed,
     initialCash,
     findUnknown: createUnknownSearch(database),
-    market: {
-      universeOf: (jobId) => {
+    market: createMarket(
+      (jobId) => {
         const configuration = configurations.get(jobId);
         return configuration === undefined ? [] : universeOf(configuration);
       },
-      levelsOf: createLevelReader(database, days),
-    },
+      createLevelReader(database, days),
+    ),
     hasNoCosts: (jobId) => {
       const configuration = configurations.get(jobId);
       return configuration !== undefined && !hasTradingCosts(configuration);

@@ -130,11 +130,54 @@ export function placeAmong({ own, draws }: Permuted) {
   };
 }
 
+/** Names that can be exchanged over some days, and by day the return of each. */
+interface Exchangeable {
+  symbols: readonly string[];
+  returns: readonly Float64Array[];
+}
+
 /** What the tests of all models share. */
 export interface Market {
   /** The symbols of a job's universe. */
   universeOf: (jobId: string) => readonly string[];
-  levelsOf: (symbol: string) => BothLevels;
+  /** Of some symbols those that have a level at each of these closes; read once for the same days. */
+  exchangeable: (symbols: readonly string[], days: readonly ChosenDay[]) => Exchangeable;
+}
+
+export function createMarket(
+  universeOf: Market['universeOf'],
+  levelsOf: (symbol: string) => BothLevels,
+): Market {
+  const known = new Map<string, Exchangeable>();
+  return {
+    universeOf,
+    exchangeable(symbols, days) {
+      const spans = days.map(({ date, startDate, paysDividends }) => [
+        date,
+        startDate,
+        paysDividends,
+      ]);
+      const key = JSON.stringify([symbols, spans]);
+      const found = known.get(key) ?? readExchangeable(symbols, days, levelsOf);
+      known.set(key, found);
+      return found;
+    },
+  };
+}
+
+function readExchangeable(
+  symbols: readonly string[],
+  days: readonly ChosenDay[],
+  levelsOf: (symbol: string) => BothLevels,
+): Exchangeable {
+  const known = symbols.flatMap((symbol) => {
+    const returns = returnsOver(days, levelsOf(symbol));
+    return returns === null ? [] : [{ symbol, returns }];
+  });
+  return {
+    symbols: known.map(({ symbol }) => symbol),
+    returns: days.map((_, day) => Float64Array.from(known, ({ returns }) => at(returns, day))),
+  };
 }
 
 /**
@@ -152,15 +195,12 @@ function readWeights(
     market.universeOf,
   );
   const shared = first.filter((symbol) => others.every((universe) => universe.includes(symbol)));
-  const known = shared.flatMap((symbol) => {
-    const returns = returnsOver(days, market.levelsOf(symbol));
-    return returns === null ? [] : [{ symbol, returns }];
-  });
-  if (known.length < MIN_SYMBOLS)
+  const { symbols, returns } = market.exchangeable(shared, days);
+  if (symbols.length < MIN_SYMBOLS)
     return {
-      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${known.length}`,
+      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${symbols.length}`,
     };
-  const places = new Map(known.map(({ symbol }, place) => [symbol, place]));
+  const places = new Map(symbols.map((symbol, place) => [symbol, place]));
   const weights: Weight[][] = [];
   const starts = days.flatMap(({ startedFrom }) => startedFrom ?? []);
   for (const { date, value, holdings } of closingsOf(database, starts)) {
@@ -176,7 +216,6 @@ function readWeights(
   }
   if (weights.every(({ length }) => length === 0))
     return { reason: 'It held nothing at the start of any day' };
-  const returns = days.map((_, day) => Float64Array.from(known, (one) => at(one.returns, day)));
   return { returns, weights };
 }
 

@@ -673,8 +673,8 @@ test(
       .click();
     await page.locator('.forest').waitFor();
     assert.equal(new URL(page.url()).search, '?days=clean&looks=daily');
-    assert.equal(await page.getByLabel('Looks').inputValue(), 'daily');
-    await page.getByLabel('Looks').selectOption('I look once, at the end');
+    assert.equal(await page.getByLabel('I look').inputValue(), 'daily');
+    await page.getByLabel('I look').selectOption('once, at the end');
     await page.waitForURL('**/compare?days=clean');
     await page.locator('.forest').waitFor();
     const ways = await page

@@ -80,9 +80,10 @@ export function performanceRequest(
   });
 }
 
+/** After the words "I look". */
 const LOOKS: Entries = [
-  ['once', 'I look once, at the end'],
-  ['daily', 'I look as days arrive'],
+  ['once', 'once, at the end'],
+  ['daily', 'as days arrive'],
 ];
 
 interface OptionsForm {
@@ -122,7 +123,7 @@ export function optionsForm({ options }: Choice): OptionsForm {
     field('Against', against),
     field('Match days by', picker('align', ALIGNMENTS, options.align || 'date')),
     field('Confidence', picker('confidence', CONFIDENCES, options.confidence || '0.95')),
-    field('Looks', picker('looks', LOOKS, options.looks || 'once')),
+    field('I look', picker('looks', LOOKS, options.looks || 'once')),
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),

@@ -60,8 +60,8 @@ export function permuteNames({ returns, weights }: HeldWeights, seed: string): P
       // The first places of a shuffle (Fisher & Yates 1938): more of it would change nothing.
       for (let index = 0; index < held.length; index += 1) {
         const other = index + Math.floor(uniform() * (order.length - index));
-        const name = at(order, other);
-        order[other] = at(order, index);
+        const name = order[other] as number;
+        order[other] = order[index] as number;
         order[index] = chosen[index * TOGETHER + lane] = name;
       }
     }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { performanceResponse } from '../../src/api/performance-response.ts';
-import { integer, query, real, text } from '../../src/database/rows.ts';
 import { within } from '../support/near.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { insertReturns } from '../support/returns.ts';
@@ -12,17 +11,18 @@ import { validBody } from '../support/valid-body.ts';
 
 /** What `selection` reads; the test itself is tested in test/performance/permutation.test.ts. */
 
-const CLOSES = query('SELECT symbol, date, close FROM price_data', [text, text, real]);
-const SPLITS = query('SELECT count(*) FROM stock_splits', [integer]);
-
 test('the names that a model held, at the weights of each close, make the return that is compared', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
   fillWithTrackRecords(path, { models: modelNames(2), days: 45, datesPerJob: 45, failures: 0 });
   const service = await startTestService(t, { folder, isForged: true });
-  assert.deepEqual(SPLITS.one(service.database), [0], 'so a return is a ratio of closes');
+  const splits = service.database.statement('SELECT count(*) AS count FROM stock_splits').get();
+  assert.equal(splits?.['count'], 0, 'so a return is a ratio of closes');
   const closes = new Map(
-    CLOSES.all(service.database).map(([symbol, date, close]) => [`${symbol} ${date}`, close]),
+    service.database
+      .statement('SELECT symbol, date, close FROM price_data')
+      .all()
+      .map(({ symbol, date, close }) => [`${symbol} ${date}`, Number(close)]),
   );
   const body = await validBody<any>(service, '/performance?details=true', performanceResponse);
   assert.equal(body.models.length, 2);

@@ -37,8 +37,12 @@ const REAL: Record<string, (readonly [open: number, close: number])[]> = {
 const SPLIT = { symbol: 'AAPL', date: '2025-01-08', numerator: 4, denominator: 1 };
 const DIVIDEND = { symbol: 'MSFT', exDate: '2025-01-09', cash: 0.83 };
 
-/** A package of the last of four model-days over these prices, with digests and manifest. */
-async function packaged(folder: string, factor = 1): Promise<string> {
+/** The database of four model-days over these prices, with their digests. */
+async function packaged(
+  folder: string,
+  factor = 1,
+  perShareOfToday: { symbol: string; exDate: string; cash: number } | null = null,
+): Promise<string> {
   const path = join(folder, `author-${factor}.db`);
   const books = createBooks(path);
   for (const [symbol, bars] of Object.entries(REAL))
@@ -46,6 +50,10 @@ async function packaged(folder: string, factor = 1): Promise<string> {
       books.setBar(symbol, DATES[index] ?? '', { open: open * factor, close: close * factor });
   books.setSplit(SPLIT.symbol, SPLIT.date, SPLIT.numerator, SPLIT.denominator);
   books.setDividend(DIVIDEND.symbol, DIVIDEND.exDate, DIVIDEND.cash * factor);
+  if (perShareOfToday !== null) {
+    const { symbol, exDate, cash } = perShareOfToday;
+    books.setDividend(symbol, exDate, cash, 'split_adjusted');
+  }
   await books.day('2025-01-06', [
     ['buy', 'AAPL', 10],
     ['buy', 'MSFT', 5],
@@ -213,6 +221,29 @@ test('files that cannot be compared are refused in words, and nothing stays behi
     assert.equal(ended.code, code, name);
   }
   assert.deepEqual(readdirSync(cwd), before);
+});
+
+test('dividends per share of today are compared with those that were paid at the time', async (t) => {
+  const cwd = temporaryFolder(t);
+  const path = await packaged(cwd, 1, { symbol: 'AAPL', exDate: '2025-01-07', cash: 0.1 });
+  writeFileSync(join(cwd, 'prices.csv'), pricesCsv());
+  writeFileSync(join(cwd, 'splits.csv'), SPLITS);
+  const paid = (cash: number) =>
+    csv('symbol,ex_date,amount', [
+      ['MSFT', '2025-01-09', 0.83],
+      ['AAPL', '2025-01-07', cash],
+    ]);
+  for (const [cash, code] of [
+    [0.4, 0],
+    [0.41, 1],
+  ] as const) {
+    writeFileSync(join(cwd, 'dividends.csv'), paid(cash));
+    const own = ['prices.csv', 'splits.csv', 'dividends.csv'].flatMap((file) => ['--prices', file]);
+    const ended = await runInProcess(['check', ...own, path], { cwd });
+    assert.equal(ended.code, code, ended.stdout);
+    if (code === 1)
+      assert.match(ended.stdout, /AAPL 2025-01-07: dividend 0\.4 in the database, 0\.41 in/);
+  }
 });
 
 test('adjusted prices are not compared with raw ones', async (t) => {

@@ -11,10 +11,10 @@ import { within } from '../support/near.ts';
 
 const RUNS = runs(12, 1000);
 
-/** One to four models of one to four runs over about a month, some days missing; all vary. */
+/** One to four models of one to four runs over about two months, some days missing; all vary. */
 const someModels = fc
   .record({
-    days: fc.integer({ min: 26, max: 45 }),
+    days: fc.integer({ min: 42, max: 60 }),
     runCounts: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
     drift: fc.integer({ min: -20, max: 20 }),
     seed: fc.integer({ min: 1, max: 2 ** 31 }),

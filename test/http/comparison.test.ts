@@ -683,6 +683,12 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
   ['curves=perhaps', 422, /^curves: expected true or false$/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
   ['confidence=0.0', 422, /^confidence: expected/],
+  ['looks=weekly', 422, /^looks: expected once or daily$/],
+  [
+    `${RECENT}&looks=daily&confidence=0.4`,
+    422,
+    /^confidence: expected at least 0\.5 with looks=daily, not 0\.4$/,
+  ],
   ['days=dirty', 422, /^days: expected all or clean$/],
   ['align=weekday', 422, /^align: expected date or number$/],
   ['table=leader', 422, /^table: expected models or pairs$/],

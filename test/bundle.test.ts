@@ -16,7 +16,7 @@ import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/comparison-response.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { isLong, runs } from './support/long.ts';
+import { inLongForm, isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
@@ -313,18 +313,22 @@ test('with MODEL_DAY_COMMAND every model-day runs through it; a start warns of t
   assert.equal(seen.length, 6);
 });
 
-test('Ctrl-C reaches the children too, but no model-day fails because of it', async (t) => {
-  const cwd = installProgram(t);
-  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
-  const first = await startServer(t, { cwd, env, detached: true });
-  const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
-  await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 2);
-  process.kill(-(first.process.pid as number), 'SIGINT');
-  assert.equal((await first.ended).code, 0);
-  const second = await startServer(t, { cwd, env });
-  const { status, progress } = await waitForJob(second.url, job_id);
-  assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
-});
+test(
+  'Ctrl-C reaches the children too, but no model-day fails because of it',
+  inLongForm,
+  async (t) => {
+    const cwd = installProgram(t);
+    const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+    const first = await startServer(t, { cwd, env, detached: true });
+    const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
+    await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 2);
+    process.kill(-(first.process.pid as number), 'SIGINT');
+    assert.equal((await first.ended).code, 0);
+    const second = await startServer(t, { cwd, env });
+    const { status, progress } = await waitForJob(second.url, job_id);
+    assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
+  },
+);
 
 test('import-prices reports its result in a line and by its exit code', async (t) => {
   const cwd = installProgram(t);
@@ -414,44 +418,50 @@ test(MID_DEMO, { skip: noProc }, async (t) => {
   }
 });
 
-test('a container: the user configuration is merged, then served; a merged one that appears later is ignored', async (t) => {
-  const cwd = installProgram(t);
-  const merged = join(cwd, RUNTIME_CONFIG);
-  const early = await startServer(t, { cwd, env: DEV });
-  const user = {
-    models: [{ signature: 'mine', enabled: true }],
-    agent_config: { initial_cash: 777 },
-  };
-  writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
-  const merge = await runHere(['merge-config', 'user.json'], { cwd });
-  assert.deepEqual(
-    [merge.code, merge.stderr],
-    [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`],
-  );
-  assert.deepEqual(JSON.parse(readFileSync(merged, 'utf8')), {
-    models: user.models,
-    agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
-  });
-  assert.equal(statSync(merged).mode & 0o077, 0);
+test(
+  'a container: the user configuration is merged, then served; a merged one that appears later is ignored',
+  inLongForm,
+  async (t) => {
+    const cwd = installProgram(t);
+    const merged = join(cwd, RUNTIME_CONFIG);
+    const early = await startServer(t, { cwd, env: DEV });
+    const user = {
+      models: [{ signature: 'mine', enabled: true }],
+      agent_config: { initial_cash: 777 },
+    };
+    writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
+    const merge = await runHere(['merge-config', 'user.json'], { cwd });
+    assert.deepEqual(
+      [merge.code, merge.stderr],
+      [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`],
+    );
+    assert.deepEqual(JSON.parse(readFileSync(merged, 'utf8')), {
+      models: user.models,
+      agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
+    });
+    assert.equal(statSync(merged).mode & 0o077, 0);
 
-  const modelsOf = async (url: string) =>
-    (
-      await waitForJob(
-        url,
-        (
-          await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })
-        ).job_id,
-      )
-    ).models;
-  assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
-  early.process.kill('SIGTERM');
-  await early.ended;
+    const modelsOf = async (url: string) =>
+      (
+        await waitForJob(
+          url,
+          (
+            await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })
+          ).job_id,
+        )
+      ).models;
+    assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
+    early.process.kill('SIGTERM');
+    await early.ended;
 
-  const container = startProgram(['serve', '--merge-config'], {
-    cwd,
-    env: { ...DEV, API_PORT: '0' },
-  });
-  t.after(() => container.process.kill('SIGKILL'));
-  const [, port] = await container.waitFor(/"port":(\d+).*"configuration":"runtime_config\.json"/);
-  assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
-});
+    const container = startProgram(['serve', '--merge-config'], {
+      cwd,
+      env: { ...DEV, API_PORT: '0' },
+    });
+    t.after(() => container.process.kill('SIGKILL'));
+    const [, port] = await container.waitFor(
+      /"port":(\d+).*"configuration":"runtime_config\.json"/,
+    );
+    assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
+  },
+);

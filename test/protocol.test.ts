@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createLineReader } from '../src/wire/line-reader.ts';
 import { childMessageSchema, decodeLine, MAX_LINE_BYTES } from '../src/wire/protocol.ts';
+import { inLongForm } from './support/long.ts';
 
 function readAll(chunks: readonly (string | Buffer)[]): { lines: string[]; tooLong: number } {
   const result = { lines: [] as string[], tooLong: 0 };
@@ -82,7 +83,7 @@ function memoryHeld(): NodeJS.MemoryUsage {
   return process.memoryUsage();
 }
 
-test('a line that comes byte by byte takes no more memory than its bytes', () => {
+test('a line that comes byte by byte takes no more memory than its bytes', inLongForm, () => {
   const lines: string[] = [];
   const read = createLineReader((line) => void lines.push(line), assert.fail);
   const byte = Buffer.from('x');

@@ -180,7 +180,7 @@ for (const [api, name, told] of dialects) {
   });
 
   test(`${api}: comments without end are one clear failure after 32 MiB, in bounded memory`, {
-    skip,
+    skip: leftToLongForm,
   }, async (t) => {
     const { error, sent, grownMiB } = await flood(t, api, {
       first: '',

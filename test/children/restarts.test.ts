@@ -9,6 +9,7 @@ import { type Script, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { inLongForm } from '../support/long.ts';
 
 const PRICES = 'AAPL 2025-11-10 100 101';
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
@@ -84,36 +85,44 @@ function counted(folder: string): unknown {
   return row?.['count'];
 }
 
-test('ten restarts in a row without progress end a job, nine do not; a later job starts afresh', async (t) => {
-  const job = await interruptedJob(t);
-  for (let restarts = 1; restarts < 10; restarts += 1) {
-    assert.equal((await restart(t, job)).status, 'running');
-    assert.equal(counted(job.folder), restarts);
-  }
-  const ended = await restart(t, job);
-  assert.deepEqual(
-    [ended.status, ended.error],
-    ['failed', 'Given up after 10 restarts in a row without progress'],
-  );
-  assert.equal(ended.details[0].error, 'Given up after 10 restarts in a row without progress');
-  const service = await serve(t, { folder: job.folder });
-  assert.equal((await service.runJob(DAY)).status, 'completed');
-});
+test(
+  'ten restarts in a row without progress end a job, nine do not; a later job starts afresh',
+  inLongForm,
+  async (t) => {
+    const job = await interruptedJob(t);
+    for (let restarts = 1; restarts < 10; restarts += 1) {
+      assert.equal((await restart(t, job)).status, 'running');
+      assert.equal(counted(job.folder), restarts);
+    }
+    const ended = await restart(t, job);
+    assert.deepEqual(
+      [ended.status, ended.error],
+      ['failed', 'Given up after 10 restarts in a row without progress'],
+    );
+    assert.equal(ended.details[0].error, 'Given up after 10 restarts in a row without progress');
+    const service = await serve(t, { folder: job.folder });
+    assert.equal((await service.runJob(DAY)).status, 'completed');
+  },
+);
 
-test('runs too short to count fail no job, and neither add to the restarts nor reset them', async (t) => {
-  const job = await interruptedJob(t);
-  await restart(t, job);
-  assert.equal(counted(job.folder), 1);
-  // The life before the first of these counted; theirs do not, and the last restart comes after one
-  // of theirs.
-  for (let restarts = 0; restarts < 12; restarts += 1)
-    assert.equal((await restart(t, { ...job, limits: noLife })).status, 'running');
-  assert.equal(counted(job.folder), 2);
-  await restart(t, job);
-  assert.equal(counted(job.folder), 2);
-  await restart(t, job);
-  assert.equal(counted(job.folder), 3);
-});
+test(
+  'runs too short to count fail no job, and neither add to the restarts nor reset them',
+  inLongForm,
+  async (t) => {
+    const job = await interruptedJob(t);
+    await restart(t, job);
+    assert.equal(counted(job.folder), 1);
+    // The life before the first of these counted; theirs do not, and the last restart comes after one
+    // of theirs.
+    for (let restarts = 0; restarts < 12; restarts += 1)
+      assert.equal((await restart(t, { ...job, limits: noLife })).status, 'running');
+    assert.equal(counted(job.folder), 2);
+    await restart(t, job);
+    assert.equal(counted(job.folder), 2);
+    await restart(t, job);
+    assert.equal(counted(job.folder), 3);
+  },
+);
 
 test('progress resets the count of restarts', async (t) => {
   const job = await interruptedJob(t);

@@ -22,7 +22,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { runInProcess } from '../support/in-process.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import {
   ask,
   followProgram,
@@ -72,48 +72,56 @@ test('check: books that add up', async (t) => {
   assert.deepEqual(files(), before, 'nothing is changed or left behind');
 });
 
-test('check, view and backup answer at once where a file is not a regular one, and so does the start', async (t) => {
-  const cwd = installProgram(t);
-  mkdirSync(join(cwd, 'data'));
-  execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
-  const commands = [
-    ['check', 'fifo'],
-    ['check'],
-    ['check', '--replay', 'fifo'],
-    ['view', 'fifo'],
-    ['view', '/dev/zero'],
-    ['backup', 'b.db'],
-    ['serve'],
-  ];
-  for (const args of commands) {
-    const { process: child, ended } = startProgram(args, { cwd });
-    t.after(() => child.kill('SIGKILL'));
-    const { code, stderr } = await ended;
-    assert.deepEqual(
-      [code, /it is not a regular file$/m.test(stderr)],
-      [1, true],
-      `${args.join(' ')}: ${stderr}`,
-    );
-  }
-});
+test(
+  'check, view and backup answer at once where a file is not a regular one, and so does the start',
+  inLongForm,
+  async (t) => {
+    const cwd = installProgram(t);
+    mkdirSync(join(cwd, 'data'));
+    execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
+    const commands = [
+      ['check', 'fifo'],
+      ['check'],
+      ['check', '--replay', 'fifo'],
+      ['view', 'fifo'],
+      ['view', '/dev/zero'],
+      ['backup', 'b.db'],
+      ['serve'],
+    ];
+    for (const args of commands) {
+      const { process: child, ended } = startProgram(args, { cwd });
+      t.after(() => child.kill('SIGKILL'));
+      const { code, stderr } = await ended;
+      assert.deepEqual(
+        [code, /it is not a regular file$/m.test(stderr)],
+        [1, true],
+        `${args.join(' ')}: ${stderr}`,
+      );
+    }
+  },
+);
 
-test('a command whose reader has gone ends quietly, with its own exit code', async (t) => {
-  const cwd = await installWithBooks(
-    t,
-    'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2',
-  );
-  const expected = [
-    [['--licenses'], 0],
-    [['check', '--replay'], 1],
-    [['no-such-command'], 2],
-  ] as const;
-  for (const [args, code] of expected) {
-    const { process: child, ended } = startProgram(args, { cwd });
-    (args[0] === 'no-such-command' ? child.stderr : child.stdout)?.destroy();
-    const { code: given, signal, stderr } = await ended;
-    assert.deepEqual([given, signal, stderr], [code, null, ''], args.join(' '));
-  }
-});
+test(
+  'a command whose reader has gone ends quietly, with its own exit code',
+  inLongForm,
+  async (t) => {
+    const cwd = await installWithBooks(
+      t,
+      'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2',
+    );
+    const expected = [
+      [['--licenses'], 0],
+      [['check', '--replay'], 1],
+      [['no-such-command'], 2],
+    ] as const;
+    for (const [args, code] of expected) {
+      const { process: child, ended } = startProgram(args, { cwd });
+      (args[0] === 'no-such-command' ? child.stderr : child.stdout)?.destroy();
+      const { code: given, signal, stderr } = await ended;
+      assert.deepEqual([given, signal, stderr], [code, null, ''], args.join(' '));
+    }
+  },
+);
 
 test('check: books that do not add up, as lines, and exit code 1', async (t) => {
   const cwd = await installWithBooks(
@@ -319,41 +327,48 @@ test('check: whether a package still has its manifest is said, and an empty file
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
 });
 
-test('beside a running server: an audit, a check, a backup, and a check of that', async (t) => {
-  const cwd = installProgram(t);
-  const env = { DEPLOYMENT_MODE: 'DEV' };
-  const server = await startServer(t, { cwd, env });
-  await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-10', end_date: '2025-11-28' });
-  const model = 'ledger: \\d+ model-days? of';
-  for (let round = 0; round < runs(1, 3); round += 1) {
-    const run = round === 0 ? runProgram : runInProcess;
-    assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
-    const check = await run(['check'], { cwd, env });
-    assert.deepEqual([check.code, check.stderr], [0, '']);
-    assert.match(check.stdout, new RegExp(model));
-    const copy = `copy-${round}.db`;
-    const backup = await run(['backup', copy], { cwd, env });
-    assert.deepEqual([backup.code, backup.stderr], [0, '']);
+test(
+  'beside a running server: an audit, a check, a backup, and a check of that',
+  inLongForm,
+  async (t) => {
+    const cwd = installProgram(t);
+    const env = { DEPLOYMENT_MODE: 'DEV' };
+    const server = await startServer(t, { cwd, env });
+    await ask(`${server.url}/simulate/trigger`, {
+      start_date: '2025-11-10',
+      end_date: '2025-11-28',
+    });
+    const model = 'ledger: \\d+ model-days? of';
+    for (let round = 0; round < runs(1, 3); round += 1) {
+      const run = round === 0 ? runProgram : runInProcess;
+      assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
+      const check = await run(['check'], { cwd, env });
+      assert.deepEqual([check.code, check.stderr], [0, '']);
+      assert.match(check.stdout, new RegExp(model));
+      const copy = `copy-${round}.db`;
+      const backup = await run(['backup', copy], { cwd, env });
+      assert.deepEqual([backup.code, backup.stderr], [0, '']);
+      assert.match(
+        backup.stdout,
+        /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/,
+      );
+      assert.equal((await runInProcess(['check', copy], { cwd, env })).code, 0);
+    }
+    const named = await runInProcess(['backup'], { cwd, env });
     assert.match(
-      backup.stdout,
-      /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/,
+      named.stdout,
+      /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /,
     );
-    assert.equal((await runInProcess(['check', copy], { cwd, env })).code, 0);
-  }
-  const named = await runInProcess(['backup'], { cwd, env });
-  assert.match(
-    named.stdout,
-    /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /,
-  );
-  server.process.stderr?.destroy();
-  server.process.kill('SIGTERM'); // is logged
-  const { code, signal } = await server.ended;
-  assert.deepEqual(
-    [code, signal],
-    [0, null],
-    'a service keeps running without a reader of its log, to its own end',
-  );
-});
+    server.process.stderr?.destroy();
+    server.process.kill('SIGTERM'); // is logged
+    const { code, signal } = await server.ended;
+    assert.deepEqual(
+      [code, signal],
+      [0, null],
+      'a service keeps running without a reader of its log, to its own end',
+    );
+  },
+);
 
 /** What a reader asks a view for and reads to the end; every answer is good. */
 async function readAll(url: string): Promise<void> {
@@ -458,7 +473,7 @@ test('backup --job and view, beside a running server and in a read-only folder: 
     assert.equal(check.code, 0, check.stdout + check.stderr);
   });
 
-  await t.test('a view of it in a read-only folder, by another user', async () => {
+  await t.test('a view of it in a read-only folder, by another user', inLongForm, async () => {
     const own = contentOf(paper);
     chmodSync(join(paper, 'paper.db'), 0o444);
     bringNode(cwd);
@@ -535,64 +550,72 @@ const viewed = [
   ...['/prices/coverage', '/prices/coverage?symbol=AAPL', '/simulate/status/JOB', '/openapi.json'],
 ];
 
-test('view shows the same bytes of a package whatever the environment says, with the risk-free rate of its author', async (t) => {
-  const cwd = installProgram(t);
-  const author = { DEPLOYMENT_MODE: 'DEV', RISK_FREE_RATE: '0.04' };
-  const server = await startServer(t, { cwd, env: author });
-  const { job_id: job } = await ask(`${server.url}/simulate/trigger`, {
-    start_date: '2025-10-30',
-    end_date: '2025-11-28',
-  });
-  assert.equal((await waitForJob(server.url, job)).status, 'completed');
-  const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], {
-    cwd,
-    env: { DEPLOYMENT_MODE: 'DEV' },
-  });
-  assert.equal(packaged.code, 0, packaged.stderr);
-  const bodiesOf = async (file: string) =>
-    Promise.all(
-      readers.map(async (env) => {
-        const view = await startView(t, file, { cwd, env });
-        const bodies = new Map<string, string>();
-        for (const path of viewed)
-          bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
-        return bodies;
-      }),
-    );
-  for (const file of ['paper.db', 'data/jobs_dev.db']) {
-    const [one, other] = await bodiesOf(file);
-    for (const path of viewed) assert.equal(one?.get(path), other?.get(path), `${file}: ${path}`);
-    const { conventions, models } = JSON.parse(one?.get('/performance') ?? '');
-    assert.equal(conventions.risk_free_rate, 0.04);
-    const own = await ask(`${server.url}/performance`);
-    assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
-    assert.equal(typeof models[0].sharpe_ratio, 'number');
-  }
-});
+test(
+  'view shows the same bytes of a package whatever the environment says, with the risk-free rate of its author',
+  inLongForm,
+  async (t) => {
+    const cwd = installProgram(t);
+    const author = { DEPLOYMENT_MODE: 'DEV', RISK_FREE_RATE: '0.04' };
+    const server = await startServer(t, { cwd, env: author });
+    const { job_id: job } = await ask(`${server.url}/simulate/trigger`, {
+      start_date: '2025-10-30',
+      end_date: '2025-11-28',
+    });
+    assert.equal((await waitForJob(server.url, job)).status, 'completed');
+    const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], {
+      cwd,
+      env: { DEPLOYMENT_MODE: 'DEV' },
+    });
+    assert.equal(packaged.code, 0, packaged.stderr);
+    const bodiesOf = async (file: string) =>
+      Promise.all(
+        readers.map(async (env) => {
+          const view = await startView(t, file, { cwd, env });
+          const bodies = new Map<string, string>();
+          for (const path of viewed)
+            bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
+          return bodies;
+        }),
+      );
+    for (const file of ['paper.db', 'data/jobs_dev.db']) {
+      const [one, other] = await bodiesOf(file);
+      for (const path of viewed) assert.equal(one?.get(path), other?.get(path), `${file}: ${path}`);
+      const { conventions, models } = JSON.parse(one?.get('/performance') ?? '');
+      assert.equal(conventions.risk_free_rate, 0.04);
+      const own = await ask(`${server.url}/performance`);
+      assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
+      assert.equal(typeof models[0].sharpe_ratio, 'number');
+    }
+  },
+);
 
-test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {
-  const cwd = await installWithBooks(t);
-  const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
-  database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000))
+test(
+  'a backup that is interrupted leaves nothing behind; the next start removes what a killed one left',
+  inLongForm,
+  async (t) => {
+    const cwd = await installWithBooks(t);
+    const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
+    database
+      .statement(
+        `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000))
        FROM (WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 1200) SELECT value FROM numbers)`,
-    )
-    .run();
-  database.close();
-  const folder = join(cwd, 'data/agent_data');
-  mkdirSync(folder);
-  const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
-  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-    for (const name of filesIn()) rmSync(join(folder, name));
-    const begins = fileIn(t, folder, '.partial');
-    const program = startProgram(['backup'], { cwd });
-    await Promise.race([begins, program.ended]);
-    program.process.kill(signal);
-    const { code } = await program.ended;
-    if (signal === 'SIGKILL') await startServer(t, { cwd });
-    // It may have been faster than the signal; half a file there never is.
-    assert.equal(filesIn().length, code === 0 ? 1 : 0, filesIn().join(' '));
-    assert.ok(filesIn().every((name) => name.endsWith('Z.db')));
-  }
-});
+      )
+      .run();
+    database.close();
+    const folder = join(cwd, 'data/agent_data');
+    mkdirSync(folder);
+    const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
+    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+      for (const name of filesIn()) rmSync(join(folder, name));
+      const begins = fileIn(t, folder, '.partial');
+      const program = startProgram(['backup'], { cwd });
+      await Promise.race([begins, program.ended]);
+      program.process.kill(signal);
+      const { code } = await program.ended;
+      if (signal === 'SIGKILL') await startServer(t, { cwd });
+      // It may have been faster than the signal; half a file there never is.
+      assert.equal(filesIn().length, code === 0 ? 1 : 0, filesIn().join(' '));
+      assert.ok(filesIn().every((name) => name.endsWith('Z.db')));
+    }
+  },
+);

@@ -13,6 +13,7 @@ import {
 } from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { inLongForm } from '../support/long.ts';
 
 const KEY = 'SECRET0123456789';
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -317,7 +318,7 @@ for (const [name, args, code, stderr, env] of wrong) {
   });
 }
 
-test('downloads are kept when the process is killed in the middle', async (t) => {
+test('downloads are kept when the process is killed in the middle', inLongForm, async (t) => {
   const third = Promise.withResolvers<void>();
   const server = await startPriceServer(t, {
     prices,

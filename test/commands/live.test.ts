@@ -22,6 +22,7 @@ import { storePrices } from '../support/prices.ts';
 import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { readYaml } from '../support/yaml.ts';
+import { inLongForm } from '../support/long.ts';
 
 /**
  * A benchmark that runs every day by itself, over a month of a made-up calendar: 20 October to 18
@@ -121,66 +122,70 @@ async function datesOf(service: TestService, model: string): Promise<string[]> {
 }
 
 for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
-  test(`run every evening, each session of a month is simulated once, late, corrected or neither (${name})`, async (t) => {
-    const provider = await start(t);
-    provider.set({ prices: published(FIRST) });
-    const models = ['live', 'other'].slice(0, runs(1, 2));
-    const live = await startLive(t, provider, models);
-    const said = new Map<CalendarDate, string>();
-    for (const day of DAYS) {
-      provider.set({ prices: published(day) });
-      live.setTime(`${day}${EVENING}`);
-      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-11'].includes(day))
-        await live.restart();
-      if (day === CATCH_UP) {
-        // In the middle of the job that catches up three days.
-        const created = await live.trigger();
-        assert.equal(created.code, 0, created.stderr);
-        const begun = live.service.database.statement(
-          `SELECT 1 FROM job_details WHERE job_id = ? AND status IN ('running', 'completed')`,
-        );
-        await until('the job to run model-days', () => begun.get(created.stdout.trim()));
-        await live.restart();
-        const watched = await live.run('watch', created.stdout.trim());
-        assert.equal(watched.code, 0, watched.stdout + watched.stderr);
-        said.set(day, created.stderr + watched.stdout);
-        continue;
+  test(
+    `run every evening, each session of a month is simulated once, late, corrected or neither (${name})`,
+    inLongForm,
+    async (t) => {
+      const provider = await start(t);
+      provider.set({ prices: published(FIRST) });
+      const models = ['live', 'other'].slice(0, runs(1, 2));
+      const live = await startLive(t, provider, models);
+      const said = new Map<CalendarDate, string>();
+      for (const day of DAYS) {
+        provider.set({ prices: published(day) });
+        live.setTime(`${day}${EVENING}`);
+        if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-11'].includes(day))
+          await live.restart();
+        if (day === CATCH_UP) {
+          // In the middle of the job that catches up three days.
+          const created = await live.trigger();
+          assert.equal(created.code, 0, created.stderr);
+          const begun = live.service.database.statement(
+            `SELECT 1 FROM job_details WHERE job_id = ? AND status IN ('running', 'completed')`,
+          );
+          await until('the job to run model-days', () => begun.get(created.stdout.trim()));
+          await live.restart();
+          const watched = await live.run('watch', created.stdout.trim());
+          assert.equal(watched.code, 0, watched.stdout + watched.stderr);
+          said.set(day, created.stderr + watched.stdout);
+          continue;
+        }
+        const { code, stdout, stderr } = await live.trigger('--watch');
+        assert.equal(code, 0, `${day}: ${stdout}${stderr}`);
+        said.set(day, stderr + stdout);
+        if (stdout.startsWith('The job is completed')) await assertNothingLeft(live, day);
       }
-      const { code, stdout, stderr } = await live.trigger('--watch');
-      assert.equal(code, 0, `${day}: ${stdout}${stderr}`);
-      said.set(day, stderr + stdout);
-      if (stdout.startsWith('The job is completed')) await assertNothingLeft(live, day);
-    }
-    const sessions = SESSIONS.filter((date) => date >= FIRST);
-    for (const model of models) assert.deepEqual(await datesOf(live.service, model), sessions);
-    const generations = live.service.database
-      .statement('SELECT count(*) AS n FROM trading_sessions')
-      .get();
-    assert.equal(
-      generations?.['n'],
-      models.length * sessions.length,
-      'no session was simulated twice or in vain',
-    );
-    assertSaid(said, provider.settledAfterDays);
-    assert.equal(
-      (await live.run('trigger', '--end', LAST)).code,
-      1,
-      'with a date of its own it is a refusal',
-    );
-    const { status, stale, problems } = (await live.service.get('/audit')).body;
-    assert.deepEqual([status, problems], ['sound', []]);
-    assert.deepEqual(
-      stale,
-      models.map((model) => ({ model, date: CORRECTED.date })),
-    );
-    const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
-    assert.ok(
-      said
-        .get(LAST)
-        ?.includes(`, whose start, prices, splits or dividends have changed since: ${named}\n`),
-      said.get(LAST),
-    );
-  });
+      const sessions = SESSIONS.filter((date) => date >= FIRST);
+      for (const model of models) assert.deepEqual(await datesOf(live.service, model), sessions);
+      const generations = live.service.database
+        .statement('SELECT count(*) AS n FROM trading_sessions')
+        .get();
+      assert.equal(
+        generations?.['n'],
+        models.length * sessions.length,
+        'no session was simulated twice or in vain',
+      );
+      assertSaid(said, provider.settledAfterDays);
+      assert.equal(
+        (await live.run('trigger', '--end', LAST)).code,
+        1,
+        'with a date of its own it is a refusal',
+      );
+      const { status, stale, problems } = (await live.service.get('/audit')).body;
+      assert.deepEqual([status, problems], ['sound', []]);
+      assert.deepEqual(
+        stale,
+        models.map((model) => ({ model, date: CORRECTED.date })),
+      );
+      const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
+      assert.ok(
+        said
+          .get(LAST)
+          ?.includes(`, whose start, prices, splits or dividends have changed since: ${named}\n`),
+        said.get(LAST),
+      );
+    },
+  );
 
 /** A second run on a day that is done. */
 async function assertNothingLeft(

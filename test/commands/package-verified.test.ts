@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { auditOf, type Books, fourDays, replayOf } from '../support/books.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -88,23 +88,27 @@ async function findingsOf(database: Database, sessions: readonly unknown[]): Pro
   return [own(problems), own(unverifiable), own(stale)];
 }
 
-test('whatever was traded, replaced, split and revised: of each model-day the audit of a package says what that of the database says', async (t) => {
-  const folder = temporaryFolder(t);
-  const database = openDatabase(join(folder, 'jobs.db'), { durability: 'process-end' });
-  let made = 0;
-  const property = fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
-    await booksIn(database, bars, events);
-    for (const { job_id: jobId } of database.statement('SELECT job_id FROM jobs').all()) {
-      const target = join(folder, `${(made += 1)}.db`);
-      await packageJob({ path: database.path, jobId: String(jobId), target });
-      const packaged = openDatabase(target);
-      const days = packaged
-        .statement(`SELECT model, date FROM trading_sessions WHERE status = 'active'`)
-        .all();
-      assert.deepEqual(await findingsOf(packaged, days), await findingsOf(database, days));
-      packaged.close();
-    }
-  });
-  await fc.assert(property, { numRuns: runs(4, 40) });
-  database.close();
-});
+test(
+  'whatever was traded, replaced, split and revised: of each model-day the audit of a package says what that of the database says',
+  inLongForm,
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const database = openDatabase(join(folder, 'jobs.db'), { durability: 'process-end' });
+    let made = 0;
+    const property = fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
+      await booksIn(database, bars, events);
+      for (const { job_id: jobId } of database.statement('SELECT job_id FROM jobs').all()) {
+        const target = join(folder, `${(made += 1)}.db`);
+        await packageJob({ path: database.path, jobId: String(jobId), target });
+        const packaged = openDatabase(target);
+        const days = packaged
+          .statement(`SELECT model, date FROM trading_sessions WHERE status = 'active'`)
+          .all();
+        assert.deepEqual(await findingsOf(packaged, days), await findingsOf(database, days));
+        packaged.close();
+      }
+    });
+    await fc.assert(property, { numRuns: runs(4, 40) });
+    database.close();
+  },
+);

@@ -20,6 +20,7 @@ import { writeManifest } from '../support/manifest.ts';
 import { ask, followProgram, type Program } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { inLongForm } from '../support/long.ts';
 
 /**
  * SHA-256 of every released migration. Databases out there were made by these very texts: rows are
@@ -145,24 +146,28 @@ test('a file of an earlier version is migrated when it is opened; an earlier pro
   assert.deepEqual(readFileSync(path), bytes, 'it is migrated once');
 });
 
-test('two programs that open a file of an earlier version at once migrate it once', async (t) => {
-  const cwd = await withBooks(t);
-  const path = join(cwd, 'data/jobs.db');
-  const database = openDatabase(path);
-  database.statement('BEGIN IMMEDIATE').run(); // both have seen the old version, and wait
-  const programs = [startNext(t, cwd, openingAloud), startNext(t, cwd, openingAloud)];
-  await Promise.all(programs.map((program) => program.waitFor(/waiting/)));
-  database.statement('COMMIT').run();
-  database.close();
-  for (const { ended } of programs)
-    assert.deepEqual(await ended, {
-      code: 0,
-      signal: null,
-      stdout: 'opening\nwaiting\n',
-      stderr: '',
-    });
-  assert.deepEqual(stateOf(path), [NEXT, WORDS]);
-});
+test(
+  'two programs that open a file of an earlier version at once migrate it once',
+  inLongForm,
+  async (t) => {
+    const cwd = await withBooks(t);
+    const path = join(cwd, 'data/jobs.db');
+    const database = openDatabase(path);
+    database.statement('BEGIN IMMEDIATE').run(); // both have seen the old version, and wait
+    const programs = [startNext(t, cwd, openingAloud), startNext(t, cwd, openingAloud)];
+    await Promise.all(programs.map((program) => program.waitFor(/waiting/)));
+    database.statement('COMMIT').run();
+    database.close();
+    for (const { ended } of programs)
+      assert.deepEqual(await ended, {
+        code: 0,
+        signal: null,
+        stdout: 'opening\nwaiting\n',
+        stderr: '',
+      });
+    assert.deepEqual(stateOf(path), [NEXT, WORDS]);
+  },
+);
 
 /** A migration that takes long, and writes more than the cache holds. */
 const LONG = `${MIGRATION}; CREATE TABLE long AS WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers)
@@ -203,72 +208,80 @@ for (const [name, migration, isKilled] of ends) {
   });
 }
 
-test('check and view read a file of an earlier version as a migrated copy, restore copies it: the file stays as it is', async (t) => {
-  const cwd = await withBooks(t);
-  for (const folder of ['files', 'tmp']) mkdirSync(join(cwd, folder));
-  copyFileSync(join(cwd, 'data/jobs.db'), join(cwd, 'files/old.db'));
-  const before = contentOf(join(cwd, 'files'));
-  const env = { TMPDIR: join(cwd, 'tmp') };
-  const check = await startNext(t, cwd, [MAIN, 'check', '--replay', 'files/old.db'], env).ended;
-  const version = `schema: version ${THIS}, of an earlier program; what follows is of a migrated copy`;
-  assert.deepEqual(check.stdout.split('\n').slice(1), [
-    version,
-    'file: sound',
-    'ledger: 4 model-days of 1 model, 7 positions',
-    '  all add up',
-    'replay: 4 of 4 model-days replayed: same reports, same answers, same books',
-    '',
-  ]);
-  assert.equal(check.code, 0);
+test(
+  'check and view read a file of an earlier version as a migrated copy, restore copies it: the file stays as it is',
+  inLongForm,
+  async (t) => {
+    const cwd = await withBooks(t);
+    for (const folder of ['files', 'tmp']) mkdirSync(join(cwd, folder));
+    copyFileSync(join(cwd, 'data/jobs.db'), join(cwd, 'files/old.db'));
+    const before = contentOf(join(cwd, 'files'));
+    const env = { TMPDIR: join(cwd, 'tmp') };
+    const check = await startNext(t, cwd, [MAIN, 'check', '--replay', 'files/old.db'], env).ended;
+    const version = `schema: version ${THIS}, of an earlier program; what follows is of a migrated copy`;
+    assert.deepEqual(check.stdout.split('\n').slice(1), [
+      version,
+      'file: sound',
+      'ledger: 4 model-days of 1 model, 7 positions',
+      '  all add up',
+      'replay: 4 of 4 model-days replayed: same reports, same answers, same books',
+      '',
+    ]);
+    assert.equal(check.code, 0);
 
-  const view = startNext(t, cwd, [MAIN, 'view', 'files/old.db'], env);
-  await view.waitFor(
-    new RegExp(
-      `^files/old\\.db, made in PROD mode, schema version ${THIS}, shown as a migrated copy: http`,
-      'm',
-    ),
-  );
-  const [, port] = await view.waitFor(/"message":"listening".*?"port":(\d+)/);
-  const shown = `http://127.0.0.1:${port}`;
-  assert.deepEqual(
-    [(await ask(`${shown}/health`)).viewing, (await ask(`${shown}/jobs`)).count],
-    ['old.db', 4],
-  );
-  assert.equal(readdirSync(join(cwd, 'tmp')).length, 1);
-  view.process.kill('SIGTERM');
-  assert.equal((await view.ended).code, 0);
-  assert.deepEqual(readdirSync(join(cwd, 'tmp')), [], 'the copies are removed');
+    const view = startNext(t, cwd, [MAIN, 'view', 'files/old.db'], env);
+    await view.waitFor(
+      new RegExp(
+        `^files/old\\.db, made in PROD mode, schema version ${THIS}, shown as a migrated copy: http`,
+        'm',
+      ),
+    );
+    const [, port] = await view.waitFor(/"message":"listening".*?"port":(\d+)/);
+    const shown = `http://127.0.0.1:${port}`;
+    assert.deepEqual(
+      [(await ask(`${shown}/health`)).viewing, (await ask(`${shown}/jobs`)).count],
+      ['old.db', 4],
+    );
+    assert.equal(readdirSync(join(cwd, 'tmp')).length, 1);
+    view.process.kill('SIGTERM');
+    assert.equal((await view.ended).code, 0);
+    assert.deepEqual(readdirSync(join(cwd, 'tmp')), [], 'the copies are removed');
 
-  const { code, stdout } = await startNext(t, cwd, [MAIN, 'restore', 'files/old.db'], env).ended;
-  assert.deepEqual(
-    [code, /restored from files\/old\.db/.test(stdout), stateOf(join(cwd, 'data/jobs.db'))],
-    [0, true, [THIS, null]],
-  );
-  assert.equal((await startNext(t, cwd, opening).ended).code, 0);
-  assert.deepEqual(stateOf(join(cwd, 'data/jobs.db')), [NEXT, WORDS]);
-  assert.deepEqual(contentOf(join(cwd, 'files')), before);
-});
+    const { code, stdout } = await startNext(t, cwd, [MAIN, 'restore', 'files/old.db'], env).ended;
+    assert.deepEqual(
+      [code, /restored from files\/old\.db/.test(stdout), stateOf(join(cwd, 'data/jobs.db'))],
+      [0, true, [THIS, null]],
+    );
+    assert.equal((await startNext(t, cwd, opening).ended).code, 0);
+    assert.deepEqual(stateOf(join(cwd, 'data/jobs.db')), [NEXT, WORDS]);
+    assert.deepEqual(contentOf(join(cwd, 'files')), before);
+  },
+);
 
-test('a file of an earlier version is compared with its manifest as it is, before it is migrated', async (t) => {
-  const cwd = await withBooks(t, { hasManifest: true });
-  const file = new DatabaseSync(join(cwd, 'data/jobs.db'));
-  t.after(() => file.close());
-  const check = async () => {
-    const { code, stdout } = await startNext(t, cwd, [MAIN, 'check', 'data/jobs.db']).ended;
-    return [code, ...stdout.split('\n').slice(2, 4)];
-  };
-  const tables = file.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
-  const ledger = 'ledger: 4 model-days of 1 model, 7 positions';
-  assert.deepEqual(await check(), [
-    0,
-    `file: sound, and all ${tables} tables are as its manifest states them`,
-    ledger,
-  ]);
-  file.exec(`UPDATE tool_usage SET duration_ms = duration_ms + 1 WHERE session_id = 1`);
-  const [code, damaged, sentence] = await check();
-  assert.deepEqual([code, damaged], [1, 'file: damaged']);
-  assert.match(
-    String(sentence),
-    /^ {2}tool_usage is not as the manifest states it: a value in its \d+ rows? has changed$/,
-  );
-});
+test(
+  'a file of an earlier version is compared with its manifest as it is, before it is migrated',
+  inLongForm,
+  async (t) => {
+    const cwd = await withBooks(t, { hasManifest: true });
+    const file = new DatabaseSync(join(cwd, 'data/jobs.db'));
+    t.after(() => file.close());
+    const check = async () => {
+      const { code, stdout } = await startNext(t, cwd, [MAIN, 'check', 'data/jobs.db']).ended;
+      return [code, ...stdout.split('\n').slice(2, 4)];
+    };
+    const tables = file.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
+    const ledger = 'ledger: 4 model-days of 1 model, 7 positions';
+    assert.deepEqual(await check(), [
+      0,
+      `file: sound, and all ${tables} tables are as its manifest states them`,
+      ledger,
+    ]);
+    file.exec(`UPDATE tool_usage SET duration_ms = duration_ms + 1 WHERE session_id = 1`);
+    const [code, damaged, sentence] = await check();
+    assert.deepEqual([code, damaged], [1, 'file: damaged']);
+    assert.match(
+      String(sentence),
+      /^ {2}tool_usage is not as the manifest states it: a value in its \d+ rows? has changed$/,
+    );
+  },
+);

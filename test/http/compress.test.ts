@@ -22,7 +22,7 @@ import {
   STREAM_CHUNK_LENGTH,
 } from '../../src/http/stream.ts';
 import { nextTurn } from '../../src/basics/turns.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -224,55 +224,59 @@ function* endless(state: { pieces: number; open: number }): Generator<string> {
   }
 }
 
-test('many clients that stop reading hold a bounded part of their responses; when they leave, their compressors end', async (t) => {
-  const created: Gzip[] = [];
-  const state = { pieces: 0, open: 0 };
-  const responses: ServerResponse[] = [];
-  const server = await serve(
-    t,
-    async (response) => {
-      responses.push(response);
-      return sendBody(response, endless(state), { long, headers: [] });
-    },
-    created,
-  );
-  const sockets: Socket[] = [];
-  for (const coding of Array.from({ length: runs(1, 2) }, () => CODINGS).flat()) {
-    const socket = connect(portOf(server), '127.0.0.1').pause();
-    socket.on('error', () => {});
-    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${coding}\r\n\r\n`);
-    sockets.push(socket);
-  }
-  t.after(() => sockets.forEach((socket) => socket.destroy()));
-  let turns = 0;
-  let seen = -1;
-  await until('all responses to stall', async () => {
-    const areFull =
-      responses.length === sockets.length &&
-      responses.every(({ writableNeedDrain }) => writableNeedDrain);
-    turns = seen === state.pieces && areFull ? turns + 1 : 0;
-    seen = state.pieces;
-    for (let round = 0; round < 20; round += 1) await nextTurn();
-    return turns > 20;
-  });
-  for (const { writableLength } of responses)
-    assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the client`);
-  for (const { writableLength, readableLength, writableHighWaterMark: mark } of created) {
-    assert.ok(
-      writableLength <= 2 * STREAM_CHUNK_LENGTH,
-      `${writableLength} wait for the compressor`,
+test(
+  'many clients that stop reading hold a bounded part of their responses; when they leave, their compressors end',
+  inLongForm,
+  async (t) => {
+    const created: Gzip[] = [];
+    const state = { pieces: 0, open: 0 };
+    const responses: ServerResponse[] = [];
+    const server = await serve(
+      t,
+      async (response) => {
+        responses.push(response);
+        return sendBody(response, endless(state), { long, headers: [] });
+      },
+      created,
     );
-    assert.ok(
-      readableLength <= 2 * Math.max(mark, STREAM_CHUNK_LENGTH),
-      `${readableLength} wait behind it`,
-    );
-  }
-  assert.equal(state.open, sockets.length);
-  sockets.forEach((socket) => socket.destroy());
-  await until('all work to stop', () => state.open === 0);
-  await until('all compressors to be closed', () => created.every(({ closed }) => closed));
-  assert.equal(created.length, sockets.length);
-});
+    const sockets: Socket[] = [];
+    for (const coding of Array.from({ length: runs(1, 2) }, () => CODINGS).flat()) {
+      const socket = connect(portOf(server), '127.0.0.1').pause();
+      socket.on('error', () => {});
+      socket.write(`GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${coding}\r\n\r\n`);
+      sockets.push(socket);
+    }
+    t.after(() => sockets.forEach((socket) => socket.destroy()));
+    let turns = 0;
+    let seen = -1;
+    await until('all responses to stall', async () => {
+      const areFull =
+        responses.length === sockets.length &&
+        responses.every(({ writableNeedDrain }) => writableNeedDrain);
+      turns = seen === state.pieces && areFull ? turns + 1 : 0;
+      seen = state.pieces;
+      for (let round = 0; round < 20; round += 1) await nextTurn();
+      return turns > 20;
+    });
+    for (const { writableLength } of responses)
+      assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the client`);
+    for (const { writableLength, readableLength, writableHighWaterMark: mark } of created) {
+      assert.ok(
+        writableLength <= 2 * STREAM_CHUNK_LENGTH,
+        `${writableLength} wait for the compressor`,
+      );
+      assert.ok(
+        readableLength <= 2 * Math.max(mark, STREAM_CHUNK_LENGTH),
+        `${readableLength} wait behind it`,
+      );
+    }
+    assert.equal(state.open, sockets.length);
+    sockets.forEach((socket) => socket.destroy());
+    await until('all work to stop', () => state.open === 0);
+    await until('all compressors to be closed', () => created.every(({ closed }) => closed));
+    assert.equal(created.length, sockets.length);
+  },
+);
 
 test('a client that left before its response begins leaves no compressor', async (t) => {
   const created: Gzip[] = [];

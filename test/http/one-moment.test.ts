@@ -17,7 +17,7 @@ import { createLog } from '../../src/basics/log.ts';
 import { money } from '../../src/basics/money.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -363,22 +363,28 @@ function isFree(database: CommandDatabase): boolean {
   return database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
 }
 
-test('a response of unbounded length holds no state while its client does not read, and is of one moment all the same', async (t) => {
-  const bench = await startBench(t);
-  const database = bench.renew();
-  database
-    .statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`)
-    .run();
-  const request = '/reasoning?include_full_conversation=true';
-  const expected = await textOf(bench, request);
-  // Its body is read no further than buffers hold.
-  const response = await fetch(bench.url + request, { headers: { 'accept-encoding': 'identity' } });
-  await until('the response to wait', () => bench.open() === 1 && isFree(database));
-  for (const event of EVENTS) database.transaction(() => event(database));
-  assert.ok(isFree(database));
-  assert.equal(bench.open(), 1, 'it is still being sent');
-  assert.equal(`200 ${await response.text()}` === expected, true, 'as it was when it began');
-});
+test(
+  'a response of unbounded length holds no state while its client does not read, and is of one moment all the same',
+  inLongForm,
+  async (t) => {
+    const bench = await startBench(t);
+    const database = bench.renew();
+    database
+      .statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`)
+      .run();
+    const request = '/reasoning?include_full_conversation=true';
+    const expected = await textOf(bench, request);
+    // Its body is read no further than buffers hold.
+    const response = await fetch(bench.url + request, {
+      headers: { 'accept-encoding': 'identity' },
+    });
+    await until('the response to wait', () => bench.open() === 1 && isFree(database));
+    for (const event of EVENTS) database.transaction(() => event(database));
+    assert.ok(isFree(database));
+    assert.equal(bench.open(), 1, 'it is still being sent');
+    assert.equal(`200 ${await response.text()}` === expected, true, 'as it was when it began');
+  },
+);
 
 /** A list of jobs whose first item is long, and whose others come after it. */
 async function withLongJob(t: TestContext, limits: Partial<HttpLimits>) {
@@ -393,14 +399,18 @@ async function withLongJob(t: TestContext, limits: Partial<HttpLimits>) {
 }
 
 for (const coding of ['identity', 'gzip'])
-  test(`a response of one state is made ahead of its client, so that it holds that state no longer than its making takes: ${coding}`, async (t) => {
-    const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
-    const wire = await openSlowly(bench, '/jobs', coding);
-    await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
-    assert.ok(isFree(database));
-    wire.socket.resume();
-    assert.ok((await wire.ended).length > LONG / 3);
-  });
+  test(
+    `a response of one state is made ahead of its client, so that it holds that state no longer than its making takes: ${coding}`,
+    inLongForm,
+    async (t) => {
+      const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
+      const wire = await openSlowly(bench, '/jobs', coding);
+      await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
+      assert.ok(isFree(database));
+      wire.socket.resume();
+      assert.ok((await wire.ended).length > LONG / 3);
+    },
+  );
 
 test('a response that would have to hold its state for a slow client for too long is cut off, and the next one is served then', async (t) => {
   const { bench, database } = await withLongJob(t, {

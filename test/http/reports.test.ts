@@ -9,6 +9,7 @@ import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire } from '../support/wire.ts';
+import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
@@ -96,7 +97,7 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
 });
 
-test('the status of a job is a report from 20,001 model-days on', async (t) => {
+test('the status of a job is a report from 20,001 model-days on', inLongForm, async (t) => {
   const service = await serviceWithJob(t);
   const { agent_config } = service.database.statement('SELECT agent_config FROM jobs').get() ?? {};
   const dates = Array.from({ length: 200 }, (_, day) => addDays('2024-01-01', day));
@@ -184,23 +185,27 @@ test('a long report is made no faster than clients read, and arrives whole', asy
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
 
-test('a client that does not read its report keeps a thread, until it leaves; the other one serves the rest', async (t) => {
-  const service = await serviceWithSymbols(t, 0);
-  const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
-  for (const { socket } of wires) {
-    socket.pause();
-    socket.write(
-      'GET /prices/coverage HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\n\r\n',
+test(
+  'a client that does not read its report keeps a thread, until it leaves; the other one serves the rest',
+  inLongForm,
+  async (t) => {
+    const service = await serviceWithSymbols(t, 0);
+    const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
+    for (const { socket } of wires) {
+      socket.pause();
+      socket.write(
+        'GET /prices/coverage HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\n\r\n',
+      );
+      if (socket === wires[0]?.socket)
+        assert.equal((await service.get('/holdings?model=a')).status, 200);
+    }
+    for (const { socket } of wires) socket.destroy();
+    const answers = await Promise.all(
+      ['b', 'c', 'd'].map((one) => service.get(`/holdings?model=${one}`)),
     );
-    if (socket === wires[0]?.socket)
-      assert.equal((await service.get('/holdings?model=a')).status, 200);
-  }
-  for (const { socket } of wires) socket.destroy();
-  const answers = await Promise.all(
-    ['b', 'c', 'd'].map((one) => service.get(`/holdings?model=${one}`)),
-  );
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200, 200],
-  );
-});
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    );
+  },
+);

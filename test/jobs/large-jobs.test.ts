@@ -31,6 +31,7 @@ import {
   SPANS,
   TOTAL,
 } from '../support/large-job.ts';
+import { inLongForm } from '../support/long.ts';
 
 test('a large job gets its model-days after it is created and before it runs', async (t) => {
   const { context, jobId } = await createLargeJob(t);
@@ -207,7 +208,7 @@ test('a large job that cannot continue fails span by span, with the reason', asy
   assert.deepEqual(progress, { total_model_days: TOTAL, completed: 0, failed: TOTAL, pending: 0 });
 });
 
-test('hundreds of models that fail at once do not hold up other work', async (t) => {
+test('hundreds of models that fail at once do not hold up other work', inLongForm, async (t) => {
   const { context, jobs } = await createLargeJob(t, 'AAPL 2025-11-14 100 101');
   const failed = `status = 'failed'`;
   const allFailed = until('all models to fail', () => countOf(context, failed) === MODELS.length);

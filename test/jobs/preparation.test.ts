@@ -16,6 +16,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { insertTestJob, storedEntry } from '../support/jobs.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+import { inLongForm } from '../support/long.ts';
 
 const RESUMING = {
   startDate: null,
@@ -151,20 +152,24 @@ function pauses(steps: Iterator<unknown, unknown, void>): number {
   return number;
 }
 
-test('what is done for each of many models pauses: their entries, their plan, and what they hold', async (t) => {
-  const { context, database } = start(t, { models: 300 });
-  assert.equal(
-    pauses(prepareJob(context, RESUMING)),
-    5,
-    'after each hundred entries, then before and after the plan',
-  );
-  assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
-  const runs = modelNames(300).map((model) => ({
-    model,
-    startDate: '2023-10-05',
-    family: model,
-    entry: storedEntry(model),
-    leftOut: '[]',
-  }));
-  assert.equal(pauses(entriesOf({ runs })), 3);
-});
+test(
+  'what is done for each of many models pauses: their entries, their plan, and what they hold',
+  inLongForm,
+  async (t) => {
+    const { context, database } = start(t, { models: 300 });
+    assert.equal(
+      pauses(prepareJob(context, RESUMING)),
+      5,
+      'after each hundred entries, then before and after the plan',
+    );
+    assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
+    const runs = modelNames(300).map((model) => ({
+      model,
+      startDate: '2023-10-05',
+      family: model,
+      entry: storedEntry(model),
+      leftOut: '[]',
+    }));
+    assert.equal(pauses(entriesOf({ runs })), 3);
+  },
+);

@@ -110,7 +110,7 @@ function insertOldJobs(database: TestService['database'], count: number): void {
 
 test(
   'a hundred jobs are read page by page, with page and status in the address; a job shows its own results',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const service = await start(t, {
       agent: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }),

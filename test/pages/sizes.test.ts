@@ -302,7 +302,7 @@ test(
 
 test(
   'a job of 250 models: warnings, grid, tables and what ran show a part at a time, a long legend scrolls and is whole in a picture',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const service = await serviceOn(t, { models: modelNames(250), days: 2 });
     const warnings = Array.from(

@@ -14,6 +14,7 @@ import {
 } from '../../src/performance/benchmark.ts';
 import { chooseBenchmark, reportBenchmark } from '../../src/performance/choose-benchmark.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
+import { inLongForm } from '../support/long.ts';
 
 const PRICES = `
   QQQ  2025-11-06 400 500
@@ -420,55 +421,59 @@ function upTo<Figure>(figures: ReadonlyMap<string, Figure>, last: string): Map<s
   return new Map([...figures].filter(([key]) => (key.split(' ').at(-1) as string) <= last));
 }
 
-test('a later end_date changes no earlier figure of a benchmark, and no return depends on start_date', () => {
-  const database = openDatabase(':memory:');
-  runJob(database, { sessionId: 1, date: '2025-06-02', createdAt: 't', symbols: SYMBOLS });
-  const anyWindow = fc.tuple(fc.nat(DATES.length - 1), fc.nat(DATES.length - 1));
-  const four = fc.tuple(anySeries, anySeries, anySeries, anySeries);
-  fc.assert(
-    fc.property(
-      four,
-      anyRuns,
-      anyWindow,
-      fc.constantFrom('A', 'universe'),
-      (series, runs, window, name) => {
-        storeSeries(database, series);
-        fc.pre(priceSpan(database, 'A') !== null);
-        const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map(
-          (place) => DATES[place],
-        );
-        const all = daysOf(runs);
-        const whole = figuresOf(database, name, all);
-        const ended = figuresOf(
-          database,
-          name,
-          all.filter(({ date }) => date <= last),
-        );
-        assertSame(upTo(whole.returns, last), ended.returns);
-        assertSame(upTo(whole.values, last), ended.values);
-        assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
-        const begun = figuresOf(
-          database,
-          name,
-          all.filter(({ date }) => date >= first),
-        );
-        const fromFirst = [...whole.returns].filter(
-          ([key]) => (key.split(' ').at(-1) as string) >= first,
-        );
-        assertSame(new Map(fromFirst), begun.returns);
-        // Whatever days count, the curve beside one model has the returns that its days are
-        // compared with.
-        const single = figuresOf(
-          database,
-          name,
-          all.filter(({ model, date }) => model === 'a' && (date < first || date > last)),
-        );
-        const known = [...single.returns].flatMap(([key, figure]) =>
-          figure == null ? [] : [[key.replace('a ', ''), figure] as const],
-        );
-        assertSame(new Map(known), single.dailyReturns);
-      },
-    ),
-    { numRuns: 100 },
-  );
-});
+test(
+  'a later end_date changes no earlier figure of a benchmark, and no return depends on start_date',
+  inLongForm,
+  () => {
+    const database = openDatabase(':memory:');
+    runJob(database, { sessionId: 1, date: '2025-06-02', createdAt: 't', symbols: SYMBOLS });
+    const anyWindow = fc.tuple(fc.nat(DATES.length - 1), fc.nat(DATES.length - 1));
+    const four = fc.tuple(anySeries, anySeries, anySeries, anySeries);
+    fc.assert(
+      fc.property(
+        four,
+        anyRuns,
+        anyWindow,
+        fc.constantFrom('A', 'universe'),
+        (series, runs, window, name) => {
+          storeSeries(database, series);
+          fc.pre(priceSpan(database, 'A') !== null);
+          const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map(
+            (place) => DATES[place],
+          );
+          const all = daysOf(runs);
+          const whole = figuresOf(database, name, all);
+          const ended = figuresOf(
+            database,
+            name,
+            all.filter(({ date }) => date <= last),
+          );
+          assertSame(upTo(whole.returns, last), ended.returns);
+          assertSame(upTo(whole.values, last), ended.values);
+          assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
+          const begun = figuresOf(
+            database,
+            name,
+            all.filter(({ date }) => date >= first),
+          );
+          const fromFirst = [...whole.returns].filter(
+            ([key]) => (key.split(' ').at(-1) as string) >= first,
+          );
+          assertSame(new Map(fromFirst), begun.returns);
+          // Whatever days count, the curve beside one model has the returns that its days are
+          // compared with.
+          const single = figuresOf(
+            database,
+            name,
+            all.filter(({ model, date }) => model === 'a' && (date < first || date > last)),
+          );
+          const known = [...single.returns].flatMap(([key, figure]) =>
+            figure == null ? [] : [[key.replace('a ', ''), figure] as const],
+          );
+          assertSame(new Map(known), single.dailyReturns);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  },
+);

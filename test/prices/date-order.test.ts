@@ -12,7 +12,7 @@ import {
   noteSupply,
   weekdayBefore,
 } from '../../src/prices/download-order.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 
 const DATES = weekdays('2025-11-03', '2025-11-10');
 
@@ -60,33 +60,37 @@ test('wherever the limit stops it, no choice of days completes more dates of the
   );
 });
 
-test('the first date of a plan is found with a logarithm of refused requests, and every date within is requested once', () => {
-  const span = fc.tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: -3, max: 70 }));
-  fc.assert(
-    fc.property(span, ([length, begin]) => {
-      const dates = weekdays('2025-01-06', addDays('2025-01-06', 400)).slice(0, length);
-      const first = addDays('2025-01-06', Math.round((begin * 7) / 5));
-      const horizon: Horizon = { refused: [], supplied: [] };
-      const requested: string[] = [];
-      let left: readonly string[] = dates;
-      for (;;) {
-        left = left.filter((date) => !isBeyond(horizon, date) && !requested.includes(date));
-        const date = nextDate(left, horizon);
-        if (date === undefined) break;
-        requested.push(date);
-        if (date < first) noteRefusal(horizon, date);
-        else noteSupply(horizon, date);
-      }
-      assert.deepEqual(
-        requested.filter((date) => date >= first).sort(),
-        dates.filter((date) => date >= first),
-      );
-      const refused = requested.filter((date) => date < first).length;
-      assert.ok(refused <= Math.ceil(Math.log2(length)) + 2, `${refused} of ${length}`);
-    }),
-    { numRuns: runs(300, 2_000) },
-  );
-});
+test(
+  'the first date of a plan is found with a logarithm of refused requests, and every date within is requested once',
+  inLongForm,
+  () => {
+    const span = fc.tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: -3, max: 70 }));
+    fc.assert(
+      fc.property(span, ([length, begin]) => {
+        const dates = weekdays('2025-01-06', addDays('2025-01-06', 400)).slice(0, length);
+        const first = addDays('2025-01-06', Math.round((begin * 7) / 5));
+        const horizon: Horizon = { refused: [], supplied: [] };
+        const requested: string[] = [];
+        let left: readonly string[] = dates;
+        for (;;) {
+          left = left.filter((date) => !isBeyond(horizon, date) && !requested.includes(date));
+          const date = nextDate(left, horizon);
+          if (date === undefined) break;
+          requested.push(date);
+          if (date < first) noteRefusal(horizon, date);
+          else noteSupply(horizon, date);
+        }
+        assert.deepEqual(
+          requested.filter((date) => date >= first).sort(),
+          dates.filter((date) => date >= first),
+        );
+        const refused = requested.filter((date) => date < first).length;
+        assert.ok(refused <= Math.ceil(Math.log2(length)) + 2, `${refused} of ${length}`);
+      }),
+      { numRuns: runs(300, 2_000) },
+    );
+  },
+);
 
 test('older than one that was supplied, a refused date is too old; newer, it is too new', () => {
   const horizon: Horizon = { refused: [], supplied: [] };

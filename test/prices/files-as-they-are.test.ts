@@ -11,6 +11,7 @@ import { atOnce } from '../../src/basics/turns.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { inLongForm } from '../support/long.ts';
 
 /**
  * Files of prices as people have them: what their prices are, what their columns are called, and
@@ -390,21 +391,25 @@ test('a file of many symbols whose column has an unknown name stores nothing und
   );
 });
 
-test('rows far apart contradict each other, in a stream that can be read only once', async (t) => {
-  const path = join(temporaryFolder(t), 'pipe');
-  execFileSync('mkfifo', [path]);
-  const database = openDatabase(':memory:');
-  const header = 'symbol,date,open,close\n';
-  const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
-  const source = createWriteStream(path);
-  source.end(`${header}A,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`);
-  const refused: number[] = [];
-  const summary = await importPriceFile(database, path, {
-    ...CLOCK,
-    onRefused: (line) => refused.push(line),
-  });
-  assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
-});
+test(
+  'rows far apart contradict each other, in a stream that can be read only once',
+  inLongForm,
+  async (t) => {
+    const path = join(temporaryFolder(t), 'pipe');
+    execFileSync('mkfifo', [path]);
+    const database = openDatabase(':memory:');
+    const header = 'symbol,date,open,close\n';
+    const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
+    const source = createWriteStream(path);
+    source.end(`${header}A,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`);
+    const refused: number[] = [];
+    const summary = await importPriceFile(database, path, {
+      ...CLOCK,
+      onRefused: (line) => refused.push(line),
+    });
+    assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
+  },
+);
 
 /** Columns under other names, and what is missing. */
 

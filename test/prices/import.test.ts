@@ -18,6 +18,7 @@ import { importPriceFile, storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { inLongForm } from '../support/long.ts';
 
 interface Import {
   database: CommandDatabase;
@@ -296,28 +297,32 @@ test('a day on which a price did not move is an ordinary bar', async (t) => {
   assert.deepEqual([refused, bars], [[], ['AAPL 2025-01-06 10 10 10 10 0 csv']]);
 });
 
-test('a line ends with CR, LF or both, wherever the pieces of a file are cut', async (t) => {
-  const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
-  const lines = [
-    HEADER,
-    '',
-    ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`),
-    'AAPL,2025-01-06,x,12,9,10.5,1000',
-  ];
-  for (const end of ['\n', '\r', '\r\n']) {
-    const textWith = (blanks: number) =>
-      lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
-    // A file is read in pieces of 128 KiB: the last character of the first one is the first of a
-    // line end.
-    const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
-    const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
-    assert.deepEqual(
-      [summary.bars, refused],
-      [9_000, [`${lines.length}: open is not a plausible number: x`]],
-      JSON.stringify(end),
-    );
-  }
-});
+test(
+  'a line ends with CR, LF or both, wherever the pieces of a file are cut',
+  inLongForm,
+  async (t) => {
+    const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
+    const lines = [
+      HEADER,
+      '',
+      ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`),
+      'AAPL,2025-01-06,x,12,9,10.5,1000',
+    ];
+    for (const end of ['\n', '\r', '\r\n']) {
+      const textWith = (blanks: number) =>
+        lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
+      // A file is read in pieces of 128 KiB: the last character of the first one is the first of a
+      // line end.
+      const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
+      const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
+      assert.deepEqual(
+        [summary.bars, refused],
+        [9_000, [`${lines.length}: open is not a plausible number: x`]],
+        JSON.stringify(end),
+      );
+    }
+  },
+);
 
 test('a line of JSON with NaN is refused with that reason', async (t) => {
   const good = JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', '11') }));
@@ -549,7 +554,7 @@ test('adjusted and raw prices never share a series', async (t) => {
   assert.equal(raw.bars.length, 3);
 });
 
-test('rows that span reads and transactions stay whole', async (t) => {
+test('rows that span reads and transactions stay whole', inLongForm, async (t) => {
   const rows = Array.from(
     { length: 12_000 },
     (_, index) =>

@@ -15,7 +15,7 @@ import {
   type MassiveServerOptions,
   startMassiveServer,
 } from '../support/massive-server.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { faults, startPriceServer } from '../support/price-server.ts';
 import { storePrices } from '../support/prices.ts';
 
@@ -140,7 +140,7 @@ test('a download that brings a split which stored prices contradict says so, and
   assert.deepEqual((await supply({ universe: 'B C' })).warnings, warnings.slice(1));
 });
 
-test('twenty dates of the NASDAQ-100 on the free plan', async (t) => {
+test('twenty dates of the NASDAQ-100 on the free plan', inLongForm, async (t) => {
   const dates = weekdaysBefore('2025-11-29', 20);
   const holiday = weekdaysBefore(dates[0] as string, 4)[0] as string;
   const prices = series(

@@ -6,7 +6,7 @@ import { checkManifest, listedTables } from '../../src/database/digests.ts';
 import { count as counted } from '../../src/basics/sentences.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import { auditOf, replayOf } from '../support/books.ts';
-import { isLong } from '../support/long.ts';
+import { inLongForm, isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { undone } from '../support/tables.ts';
@@ -158,24 +158,28 @@ test('a digit changed in any column of any table is found by replay, its digests
   );
 });
 
-test('in a package, a digit changed in any column of any table is found by its manifest, which names the table', async () => {
-  const database = await forgeable();
-  writeManifest(database);
-  assert.deepEqual(atOnce(checkManifest(database)), []);
-  let count = 0;
-  for (const mutation of mutationsOf(database))
-    await mutate(database, mutation, async () => {
-      count += 1;
-      const { rows } = database
-        .statement(`SELECT count(*) AS rows FROM ${mutation.table}`)
-        .get() as Row;
-      const said = [
-        `${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`,
-      ];
-      assert.deepEqual(atOnce(checkManifest(database)), said, mutation.sql);
-    });
-  assert.ok(count > 120);
-});
+test(
+  'in a package, a digit changed in any column of any table is found by its manifest, which names the table',
+  inLongForm,
+  async () => {
+    const database = await forgeable();
+    writeManifest(database);
+    assert.deepEqual(atOnce(checkManifest(database)), []);
+    let count = 0;
+    for (const mutation of mutationsOf(database))
+      await mutate(database, mutation, async () => {
+        count += 1;
+        const { rows } = database
+          .statement(`SELECT count(*) AS rows FROM ${mutation.table}`)
+          .get() as Row;
+        const said = [
+          `${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`,
+        ];
+        assert.deepEqual(atOnce(checkManifest(database)), said, mutation.sql);
+      });
+    assert.ok(count > 120);
+  },
+);
 
 /** Other damage to a package. */
 const damaged: [sql: string, said: string][] = [

@@ -7,6 +7,7 @@ import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
+import { inLongForm } from '../support/long.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -56,38 +57,42 @@ async function textOf({ chunks }: LateBody): Promise<string> {
   return String((await chunks.next()).value);
 }
 
-test('simultaneous clients share one audit, and other requests are served meanwhile', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES });
-  await runJobHere(service, script, DAYS);
-  const order: string[] = [];
-  const ask = async (path: string) => {
-    const { body } = await service.get(path);
-    order.push(path);
-    return body;
-  };
-  const [one, other] = await Promise.all([ask('/audit'), ask('/audit'), ask('/health')]);
-  assert.deepEqual(one, other);
-  assert.equal(order[0], '/health');
-  assert.equal((await ask('/audit')).status, 'sound');
+test(
+  'simultaneous clients share one audit, and other requests are served meanwhile',
+  inLongForm,
+  async (t) => {
+    const service = await startTestService(t, { configuration, prices: PRICES });
+    await runJobHere(service, script, DAYS);
+    const order: string[] = [];
+    const ask = async (path: string) => {
+      const { body } = await service.get(path);
+      order.push(path);
+      return body;
+    };
+    const [one, other] = await Promise.all([ask('/audit'), ask('/audit'), ask('/health')]);
+    assert.deepEqual(one, other);
+    assert.equal(order[0], '/health');
+    assert.equal((await ask('/audit')).status, 'sound');
 
-  const context = {
-    database: service.database,
-    settings: service.settings,
-    log: silentLog,
-    viewedFile: null,
-  };
-  const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
-  const [leaves, stays] = askTwice();
-  leaves.stop();
-  assert.equal(
-    JSON.parse(await textOf(stays)).status,
-    'sound',
-    'it continues for the client that stays',
-  );
-  const both = askTwice();
-  both.forEach((client) => client.stop());
-  await assert.rejects(textOf(both[1]), { name: 'AbortError' }, 'it ends when all have left');
-});
+    const context = {
+      database: service.database,
+      settings: service.settings,
+      log: silentLog,
+      viewedFile: null,
+    };
+    const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
+    const [leaves, stays] = askTwice();
+    leaves.stop();
+    assert.equal(
+      JSON.parse(await textOf(stays)).status,
+      'sound',
+      'it continues for the client that stays',
+    );
+    const both = askTwice();
+    both.forEach((client) => client.stop());
+    await assert.rejects(textOf(both[1]), { name: 'AbortError' }, 'it ends when all have left');
+  },
+);
 
 test('an audit of an unreadable database is an error that says so', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });

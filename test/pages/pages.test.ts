@@ -311,7 +311,9 @@ test(
     await selection
       .getByText(/^Needs 20 days with a return, has \d+$/)
       .waitFor({ state: 'attached' });
-    const dated = requested.filter((search) => search.includes('start_date'));
+    const dated = requested.filter(
+      (search) => search.includes('start_date') && !search.includes('looks=daily'),
+    );
     const figures = `?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`;
     assert.deepEqual(dated, [figures, `${figures}&details=true`], 'only for the whole date');
     for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {

@@ -14,6 +14,7 @@ import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { failure, link, localTime, reasonList, section, viewedFile } from '../ui.ts';
+import { askWhoLeads } from './answer.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
 import { type JobPanel, jobPanel } from './job-panel.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
@@ -169,9 +170,15 @@ interface ResultsView {
 /** Curves and leaderboard of the models that the filters choose. */
 function resultsView(place: HTMLElement, filters: Filters): ResultsView {
   let drawing = new AbortController();
+  const sentence = h('p.answer', { 'aria-live': 'polite' });
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
-    const performance = await getPerformance(requestOf(filters), signal);
+    // Together, so that nothing moves when the sentence comes.
+    const [performance, answer] = await Promise.all([
+      getPerformance(requestOf(filters), signal),
+      askWhoLeads(filters, signal),
+    ]);
+    replace(sentence, answer);
     if (shown?.curves.update(performance)) {
       shown.board.update(performance);
       return complete(signal);
@@ -183,7 +190,13 @@ function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     const over = AbortSignal.any([signal, drawing.signal]);
     const board = leaderboard(performance, rankingChoice(filters));
     shown = { curves: equityCurves(performance, over), board };
-    replace(place, shown.curves.element, board.element, comparisonHint(filters));
+    replace(
+      place,
+      answer !== null && sentence,
+      shown.curves.element,
+      board.element,
+      comparisonHint(filters),
+    );
     complete(signal);
   };
   let isCompleting = false;

@@ -16,7 +16,7 @@ import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/comparison-response.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { inLongForm, isLong, runs } from './support/long.ts';
+import { leftToLongForm, inLongForm, isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
@@ -265,7 +265,7 @@ test('a second server on the same database does not start, and names the first, 
 });
 
 test('a job whose process was killed continues at the next start, and its children exit by themselves', {
-  skip: noProc,
+  skip: noProc || leftToLongForm,
 }, async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
@@ -394,7 +394,7 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
 
 const MID_DEMO =
   'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
-test(MID_DEMO, { skip: noProc }, async (t) => {
+test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next
   // request.

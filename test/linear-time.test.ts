@@ -41,7 +41,7 @@ import {
 } from '../src/basics/text.ts';
 import { calculate } from '../src/trading/calculate.ts';
 import { runTool } from '../src/trading/tools.ts';
-import { runs } from './support/long.ts';
+import { inLongForm, runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /**
@@ -312,7 +312,7 @@ const files: [name: string, text: (length: number) => string][] = [
   ],
 ];
 for (const [name, text] of files) {
-  test(`a file of ${name}: in linear time`, async (t) => {
+  test(`a file of ${name}: in linear time`, inLongForm, async (t) => {
     const path = join(temporaryFolder(t), 'prices.csv');
     const database = openDatabase(':memory:');
     const importOf = async (length: number) => {

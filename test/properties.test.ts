@@ -7,7 +7,7 @@ import { weekdays } from '../src/basics/calendar.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { contradictions } from './support/agreement.ts';
 import { differences } from './support/csv-agreement.ts';
-import { isLong, runs } from './support/long.ts';
+import { inLongForm, isLong, runs } from './support/long.ts';
 import { importPriceFile } from './support/prices.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
@@ -164,51 +164,70 @@ const anyFactor = fc.constantFrom(2, 4, 16);
 /** The simulated model draws by its cash. */
 const SCALED_MODELS = MODELS.filter((model) => model !== 'simulated');
 
-test('prices and cash that are k times as high leave every return and multiply every amount', async (t) => {
-  await check(
-    fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
-      const [one, other] = [
-        await open(t, linesOf(prices)),
-        await open(t, linesOf(prices, factor), CASH * factor),
-      ];
-      const models = SCALED_MODELS;
-      for (const service of [one, other]) await run(service, FIRST, LAST, { models });
-      const records = async (service: TestService, times: number) =>
-        (await ask(service, '/results')).results.map((record: Json) => {
-          const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
-            record[name] === null ? null : Math.round(record[name] * 10_000 * times),
-          );
-          const { model, date, action_type: type, symbol, amount, holdings } = record;
-          return [model, date, type, symbol, amount, holdings, record.daily_return_pct, ...amounts];
-        });
-      assert.deepEqual(await records(other, 1), await records(one, factor));
-      const returns = async (service: TestService) =>
-        (await ask(service, '/performance?details=true&benchmark=universe')).models.map(
-          (model: Json) => {
-            const { total_return, max_drawdown, winning_days_share, best_day, relative, details } =
-              model;
-            const curve = model.curve.map(({ date, daily_return, growth, drawdown }: Json) => [
-              date,
-              daily_return,
-              growth,
-              drawdown,
-            ]);
-            const { exposure, turnover } = model.trading;
-            const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
+test(
+  'prices and cash that are k times as high leave every return and multiply every amount',
+  inLongForm,
+  async (t) => {
+    await check(
+      fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
+        const [one, other] = [
+          await open(t, linesOf(prices)),
+          await open(t, linesOf(prices, factor), CASH * factor),
+        ];
+        const models = SCALED_MODELS;
+        for (const service of [one, other]) await run(service, FIRST, LAST, { models });
+        const records = async (service: TestService, times: number) =>
+          (await ask(service, '/results')).results.map((record: Json) => {
+            const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
+              record[name] === null ? null : Math.round(record[name] * 10_000 * times),
+            );
+            const { model, date, action_type: type, symbol, amount, holdings } = record;
             return [
-              [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
-              [exposure, turnover, win_rate, profit_factor, payoff_ratio],
-              [details.months, details.drawdowns, details.histogram],
+              model,
+              date,
+              type,
+              symbol,
+              amount,
+              holdings,
+              record.daily_return_pct,
+              ...amounts,
             ];
-          },
-        );
-      assert.deepEqual(await returns(other), await returns(one));
-      await Promise.all([one.stop(), other.stop()]);
-    }),
-  );
-});
+          });
+        assert.deepEqual(await records(other, 1), await records(one, factor));
+        const returns = async (service: TestService) =>
+          (await ask(service, '/performance?details=true&benchmark=universe')).models.map(
+            (model: Json) => {
+              const {
+                total_return,
+                max_drawdown,
+                winning_days_share,
+                best_day,
+                relative,
+                details,
+              } = model;
+              const curve = model.curve.map(({ date, daily_return, growth, drawdown }: Json) => [
+                date,
+                daily_return,
+                growth,
+                drawdown,
+              ]);
+              const { exposure, turnover } = model.trading;
+              const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
+              return [
+                [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
+                [exposure, turnover, win_rate, profit_factor, payoff_ratio],
+                [details.months, details.drawdowns, details.histogram],
+              ];
+            },
+          );
+        assert.deepEqual(await returns(other), await returns(one));
+        await Promise.all([one.stop(), other.stop()]);
+      }),
+    );
+  },
+);
 
-test('another model, job or symbol changes no figure of a model', async (t) => {
+test('another model, job or symbol changes no figure of a model', inLongForm, async (t) => {
   await check(
     fc.asyncProperty(anyPrices, anyBars, anyPlace, async (prices, bars, place) => {
       const models = ['simulated', 'equal'];
@@ -264,40 +283,44 @@ test('a range compounds what its two parts make, and has the sum of their amount
   );
 });
 
-test('a file of prices leaves what its parts leave, imported in any order', async (t) => {
-  const anyParts = fc.array(fc.integer({ min: 0, max: 2 }), {
-    minLength: SYMBOLS.length * DATES.length,
-    maxLength: SYMBOLS.length * DATES.length,
-  });
-  await check(
-    fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
-      const lines = linesOf(prices);
-      const [whole, parts] = [await open(t, lines), await open(t, [])];
-      for (const part of [0, 1, 2]) {
-        const own = lines.filter((_, index) => places[index] === part);
-        if (own.length > 0) await importLines(parts, own.reverse());
-      }
-      for (const symbol of SYMBOLS) {
-        const of = async (service: TestService) => {
-          const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
-          const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
-          // The spans of a part may end at a weekend; no session lies between them.
-          const covered = DATES.map((date) =>
-            spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
-          );
-          const missing = gaps.filter(
-            (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0,
-          );
-          return { source, first_bar, last_bar, bars, covered, missing };
-        };
-        assert.deepEqual(await of(parts), await of(whole));
-      }
-      for (const service of [whole, parts]) await run(service, FIRST, LAST);
-      assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
-      await Promise.all([whole.stop(), parts.stop()]);
-    }),
-  );
-});
+test(
+  'a file of prices leaves what its parts leave, imported in any order',
+  inLongForm,
+  async (t) => {
+    const anyParts = fc.array(fc.integer({ min: 0, max: 2 }), {
+      minLength: SYMBOLS.length * DATES.length,
+      maxLength: SYMBOLS.length * DATES.length,
+    });
+    await check(
+      fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
+        const lines = linesOf(prices);
+        const [whole, parts] = [await open(t, lines), await open(t, [])];
+        for (const part of [0, 1, 2]) {
+          const own = lines.filter((_, index) => places[index] === part);
+          if (own.length > 0) await importLines(parts, own.reverse());
+        }
+        for (const symbol of SYMBOLS) {
+          const of = async (service: TestService) => {
+            const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
+            const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
+            // The spans of a part may end at a weekend; no session lies between them.
+            const covered = DATES.map((date) =>
+              spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
+            );
+            const missing = gaps.filter(
+              (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0,
+            );
+            return { source, first_bar, last_bar, bars, covered, missing };
+          };
+          assert.deepEqual(await of(parts), await of(whole));
+        }
+        for (const service of [whole, parts]) await run(service, FIRST, LAST);
+        assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
+        await Promise.all([whole.stop(), parts.stop()]);
+      }),
+    );
+  },
+);
 
 test('wherever a response is also CSV, it says what the JSON says', async (t) => {
   await check(

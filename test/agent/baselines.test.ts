@@ -14,6 +14,7 @@ import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { readPrices } from '../support/prices.ts';
 import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { inLongForm } from '../support/long.ts';
 
 const MOST_STEPS = 30;
 
@@ -231,18 +232,22 @@ for (const [strategy, days, held] of habits) {
   });
 }
 
-test('the same signature, date, portfolio and prices give the same conversation; dice depend on the signature', async () => {
-  for (const strategy of baselineStrategies) {
-    const [one, again, other] = [
-      await playedOn(strategy),
-      await playOn(strategy),
-      await playOn(strategy, 'other'),
-    ];
-    assert.deepEqual(one.conversations, again.conversations);
-    if (strategy === 'random') assert.notDeepEqual(one.orders, other.orders);
-    else assert.deepEqual(one.conversations, other.conversations);
-  }
-});
+test(
+  'the same signature, date, portfolio and prices give the same conversation; dice depend on the signature',
+  inLongForm,
+  async () => {
+    for (const strategy of baselineStrategies) {
+      const [one, again, other] = [
+        await playedOn(strategy),
+        await playOn(strategy),
+        await playOn(strategy, 'other'),
+      ];
+      assert.deepEqual(one.conversations, again.conversations);
+      if (strategy === 'random') assert.notDeepEqual(one.orders, other.orders);
+      else assert.deepEqual(one.conversations, other.conversations);
+    }
+  },
+);
 
 test('ten thousand dollars over a hundred stocks: most of it is at work', async () => {
   const day = morning(database, DAYS[0] as string);

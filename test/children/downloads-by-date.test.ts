@@ -12,6 +12,7 @@ import {
 } from '../support/massive-server.ts';
 import { clockFrom, startTestService, type TestServiceOptions, TODAY } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { inLongForm } from '../support/long.ts';
 
 const HISTORY = weekdaysBefore(TODAY, 40);
 
@@ -49,50 +50,54 @@ function start(t: TestContext, { url, symbols, script = {}, settings, ...options
 
 const serve = (t: TestContext, options: MassiveServerOptions) => startMassiveServer(t, options);
 
-test('a job that is stopped while it downloads asks for nothing twice, and runs once its own dates are there', async (t) => {
-  const dates = weekdays('2025-11-17', '2025-11-21');
-  const server = await serve(t, {
-    prices: prices(nasdaq100, HISTORY),
-    others: 10,
-    fault: (_name, index) => (index === 4 ? massiveFaults.hang : undefined),
-  });
-  const first = await start(t, { url: server.url, symbols: nasdaq100 });
-  const { body } = await first.post('/simulate/trigger', {
-    start_date: dates[0],
-    end_date: dates[4],
-  });
-  await until('the third date to be requested', () => server.requests.length === 5);
-  assert.equal(
-    (await first.get(`/simulate/status/${body.job_id}`)).body.status,
-    'downloading_data',
-  );
-  await first.stop();
-  // From here on the limit lets the job's own dates pass, and nothing after them.
-  const own = ['splits', 'dividends', ...dates];
-  server.set({ fault: (name) => (own.includes(name) ? undefined : massiveFaults.limit) });
-  const later = await start(t, {
-    ...{ url: server.url, symbols: nasdaq100, folder: first.folder },
-    settings: { maxRateLimitWaitMs: 0 },
-  });
-  const status = await later.waitForJob(body.job_id);
-  assert.deepEqual(
-    [status.status, status.warnings],
-    [
-      'completed',
+test(
+  'a job that is stopped while it downloads asks for nothing twice, and runs once its own dates are there',
+  inLongForm,
+  async (t) => {
+    const dates = weekdays('2025-11-17', '2025-11-21');
+    const server = await serve(t, {
+      prices: prices(nasdaq100, HISTORY),
+      others: 10,
+      fault: (_name, index) => (index === 4 ? massiveFaults.hang : undefined),
+    });
+    const first = await start(t, { url: server.url, symbols: nasdaq100 });
+    const { body } = await first.post('/simulate/trigger', {
+      start_date: dates[0],
+      end_date: dates[4],
+    });
+    await until('the third date to be requested', () => server.requests.length === 5);
+    assert.equal(
+      (await first.get(`/simulate/status/${body.job_id}`)).body.status,
+      'downloading_data',
+    );
+    await first.stop();
+    // From here on the limit lets the job's own dates pass, and nothing after them.
+    const own = ['splits', 'dividends', ...dates];
+    server.set({ fault: (name) => (own.includes(name) ? undefined : massiveFaults.limit) });
+    const later = await start(t, {
+      ...{ url: server.url, symbols: nasdaq100, folder: first.folder },
+      settings: { maxRateLimitWaitMs: 0 },
+    });
+    const status = await later.waitForJob(body.job_id);
+    assert.deepEqual(
+      [status.status, status.warnings],
       [
-        'Of the 10 trading days before 2025-11-17, none have prices: models have less to look back on',
+        'completed',
+        [
+          'Of the 10 trading days before 2025-11-17, none have prices: models have less to look back on',
+        ],
       ],
-    ],
-  );
-  const [stopped, ...again] = server.requests.slice(4);
-  assert.deepEqual(
-    [...server.requests.slice(0, 4), ...again],
-    [...own, '2025-11-14'],
-    'only what was under way is asked again',
-  );
-  assert.equal(stopped, again[0]);
-  assert.ok(!JSON.stringify([status, first.logLines, later.logLines]).includes(MASSIVE_KEY));
-});
+    );
+    const [stopped, ...again] = server.requests.slice(4);
+    assert.deepEqual(
+      [...server.requests.slice(0, 4), ...again],
+      [...own, '2025-11-14'],
+      'only what was under way is asked again',
+    );
+    assert.equal(stopped, again[0]);
+    assert.ok(!JSON.stringify([status, first.logLines, later.logLines]).includes(MASSIVE_KEY));
+  },
+);
 
 test('the ledger is that of the same prices imported from a file, to the last digit', async (t) => {
   const symbols = ['AAPL', 'BRK.B', 'MSFT', 'ORLY'];

@@ -13,6 +13,7 @@ import {
 } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
 import { startTestService } from '../support/service.ts';
+import { inLongForm } from '../support/long.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
 const RANGE_DATES = [RANGE.start_date, RANGE.end_date];
@@ -125,45 +126,52 @@ function allTexts(database: Database): string {
   );
 }
 
-test('a configuration edited or deleted during a job changes nothing in it, also after a restart; no key is stored', async (t) => {
-  const all = ['held', 'named', 'rule'];
-  const plain = await runAndRestart(t, all, null);
-  assert.equal(plain.ledgers.flat().length, 7);
-  assert.deepEqual(
-    plain.keys,
-    [variableKey, heldKey].map((key) => `Bearer ${key}`),
-  );
-  assert.ok(
-    plain.bodies.some(
-      (text) =>
-        text.includes(`api-version=${queryValue}`) && text.includes(`"api_key":"${bodyKey}"`),
-    ),
-  );
+test(
+  'a configuration edited or deleted during a job changes nothing in it, also after a restart; no key is stored',
+  inLongForm,
+  async (t) => {
+    const all = ['held', 'named', 'rule'];
+    const plain = await runAndRestart(t, all, null);
+    assert.equal(plain.ledgers.flat().length, 7);
+    assert.deepEqual(
+      plain.keys,
+      [variableKey, heldKey].map((key) => `Bearer ${key}`),
+    );
+    assert.ok(
+      plain.bodies.some(
+        (text) =>
+          text.includes(`api-version=${queryValue}`) && text.includes(`"api_key":"${bodyKey}"`),
+      ),
+    );
 
-  assert.ok(
-    plain.bodies.some((text) => text.includes(String.raw`\n\nFurther instructions:\nBe bold.`)),
-  );
+    assert.ok(
+      plain.bodies.some((text) => text.includes(String.raw`\n\nFurther instructions:\nBe bold.`)),
+    );
 
-  const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
-    writeFileSync(
-      path,
-      JSON.stringify({ models: edited(baseUrl), agent_config: { max_steps: 1, max_cost_usd: 0 } }),
-    ),
-  );
-  const { ledgers, bodies, keys } = plain;
-  assert.deepEqual([withEdit.ledgers, withEdit.bodies, withEdit.keys], [ledgers, bodies, keys]);
+    const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
+      writeFileSync(
+        path,
+        JSON.stringify({
+          models: edited(baseUrl),
+          agent_config: { max_steps: 1, max_cost_usd: 0 },
+        }),
+      ),
+    );
+    const { ledgers, bodies, keys } = plain;
+    assert.deepEqual([withEdit.ledgers, withEdit.bodies, withEdit.keys], [ledgers, bodies, keys]);
 
-  const keyless = ['named']; // a key that the file held is gone with it
-  const withoutFile = await runAndRestart(t, keyless, (path) => rmSync(path));
-  assert.deepEqual(withoutFile.ledgers, ledgers.slice(1, 2));
+    const keyless = ['named']; // a key that the file held is gone with it
+    const withoutFile = await runAndRestart(t, keyless, (path) => rmSync(path));
+    assert.deepEqual(withoutFile.ledgers, ledgers.slice(1, 2));
 
-  const stored = allTexts(withEdit.service.database);
-  assert.match(stored, /vendor\/held/);
-  assert.deepEqual(
-    SECRETS.filter((secret) => stored.includes(secret)),
-    [],
-  );
-});
+    const stored = allTexts(withEdit.service.database);
+    assert.match(stored, /vendor\/held/);
+    assert.deepEqual(
+      SECRETS.filter((secret) => stored.includes(secret)),
+      [],
+    );
+  },
+);
 
 test('repeats are runs of their own, with seeds of their own, under one cost limit', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day

@@ -16,6 +16,7 @@ import { followPace, settled } from '../support/event-loop.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { realAgent } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
@@ -167,7 +168,7 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
 }
 
 test('a child that exceeds its memory outside its heap, is ended with the reason', {
-  skip: noProc,
+  skip: noProc || leftToLongForm,
 }, async () => {
   assert.deepEqual((await run('hoards-buffers', { memoryMb: 128, timeoutMs: 600_000 })).outcome, {
     status: 'failed',

@@ -23,6 +23,7 @@ import {
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
 import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 
@@ -382,7 +383,7 @@ test('a launcher gets flags and a short loader, PATH, HOME and the variables tha
 });
 
 test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', {
-  skip: noProc,
+  skip: noProc || leftToLongForm,
 }, async (t) => {
   const file = join(temporaryFolder(t), 'seen');
   const outcome = '{"type":"outcome","result":{"status":"finished","summary":"done"}}';

@@ -24,6 +24,7 @@ import { storePrices } from '../support/prices.ts';
 import { ask, installProgram, startServer } from '../support/program.ts';
 import type { TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { leftToLongForm, inLongForm } from '../support/long.ts';
 
 const ONE_DAY = { start_date: '2025-10-06', end_date: '2025-10-06' };
 const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
@@ -244,7 +245,7 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   ]);
 });
 
-test('requests and model-days have time limits', async (t) => {
+test('requests and model-days have time limits', inLongForm, async (t) => {
   const silent = await startModelServer(t, ['never']);
   const models = [{ signature: 'slow', openai_base_url: silent.baseUrl }];
   const agentConfig = { max_retries: 1 };
@@ -444,7 +445,7 @@ test('a service that stops while its models wait stops immediately, and continue
 });
 
 test('children that wait for their models exit by themselves when their parent is killed', {
-  skip: noProc,
+  skip: noProc || leftToLongForm,
 }, async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({

@@ -11,7 +11,7 @@ import {
   shareShowingAny,
   sharesShownBy,
 } from '../support/coverage.ts';
-import { isLong, runs } from '../support/long.ts';
+import { inLongForm, isLong, runs } from '../support/long.ts';
 
 /** What a nominal 95 % is worth: 94 to 97 %, whatever the days, the runs and what they have of both. */
 const SIMULATIONS = runs(600, 10_000);
@@ -73,19 +73,23 @@ test('of equal models hardly any comparison shows a difference in any of its pai
   assert.ok(isRare(wrong / seeds, seeds), `${wrong} of ${seeds}`);
 });
 
-test('nor does one of twenty models over twenty days, the fewest', () => {
+test('nor does one of twenty models over twenty days, the fewest', inLongForm, () => {
   const simulations = runs(150, 10_000);
   const scenario = { models: 20, days: 20, autocorrelation: 0 };
   const share = shareShowingAny(scenario, { simulations, seed: 'many', looks: 'once' });
   assert.ok(isRare(share, simulations), `${share}`);
 });
 
-test('who looks every day sees a false winner every third time, unless the looks are counted', () => {
-  const simulations = runs(60, 2000);
-  for (const autocorrelation of [0, 0.2]) {
-    const daily = sharesShownBy(autocorrelation, { simulations, seed: 'days', looks: 'daily' });
-    assert.ok(isRare(daily.at(-1) ?? 1, simulations), `${autocorrelation}: ${daily.join(', ')}`);
-  }
-  const once = sharesShownBy(0, { simulations, seed: 'days', looks: 'once' });
-  assert.ok((once.at(-1) ?? 0) > 0.2, once.join(', '));
-});
+test(
+  'who looks every day sees a false winner every third time, unless the looks are counted',
+  inLongForm,
+  () => {
+    const simulations = runs(60, 2000);
+    for (const autocorrelation of [0, 0.2]) {
+      const daily = sharesShownBy(autocorrelation, { simulations, seed: 'days', looks: 'daily' });
+      assert.ok(isRare(daily.at(-1) ?? 1, simulations), `${autocorrelation}: ${daily.join(', ')}`);
+    }
+    const once = sharesShownBy(0, { simulations, seed: 'days', looks: 'once' });
+    assert.ok((once.at(-1) ?? 0) > 0.2, once.join(', '));
+  },
+);

@@ -22,6 +22,7 @@ import { fourDays } from '../support/books.ts';
 import { folderOfProcess } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { inLongForm } from '../support/long.ts';
 
 test('a copy is a complete database by itself and opens like the original', async (t) => {
   const folder = temporaryFolder(t);
@@ -49,7 +50,7 @@ test('a copy is a complete database by itself and opens like the original', asyn
   database.close();
 });
 
-test('a copy that is stopped half-way leaves nothing behind', async (t) => {
+test('a copy that is stopped half-way leaves nothing behind', inLongForm, async (t) => {
   const folder = temporaryFolder(t);
   const database = largeDatabase(join(folder, 'jobs.db'));
   database.close();
@@ -63,36 +64,44 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
 });
 
-test('the next backup removes what a killed one left; copies in progress and foreign files stay', async (t) => {
-  const folder = temporaryFolder(t);
-  const database = largeDatabase(join(folder, 'jobs.db'));
-  database.close();
-  const program = `
+test(
+  'the next backup removes what a killed one left; copies in progress and foreign files stay',
+  inLongForm,
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const database = largeDatabase(join(folder, 'jobs.db'));
+    database.close();
+    const program = `
     import { backupDatabase } from ${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)};
     await backupDatabase('jobs.db', 'killed.db', { onProgress: () => process.kill(process.pid, 'SIGKILL') });`;
-  spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
-  const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));
-  assert.equal(partials().length, 1, 'a killed backup leaves its copy');
-  const others = ['film.partial', 'old.db.4194399.partial-notes', `new.db.${process.pid}.partial`];
-  for (const name of others) writeFileSync(join(folder, name), '');
-  const agesAgo = new Date('2025-01-01');
-  writeFileSync(join(folder, 'old.db.4194399.partial'), ''); // of a version without locks
-  utimesSync(join(folder, 'old.db.4194399.partial'), agesAgo, agesAgo);
-  let meanwhile: string[] = [];
-  const onProgress = () => {
-    assert.ok(
-      !partials().some((name) => name.startsWith('killed')),
-      'this backup removed what the killed one left',
-    );
-    removeAbandonedPartials(folder); // as a service that starts does
-    meanwhile = readdirSync(folder);
-  };
-  await backupDatabase(database.path, join(folder, 'copy.db'), { onProgress });
-  const own = meanwhile.map((name) => name.replace(/-[0-9a-f]{8}\./, '-x.'));
-  for (const ending of ['', '-lock'])
-    assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
-  assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
-});
+    spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
+    const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));
+    assert.equal(partials().length, 1, 'a killed backup leaves its copy');
+    const others = [
+      'film.partial',
+      'old.db.4194399.partial-notes',
+      `new.db.${process.pid}.partial`,
+    ];
+    for (const name of others) writeFileSync(join(folder, name), '');
+    const agesAgo = new Date('2025-01-01');
+    writeFileSync(join(folder, 'old.db.4194399.partial'), ''); // of a version without locks
+    utimesSync(join(folder, 'old.db.4194399.partial'), agesAgo, agesAgo);
+    let meanwhile: string[] = [];
+    const onProgress = () => {
+      assert.ok(
+        !partials().some((name) => name.startsWith('killed')),
+        'this backup removed what the killed one left',
+      );
+      removeAbandonedPartials(folder); // as a service that starts does
+      meanwhile = readdirSync(folder);
+    };
+    await backupDatabase(database.path, join(folder, 'copy.db'), { onProgress });
+    const own = meanwhile.map((name) => name.replace(/-[0-9a-f]{8}\./, '-x.'));
+    for (const ending of ['', '-lock'])
+      assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
+    assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
+  },
+);
 
 let large: string | undefined;
 

@@ -136,7 +136,7 @@ test('every body is the same after decoding, in the coding that was accepted; a 
   assert.ok(created.length >= 3 * 4);
 });
 
-test('what was made so far reaches the client at each heartbeat', async (t) => {
+test('what was made so far reaches the client at each heartbeat', inLongForm, async (t) => {
   let isSeen = false;
   function* slow(): Generator<string> {
     yield words(STREAM_CHUNK_LENGTH);
@@ -180,33 +180,37 @@ test('the white space before a late response reaches the client at once', async 
   }
 });
 
-test('an error in the middle cuts the response off, and its compressor ends', async (t) => {
-  const created: Gzip[] = [];
-  function* broken(): Generator<string> {
-    for (let index = 0; index < 100; index += 1) yield words(STREAM_CHUNK_LENGTH);
-    throw new Error('no database');
-  }
-  const server = await serve(
-    t,
-    async (response) => sendBody(response, broken(), { long, headers: [] }),
-    created,
-  );
-  for (const coding of CODINGS) {
-    const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
-    await assert.rejects(response.toArray(), /aborted/);
-  }
-  const url = `http://127.0.0.1:${portOf(server)}`;
-  const { failure } = await httpRequest(url, {
-    timeoutMs: 60_000,
-    maxBytes: Infinity,
-    isDirect: true,
-  });
-  assert.equal(failure, 'connection', 'our commands notice');
-  await until(
-    'all compressors to be closed',
-    () => created.length === 4 && created.every(({ closed }) => closed),
-  );
-});
+test(
+  'an error in the middle cuts the response off, and its compressor ends',
+  inLongForm,
+  async (t) => {
+    const created: Gzip[] = [];
+    function* broken(): Generator<string> {
+      for (let index = 0; index < 100; index += 1) yield words(STREAM_CHUNK_LENGTH);
+      throw new Error('no database');
+    }
+    const server = await serve(
+      t,
+      async (response) => sendBody(response, broken(), { long, headers: [] }),
+      created,
+    );
+    for (const coding of CODINGS) {
+      const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+      await assert.rejects(response.toArray(), /aborted/);
+    }
+    const url = `http://127.0.0.1:${portOf(server)}`;
+    const { failure } = await httpRequest(url, {
+      timeoutMs: 60_000,
+      maxBytes: Infinity,
+      isDirect: true,
+    });
+    assert.equal(failure, 'connection', 'our commands notice');
+    await until(
+      'all compressors to be closed',
+      () => created.length === 4 && created.every(({ closed }) => closed),
+    );
+  },
+);
 
 /** More than any window, so that nothing in it repeats. */
 const NOISE = randomBytes(1_000_000).toString('base64');

@@ -10,6 +10,7 @@ import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
+import { inLongForm } from '../support/long.ts';
 
 /**
  * Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other
@@ -247,7 +248,7 @@ async function startServer(
   return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
 }
 
-test('a stalled response is given up', async (t) => {
+test('a stalled response is given up', inLongForm, async (t) => {
   const service = await startTestService(t, {
     httpLimits: { stalledTimeoutMs: 300 },
     isForged: true,

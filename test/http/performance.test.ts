@@ -7,6 +7,7 @@ import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService, twoModels } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
+import { inLongForm } from '../support/long.ts';
 
 /**
  * Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other
@@ -466,50 +467,54 @@ test('the reasons why a model is incomparable are listed with the model, and for
   );
 });
 
-test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
-  const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
-  const huge = await startTestService(t, { configuration, prices: PRICES, isForged: true });
-  const { job_id: id } = await runJobHere(huge, script, job);
-  const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
-  const rows: [tokens: string, cost: string, sums: unknown[]][] = [
-    [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
-    ['9223372036854775807', '9e999', [2 * 2 ** 63, null, null]],
-    ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
-  ];
-  for (const [tokens, cost, sums] of rows) {
-    huge.database
-      .statement(
-        `UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`,
-      )
-      .run();
-    const [{ usage }] = (await ask('', huge)).models;
-    assert.deepEqual([usage.prompt_tokens, usage.cost_usd], sums.slice(0, 2));
-    assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
-    if (cost !== '1e300')
-      assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
-    for (const path of [
-      `/simulate/status/${id}`,
-      '/jobs',
-      '/models',
-      '/results',
-      '/reasoning',
-      '/audit',
-    ]) {
-      const { status, body } = await huge.get(path);
-      assert.equal(status, 200, path);
-      JSON.stringify(body, (name, value) => {
-        assert.ok(typeof value !== 'number' || Number.isFinite(value), `${path}: ${name}`);
-        return value;
-      });
+test(
+  'extreme token counts and costs, which a database may hold, do not break the response',
+  inLongForm,
+  async (t) => {
+    const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+    const huge = await startTestService(t, { configuration, prices: PRICES, isForged: true });
+    const { job_id: id } = await runJobHere(huge, script, job);
+    const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
+    const rows: [tokens: string, cost: string, sums: unknown[]][] = [
+      [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
+      ['9223372036854775807', '9e999', [2 * 2 ** 63, null, null]],
+      ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
+    ];
+    for (const [tokens, cost, sums] of rows) {
+      huge.database
+        .statement(
+          `UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`,
+        )
+        .run();
+      const [{ usage }] = (await ask('', huge)).models;
+      assert.deepEqual([usage.prompt_tokens, usage.cost_usd], sums.slice(0, 2));
+      assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
+      if (cost !== '1e300')
+        assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
+      for (const path of [
+        `/simulate/status/${id}`,
+        '/jobs',
+        '/models',
+        '/results',
+        '/reasoning',
+        '/audit',
+      ]) {
+        const { status, body } = await huge.get(path);
+        assert.equal(status, 200, path);
+        JSON.stringify(body, (name, value) => {
+          assert.ok(typeof value !== 'number' || Number.isFinite(value), `${path}: ${name}`);
+          return value;
+        });
+      }
     }
-  }
-  // Such a model-day may also be resumed, and then takes more.
-  const counts = { promptTokens: 1, completionTokens: 1, cachedTokens: 1, reasoningTokens: 1 };
-  const modelDay = { jobId: id, date: '2025-11-10', model: 'model-a' };
-  addUsage(huge.database, modelDay, { steps: 1, requests: 1, ...counts, costUsd: 1 });
-  const [day] = (await huge.get(`/simulate/status/${id}`)).body.details;
-  assert.equal(day.prompt_tokens, LARGEST);
-});
+    // Such a model-day may also be resumed, and then takes more.
+    const counts = { promptTokens: 1, completionTokens: 1, cachedTokens: 1, reasoningTokens: 1 };
+    const modelDay = { jobId: id, date: '2025-11-10', model: 'model-a' };
+    addUsage(huge.database, modelDay, { steps: 1, requests: 1, ...counts, costUsd: 1 });
+    const [day] = (await huge.get(`/simulate/status/${id}`)).body.details;
+    assert.equal(day.prompt_tokens, LARGEST);
+  },
+);
 
 test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {
   const lost = await startTestService(t, { configuration, prices: PRICES });

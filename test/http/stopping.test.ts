@@ -7,6 +7,7 @@ import { realAgentHere } from '../support/agent-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
+import { inLongForm } from '../support/long.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
 
@@ -115,7 +116,7 @@ test('a download over HTTP/1.0 that can be finished is, and ends in order', asyn
   await stopped;
 });
 
-test('a download over HTTP/1.0 that stalls is reset', async (t) => {
+test('a download over HTTP/1.0 that stalls is reset', inLongForm, async (t) => {
   const service = await startTestService(t, {
     httpLimits: { stalledTimeoutMs: 300 },
     isForged: true,

@@ -146,23 +146,30 @@ const ends: [
   ['completed', '2025-11-10', 'skipped: Cancelled', 'completed', true],
   ['completed', '2025-11-14', 'skipped: Cancelled', 'completed', true],
 ];
-test('what all spans of a large job have together: its status, whether it is being cancelled, how many model-days have ended', async (t) => {
-  const { context, jobId } = await createIdleJob(t);
-  const { database } = context;
-  const end = (ended: string, from: string, to: string) => {
-    const [status, error = 'failed'] = ended.split(': ');
-    const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;
-    database.statement(update).run(String(status), error, from, to);
-  };
-  assert.equal(atOnce(endedModelDays(database, jobId)), 0);
-  for (const [others, date, ofDate, status, isCancelled] of ends) {
-    end(others, '2025-11-10', '2025-11-14');
-    end(ofDate, date, date);
-    const found = [atOnce(finalStatus(database, jobId)), atOnce(isBeingCancelled(database, jobId))];
-    assert.deepEqual(found, [status, isCancelled], `${others}, but ${ofDate} on ${date}`);
-  }
-  assert.equal(atOnce(endedModelDays(database, jobId)), TOTAL);
-});
+test(
+  'what all spans of a large job have together: its status, whether it is being cancelled, how many model-days have ended',
+  inLongForm,
+  async (t) => {
+    const { context, jobId } = await createIdleJob(t);
+    const { database } = context;
+    const end = (ended: string, from: string, to: string) => {
+      const [status, error = 'failed'] = ended.split(': ');
+      const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;
+      database.statement(update).run(String(status), error, from, to);
+    };
+    assert.equal(atOnce(endedModelDays(database, jobId)), 0);
+    for (const [others, date, ofDate, status, isCancelled] of ends) {
+      end(others, '2025-11-10', '2025-11-14');
+      end(ofDate, date, date);
+      const found = [
+        atOnce(finalStatus(database, jobId)),
+        atOnce(isBeingCancelled(database, jobId)),
+      ];
+      assert.deepEqual(found, [status, isCancelled], `${others}, but ${ofDate} on ${date}`);
+    }
+    assert.equal(atOnce(endedModelDays(database, jobId)), TOTAL);
+  },
+);
 
 test('a large job that is given up after storage faults stays given up when another one interrupts that', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);

@@ -13,6 +13,7 @@ import { noBrowser } from '../support/chromium.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { startTestService, twoModels } from '../support/service.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 /** The page of decisions, and of words in conversations. */
 
@@ -106,7 +107,7 @@ test('only the first system message is an instruction to the model; later ones a
 });
 
 test('decisions are filtered, continued and searched, and Back undoes each step', {
-  skip: noBrowser,
+  skip: noBrowser || leftToLongForm,
 }, async (t) => {
   const configuration = {
     ...twoModels,

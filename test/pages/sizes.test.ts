@@ -188,7 +188,7 @@ before(async (t) => {
 
 test(
   'pages with names of 200 characters have no obstacles, show their figures, and fit on paper',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const reader = await visit(t, service.url, { provokes: [404] });
     const pages = pagesOf(few);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { DRAWS, permuteNames, placeAmong } from '../../src/performance/permutation.ts';
 import { createNormals, createUniforms } from '../../src/statistics/random.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { within } from '../support/near.ts';
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-9 });
@@ -82,29 +82,33 @@ test('who picks the winners of each week is above 99 of 100 others, who picks th
   assert.ok(winner.pValue < 0.02 && loser.pValue < 0.02);
 });
 
-test('who picks at random lies anywhere among the others, whatever the market did', () => {
-  const pickers = runs(60, 500);
-  const returns = marketOf('random', SIZE);
-  const uniform = createUniforms('pickers');
-  const percentiles = Array.from({ length: pickers }, (_, picker) => {
-    const weights = new Map(
-      Array.from({ length: 5 }, () => [
-        Math.floor(uniform() * SIZE.symbols),
-        Float64Array.from({ length: SIZE.days }, (_none, day) =>
-          day < 40 ? 0.15 : 0.2 * uniform(),
-        ),
-      ]),
+test(
+  'who picks at random lies anywhere among the others, whatever the market did',
+  inLongForm,
+  () => {
+    const pickers = runs(60, 500);
+    const returns = marketOf('random', SIZE);
+    const uniform = createUniforms('pickers');
+    const percentiles = Array.from({ length: pickers }, (_, picker) => {
+      const weights = new Map(
+        Array.from({ length: 5 }, () => [
+          Math.floor(uniform() * SIZE.symbols),
+          Float64Array.from({ length: SIZE.days }, (_none, day) =>
+            day < 40 ? 0.15 : 0.2 * uniform(),
+          ),
+        ]),
+      );
+      return placeAmong(permuteNames(held(returns, weights), `${picker}`)).percentile;
+    }).sort((one, other) => one - other);
+    // Kolmogorov's distance from the uniform distribution: above 1.95/√n once in a thousand.
+    const distance = Math.max(
+      ...percentiles.map((value, index) =>
+        Math.max((index + 1) / pickers - value, value - index / pickers),
+      ),
     );
-    return placeAmong(permuteNames(held(returns, weights), `${picker}`)).percentile;
-  }).sort((one, other) => one - other);
-  // Kolmogorov's distance from the uniform distribution: above 1.95/√n once in a thousand.
-  const distance = Math.max(
-    ...percentiles.map((value, index) =>
-      Math.max((index + 1) / pickers - value, value - index / pickers),
-    ),
-  );
-  assert.ok(distance < 1.95 / Math.sqrt(pickers), `${distance}`);
-});
+    assert.ok(distance < 1.95 / Math.sqrt(pickers), `${distance}`);
+  },
+);
 
 test('equal weights of all names are what every draw has', () => {
   const returns = marketOf('all', { symbols: 12, days: 30 });

@@ -6,7 +6,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { endsWithinFrame, readContent } from '../../src/prices/files/content.ts';
 import { importFile } from '../../src/prices/import.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -88,23 +88,27 @@ for (const [name, bytes, ends] of [
     [11, 11 + checksummed(HALF).length, 22 + checksummed(HALF).length, frames.length - 11],
   ],
 ] as const) {
-  test(`a file that is torn anywhere says so, and nothing of it is imported: ${name}`, async (t) => {
-    const path = join(temporaryFolder(t), 'torn');
-    for (const length of lengthsToTear(bytes.length, ends)) {
-      writeFileSync(path, bytes.subarray(0, length));
-      const read = async () => {
-        for await (const { bytes } of readContent(path))
-          assert.ok(ends.some((end) => end === length) || bytes.length === 0);
-      };
-      if (ends.some((end) => end === length)) await read();
-      else
-        await assert.rejects(
-          read(),
-          { message: /^its \w+ data ends in the middle: the file is torn, so nothing/ },
-          `${length} bytes`,
-        );
-    }
-  });
+  test(
+    `a file that is torn anywhere says so, and nothing of it is imported: ${name}`,
+    inLongForm,
+    async (t) => {
+      const path = join(temporaryFolder(t), 'torn');
+      for (const length of lengthsToTear(bytes.length, ends)) {
+        writeFileSync(path, bytes.subarray(0, length));
+        const read = async () => {
+          for await (const { bytes } of readContent(path))
+            assert.ok(ends.some((end) => end === length) || bytes.length === 0);
+        };
+        if (ends.some((end) => end === length)) await read();
+        else
+          await assert.rejects(
+            read(),
+            { message: /^its \w+ data ends in the middle: the file is torn, so nothing/ },
+            `${length} bytes`,
+          );
+      }
+    },
+  );
 }
 
 /** All lengths, or in short every sixth and those around the ends of frames. */

@@ -16,6 +16,7 @@ import { atOnce } from '../../src/basics/turns.ts';
 import { auditOf, fourDays, linesOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { inLongForm } from '../support/long.ts';
 
 /** What is done to a whole database, and what the audit says of it. */
 const faulty: [name: string, sql: string, damage: string[], problems: string[]][] = [
@@ -184,7 +185,7 @@ test('the audit leaves no trace, whether or not another program has the database
   open.close();
 });
 
-test('it reports its progress, and lists are bounded', async (t) => {
+test('it reports its progress, and lists are bounded', inLongForm, async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const { database, day } = await fourDays(path);
   for (let index = 0; index < 100; index += 1) await day('2025-01-08', [], `model-${index}`);

@@ -7,6 +7,7 @@ import { type Books, createBooks, fourDays, replayOf } from '../support/books.ts
 import { resealDigests } from '../support/digests.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { undone } from '../support/tables.ts';
+import { inLongForm } from '../support/long.ts';
 
 const NOTHING = { differences: [], lost: [], late: [] };
 
@@ -232,32 +233,36 @@ const compared: [table: string, columns: string[], said: (column: string) => str
   ],
   ['tool_usage', ['calls', 'refused'], () => 'tool usage'],
 ];
-test('what was committed is compared column by column, to the last digit, even with digests that fit', async () => {
-  const { database } = await richBooks();
-  const triggers = withoutTriggers(database);
-  database.statement('PRAGMA ignore_check_constraints = ON').run();
-  const missed: unknown[] = [];
-  for (const [table, columns, said] of compared)
-    for (const column of columns) {
-      const about = database.statement(
-        `SELECT group_concat(iif(pk > 0, name, NULL), ', ') AS key, max(iif(name = ?2, type, '')) AS kind FROM pragma_table_info(?1)`,
-      );
-      const { key, kind } = about.get(table, column) ?? {};
-      const names = String(key ?? 'rowid');
-      const changed =
-        kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
-      const sql = `UPDATE ${table} SET ${column} = ${changed} WHERE (${names}) = (SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${names} DESC LIMIT 1)`;
-      await undone(database, [...triggers, sql], async () => {
-        resealDigests(database);
-        const { differences, lost, late } = await replayOf(database);
-        const isSaid = [...differences, ...lost].some((line) =>
-          new RegExp(`: ${said(column)}: stored`).test(line),
+test(
+  'what was committed is compared column by column, to the last digit, even with digests that fit',
+  inLongForm,
+  async () => {
+    const { database } = await richBooks();
+    const triggers = withoutTriggers(database);
+    database.statement('PRAGMA ignore_check_constraints = ON').run();
+    const missed: unknown[] = [];
+    for (const [table, columns, said] of compared)
+      for (const column of columns) {
+        const about = database.statement(
+          `SELECT group_concat(iif(pk > 0, name, NULL), ', ') AS key, max(iif(name = ?2, type, '')) AS kind FROM pragma_table_info(?1)`,
         );
-        if (!isSaid) missed.push([table, column, ...differences.slice(0, 5), ...lost, ...late]);
-      });
-    }
-  assert.deepEqual(missed, []);
-});
+        const { key, kind } = about.get(table, column) ?? {};
+        const names = String(key ?? 'rowid');
+        const changed =
+          kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
+        const sql = `UPDATE ${table} SET ${column} = ${changed} WHERE (${names}) = (SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${names} DESC LIMIT 1)`;
+        await undone(database, [...triggers, sql], async () => {
+          resealDigests(database);
+          const { differences, lost, late } = await replayOf(database);
+          const isSaid = [...differences, ...lost].some((line) =>
+            new RegExp(`: ${said(column)}: stored`).test(line),
+          );
+          if (!isSaid) missed.push([table, column, ...differences.slice(0, 5), ...lost, ...late]);
+        });
+      }
+    assert.deepEqual(missed, []);
+  },
+);
 
 /** What is done to the first prompt of model-a, and the only line that is said of it. */
 const changedPrompts: [name: string, sql: string, said: RegExp][] = [

@@ -12,5 +12,5 @@ export function runs(short: number, long: number): number {
 /** Why a test that takes long is left out of `npm test`; false in `npm run test:long`. */
 export const leftToLongForm: string | false = isLong ? false : 'part of npm run test:long';
 
-/** For a test that is too expensive for `npm test`, and is not the only one of what it tests. */
+/** For a test that is too expensive for `npm test`. */
 export const inLongForm = { skip: leftToLongForm };

@@ -23,7 +23,7 @@ import {
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
 import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
-import { leftToLongForm } from '../support/long.ts';
+import { inLongForm, leftToLongForm } from '../support/long.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 
@@ -530,6 +530,29 @@ for (const [name, command, expected] of unstartable) {
     assert.ok(starts <= 12, `${starts} starts`); // of the two that run side by side
   });
 }
+
+test(
+  'a launcher that starts nothing for a while, after it did, costs model-days and not the job',
+  inLongForm,
+  async (t) => {
+    const file = join(temporaryFolder(t), 'run');
+    const write = (text: string) => writeFileSync(file, text);
+    write('#!/bin/sh\nexec "$@"\n');
+    chmodSync(file, 0o755);
+    const { status, details, starts } = await fortyThrough(t, [file, NODE], (count) => {
+      if (count === 5) write('#!/bin/sh\nexit 3\n');
+      if (count === 5 + 12) write('#!/bin/sh\nexec "$@"\n');
+    });
+    const failed = details.filter((detail: any) => detail.status === 'failed');
+    assert.equal(status, 'partial');
+    assert.ok(failed.length >= 1 && failed.length <= 3, `${failed.length} failed`);
+    assert.equal(
+      details.filter((detail: any) => detail.status === 'completed').length,
+      40 - failed.length,
+    );
+    assert.ok(starts >= 40 + 12 - failed.length, `${starts} starts`);
+  },
+);
 
 test('a launcher that is removed during a job ends it there; what is completed stays', async (t) => {
   const file = join(temporaryFolder(t), 'run');

@@ -543,7 +543,7 @@ test('a twin that failed on the best day is neither ahead nor behind, with one r
         assert.deepEqual([pair.shown, pair.difference ?? 0], [false, 0], pair.sentence);
         assert.ok(pair.curve.every(({ difference }: any) => Math.abs(difference) < 1e-12));
       }
-  const { models } = (await (await fetch(`${own.url}/performance?common=true`)).json()) as any;
+  const { models } = (await (await fetch(`${own.url}/performance?common=true`)).json()) as any; // any: unchecked JSON
   const returnOf = (name: string) => models.find(({ model }: any) => model === name).total_return;
   assertNear(returnOf('steady'), returnOf('failing'), 'common=true');
   assertNear(returnOf('pair'), returnOf('twin'), 'common=true, first runs');

@@ -24,6 +24,16 @@ test('the names that a model held, at the weights of each close, make the return
       .all()
       .map(({ symbol, date, close }) => [`${symbol} ${date}`, Number(close)]),
   );
+  // The day before the last was missed and run later: two days start from the same close.
+  const late = 44;
+  service.database
+    .statement(
+      `UPDATE trading_sessions AS own SET started_from_session_id = (
+         SELECT past.started_from_session_id FROM trading_sessions AS past
+         WHERE past.session_id = own.started_from_session_id)
+       WHERE date = (SELECT DISTINCT date FROM trading_sessions ORDER BY date LIMIT 1 OFFSET ?)`,
+    )
+    .run(late);
   const body = await validBody<any>(service, '/performance?details=true', performanceResponse);
   assert.equal(body.models.length, 2);
   for (const { model, curve, details } of body.models) {
@@ -31,7 +41,7 @@ test('the names that a model held, at the weights of each close, make the return
     let growth = 1;
     for (const [index, { date }] of curve.entries()) {
       if (index === 0) continue; // it started from cash
-      const before = days[index - 1];
+      const before = days[index === late ? index - 2 : index - 1];
       const ratioOf = (symbol: string) =>
         (closes.get(`${symbol} ${date}`) ?? NaN) / (closes.get(`${symbol} ${before.date}`) ?? NaN);
       growth *=

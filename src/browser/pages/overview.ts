@@ -190,13 +190,7 @@ function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     const over = AbortSignal.any([signal, drawing.signal]);
     const board = leaderboard(performance, rankingChoice(filters));
     shown = { curves: equityCurves(performance, over), board };
-    replace(
-      place,
-      answer !== null && sentence,
-      shown.curves.element,
-      board.element,
-      comparisonHint(filters),
-    );
+    replace(place, sentence, shown.curves.element, board.element, comparisonHint(filters));
     complete(signal);
   };
   let isCompleting = false;

@@ -7,7 +7,7 @@ import {
   hasFilters,
   queryWith,
 } from './filters.ts';
-import { byName, counted, jobStatusWords, shortId } from './format.ts';
+import { byName, counted, jobStatusWords, longDate, shortId, shortList } from './format.ts';
 import type { Job } from './responses.ts';
 import { goTo } from './router.ts';
 import { button, field, fillOptions, modelBox } from './ui.ts';
@@ -85,6 +85,29 @@ export function filterBar(
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
     },
   };
+}
+
+/** The bar behind one line that says what is chosen. */
+export function foldedBar({ element }: FilterBar, filters: Filters): HTMLDetailsElement {
+  return h(
+    'details.folded',
+    h('summary', h('span', filtersInWords(filters)), h('span.way-in', 'Change')),
+    element,
+  );
+}
+
+/** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, one job`. */
+export function filtersInWords(filters: Filters): string {
+  const { models, start_date: from, end_date: to, job_id: job, benchmark, days } = filters;
+  const dates = [from && `from ${longDate(from)}`, to && `to ${longDate(to)}`].filter(Boolean);
+  const words = [
+    models.length === 0 ? 'All models' : shortList(models),
+    dates.join(' ') || 'all dates',
+    job && `job ${shortId(job)}`,
+    benchmark && `beside ${benchmark}`,
+    days === 'clean' && 'after the knowledge cutoff',
+  ];
+  return words.filter(Boolean).join(', ');
 }
 
 /** Makes the changed filters the page's address; the control of that name gets the focus again. */

@@ -21,6 +21,8 @@ interface Offers {
 
 interface FilterBar {
   element: HTMLElement;
+  /** Whether the reader has just changed it. */
+  isInUse: boolean;
   /** Adds choices to the lists, once they are known. */
   offer(offers: Offers): void;
 }
@@ -77,9 +79,10 @@ export function filterBar(
     'submit',
     (event) => event.preventDefault(),
   );
-  used.focusIn(element);
+  const isInUse = used.focusIn(element);
   return {
     element,
+    isInUse,
     offer(offers) {
       if (offers.models !== undefined) models.offer(offers.models);
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
@@ -87,10 +90,11 @@ export function filterBar(
   };
 }
 
-/** The bar behind one line that says what is chosen. */
-export function foldedBar({ element }: FilterBar, filters: Filters): HTMLDetailsElement {
+/** The bar behind one line that says what is chosen; open while the reader chooses. */
+export function foldedBar({ element, isInUse }: FilterBar, filters: Filters): HTMLDetailsElement {
   return h(
     'details.folded',
+    { open: isInUse },
     h('summary', h('span', filtersInWords(filters)), h('span.way-in', 'Change')),
     element,
   );
@@ -250,8 +254,9 @@ interface LastUsed {
   set(name: string): void;
   /**
    * Gives the focus to the control of that name, once, after the page has given it to its heading.
+   * Returns whether there is one.
    */
-  focusIn(form: HTMLFormElement): void;
+  focusIn(form: HTMLFormElement): boolean;
 }
 
 /**
@@ -269,6 +274,7 @@ export function lastUsed(): LastUsed {
         queueMicrotask(() =>
           form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }),
         );
+      return name !== null;
     },
   };
 }

@@ -158,15 +158,18 @@ interface ReadChoice extends NarrowedChoice {
  */
 export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
   const filters = filtersOf(query);
-  const named =
-    query.models === undefined
-      ? undefined
-      : runsOfSelected(database, query.models.split(','), filters);
-  const choice = { database, filters, at: lastChange(database), models: named };
+  const isByEntry = query.by === 'entry';
   const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
+  const { model } = query;
+  // By entry, the name of an entry means all its runs; one that is unknown has no days.
+  const isEntry = isByEntry && model !== undefined && newestRun(database, model) !== undefined;
+  const names = isEntry ? [model] : query.models?.split(',');
+  const own = isEntry ? { ...filters, model: undefined } : filters;
+  const named = names && runsOfSelected(database, names, filters);
+  const choice = { database, filters: own, at: lastChange(database), models: named };
   const narrowed =
-    query.by === 'entry' && query.model === undefined
-      ? narrowToEntries(choice, query.models?.split(','), restrictions)
+    isByEntry && (isEntry || model === undefined)
+      ? narrowToEntries(choice, names, restrictions)
       : narrowChoice(choice, restrictions);
   return { ...narrowed, named };
 }

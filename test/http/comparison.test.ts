@@ -609,6 +609,9 @@ test('an entry has one return: /performance by entry covers the days that are co
     ['hold', 30],
     ['short', 5],
   ]);
+  assert.deepEqual(await ranked(`${RECENT}&model=gamma`), [['gamma', 30]]);
+  assert.deepEqual(await ranked(`${RECENT}&model=gamma%232`), [['gamma', 30]]);
+  assert.deepEqual(await ranked('model=nobody'), []);
   const { common } = await validBody<any>(
     service,
     `/performance?${RECENT}&by=entry&common=true`,

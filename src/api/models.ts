@@ -3,7 +3,7 @@ import { basemodelOf, type Configuration } from '../basics/configuration-schema.
 import { readConfiguration } from '../basics/configuration.ts';
 import { countActiveDays } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
-import { namedModels, seenModel, servedOf } from '../database/records/models.ts';
+import { familyOrder, namedModels, seenModel, servedOf } from '../database/records/models.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { decodeEntry, entrySchema } from '../basics/entry.ts';
 import { toDollars } from '../basics/money.ts';
@@ -37,6 +37,8 @@ export const modelsResponse = named('ModelsResponse', {
       model_days_before_cutoff: countSchema,
       /** The signature of the entry whose run it is. */
       family: v.string(),
+      /** Of its family among those that jobs have named, by first job; null before its first. */
+      order: v.nullable(countSchema),
       /** What its newest job asks; null before its first job. */
       entry: v.nullable(entrySchema),
       /** The models that answered, in their providers' names, on its completed days. */
@@ -73,6 +75,11 @@ export function models({ database, settings, viewedFile }: Context): ResponseBod
 
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
   const listed = new Set<string>();
+  const order = familyOrder(database);
+  const known = (signature: string, entry?: Configuration['models'][number]) => {
+    const described = describe(database, signature, entry);
+    return { ...described, order: order.get(described.family) ?? null };
+  };
   for (const entry of configured)
     for (const signature of runNames(entry)) {
       listed.add(signature);
@@ -82,13 +89,13 @@ function* items(database: Database, configured: Configuration['models']): Genera
         basemodel: basemodelOf(entry),
         enabled: entry.enabled,
         configured: true,
-        ...describe(database, signature, entry),
+        ...known(signature, entry),
       });
     }
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
   for (const signature of namedModels(database))
     if (!listed.has(signature))
-      yield JSON.stringify({ signature, ...unlisted, ...describe(database, signature) });
+      yield JSON.stringify({ signature, ...unlisted, ...known(signature) });
 }
 
 /**

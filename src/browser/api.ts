@@ -1,5 +1,6 @@
 import { asObject, tryParse } from '../basics/json.ts';
 import { h, newId, on } from './element.ts';
+import { learnOrder } from './look.ts';
 import type {
   Comparison,
   Decisions,
@@ -50,9 +51,27 @@ export async function send(
   }
 }
 
-/** The body of a successful response. Rejects with the server's own words, caused by the status. */
+/** The longest that data waits for the order of the models. */
+const ORDER_MS = 3_000;
+/** Null once the order is known. */
+let learning: Promise<unknown> | null | undefined;
+
+/**
+ * The body of a successful response. Rejects with the server's own words, caused by the status.
+ * The first of a tab waits for the order of the models, which is requested beside it, so that
+ * whatever is drawn has its colours from the start.
+ */
 async function request<Body>(url: string, options: RequestOptions): Promise<Body> {
-  return JSON.parse(await requestText(url, options)) as Body;
+  const response = requestText(url, options);
+  if (learning === undefined)
+    learning = askForModels().then(
+      () => (learning = null),
+      () => (learning = undefined),
+    );
+  const text = await response;
+  if (learning) await Promise.race([learning, new Promise((go) => setTimeout(go, ORDER_MS))]);
+  options.signal?.throwIfAborted();
+  return JSON.parse(text) as Body;
 }
 
 /** The text of a successful response. Rejects as `request` does. */
@@ -115,8 +134,23 @@ export function getFound(url: string, signal: AbortSignal): Promise<Found> {
 }
 
 /** The models of the configuration and those with results. */
-export function getModels(signal: AbortSignal): Promise<KnownModels> {
-  return request('/models', { signal });
+export async function getModels(signal: AbortSignal): Promise<KnownModels> {
+  const known = await askForModels();
+  signal.throwIfAborted();
+  return known;
+}
+
+let asked: Promise<KnownModels> | undefined;
+
+/** One request for all that ask meanwhile. */
+function askForModels(): Promise<KnownModels> {
+  return (asked ??= requestText('/models', {})
+    .then((text) => {
+      const known = JSON.parse(text) as KnownModels;
+      learnOrder(known.models);
+      return known;
+    })
+    .finally(() => (asked = undefined)));
 }
 
 /**

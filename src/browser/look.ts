@@ -1,12 +1,11 @@
-import { hashText } from '../basics/hash.ts';
 import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
-import { byName } from './format.ts';
+import type { KnownModels } from './responses.ts';
 import { button } from './ui.ts';
 
 /**
  * How readers recognise a line, in the plot and wherever its model is named: by colour, dash and
- * marker. Colour and dash follow only from the name, so that they are the same on every page, every
- * day and on any machine.
+ * marker. They follow from the order in which jobs first named the entries, so that the first ten
+ * never share a colour, and a name looks the same on every page.
  */
 export interface Look {
   /** The class of the style sheet that gives the colour. */
@@ -48,30 +47,62 @@ const MARKERS: readonly (Marker | undefined)[] = [
 /** The benchmark is not a model: it has a colour of its own. */
 export const BENCHMARK_LOOK: Look = { colour: 'benchmark', dash: [4, 4] };
 
-/** The colour and the dash of a name: one of fifty looks. */
+/** Which entry a name belongs to, counted in the order of the database, and which run of it. */
+interface Place {
+  order: number;
+  run: number;
+}
+
+const places = new Map<string, Place>();
+let next = 0;
+
+/** Takes the order of the entries from what the service knows, for every page of this tab. */
+export function learnOrder(models: KnownModels['models']): void {
+  for (const { signature, family, order } of models) {
+    if (order === null) continue;
+    places.set(signature, { order, run: splitName(signature).run });
+    places.set(family, { order, run: 1 });
+    next = Math.max(next, order + 1);
+  }
+}
+
+function splitName(name: string): { family: string; run: number } {
+  const [, family = name, run = '1'] = /^(.+)#(\d+)$/s.exec(name) ?? [];
+  return { family, run: Number(run) };
+}
+
+/** An entry that is not known yet comes after all that are. */
+function placeOf(name: string): Place {
+  const known = places.get(name);
+  if (known !== undefined) return known;
+  const { family, run } = splitName(name);
+  const { order } = places.get(family) ?? { order: next };
+  next = Math.max(next, order + 1);
+  places.set(family, { order, run: 1 });
+  return { order, run };
+}
+
+/** The look of a name, the same on every page. */
 export function lookOf(name: string): Look {
-  const number = hashText(name) >>> 0;
-  return {
-    colour: `series-${number % COLOURS}`,
-    dash: DASHES[Math.floor(number / COLOURS) % DASHES.length],
-  };
+  return lookAt(placeOf(name));
 }
 
 /**
- * The looks of the names on one page. Of those that share colour and dash, the first in the order
- * of names has no marker and the others have one each, as far as there are shapes.
+ * The first ten entries differ by colour and are solid, the next ten are dashed, and so on. A run
+ * has the colour of its entry and the next dash. Once the dashes are used up, there are markers.
  */
-export function looksOf(names: readonly string[]): (name: string) => Look {
-  const sharing = new Map<string, number>();
-  const looks = [...new Set(names)].sort(byName).map((name): [string, Look] => {
-    const look = lookOf(name);
-    const key = `${look.colour} ${look.dash}`;
-    const before = sharing.get(key) ?? 0;
-    sharing.set(key, before + 1);
-    return [name, { ...look, marker: MARKERS[before % MARKERS.length] }];
-  });
-  const byLine = new Map(looks);
-  return (name) => byLine.get(name) ?? lookOf(name);
+export function lookAt({ order, run }: Place): Look {
+  const line = Math.floor(order / COLOURS) + run - 1;
+  return {
+    colour: `series-${order % COLOURS}`,
+    dash: DASHES[line % DASHES.length],
+    marker: MARKERS[Math.floor(line / DASHES.length) % MARKERS.length],
+  };
+}
+
+/** The looks of the names on one page, which are the same on every other. */
+export function looksOf(_names: readonly string[]): (name: string) => Look {
+  return lookOf;
 }
 
 /** In pixels; long enough for a whole period of every dash. */

@@ -135,6 +135,7 @@ export const examples: Record<string, Example> = {
           knowledge_cutoff: null,
           model_days_before_cutoff: 0,
           family: 'claude-sonnet-4.5',
+          order: 0,
           entry: claudeEntry,
           served: [
             {
@@ -158,6 +159,7 @@ export const examples: Record<string, Example> = {
           knowledge_cutoff: null,
           model_days_before_cutoff: 0,
           family: 'momentum',
+          order: null,
           entry: null,
           served: [],
           last_job: null,

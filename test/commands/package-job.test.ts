@@ -86,6 +86,24 @@ test('a package answers as the service does for its job, over chains that began 
   );
 });
 
+test('a package keeps the order of its models, by which the pages colour them', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, target] = [join(folder, 'jobs.db'), join(folder, 'paper.db')];
+  fillWithTrackRecords(path, { models: ['b', 'c', 'a'], days: 4, datesPerJob: 2 });
+  await packageJob({ path, jobId: JOB, target });
+  const ordersIn = async (file: string) =>
+    (await (await startTestView(t, file)).get('/models')).body.models.map((model: any) => [
+      model.signature,
+      model.order,
+    ]);
+  const expected = [
+    ['a', 2],
+    ['b', 0],
+    ['c', 1],
+  ];
+  assert.deepEqual([await ordersIn(path), await ordersIn(target)], [expected, expected]);
+});
+
 /** Books in which job-2 continues from job-1, and other jobs have words of their own. */
 async function neighbours(path: string): Promise<Books> {
   const books = await fourDays(path);

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
 import { modelsResponse } from '../../src/api/models.ts';
 import { coverageResponse } from '../../src/api/price-coverage.ts';
-import { namedModels, seenModel } from '../../src/database/records/models.ts';
+import { familyOrder, namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
@@ -107,6 +107,11 @@ test('models: those of the configuration in its order, then those named in jobs'
     [lastJob(0), lastJob(1), null, lastJob(1), lastJob(2)],
   );
   assert.deepEqual(
+    body.models.map(({ order }: any) => order),
+    [0, 1, null, 2, 3],
+    'of families by their first job, whatever the configuration lists first',
+  );
+  assert.deepEqual(
     body.models
       .slice(0, 3)
       .map((model: any) => [
@@ -121,6 +126,28 @@ test('models: those of the configuration in its order, then those named in jobs'
     ],
   );
   assert.ok(!JSON.stringify(body).includes('secret'));
+});
+
+test('models: all runs of an entry have its order, also where another run was first', (t) => {
+  const database = openDatabase(':memory:', { durability: 'process-end' });
+  t.after(() => database.close());
+  for (const sql of SEED) database.statement(sql).run();
+  const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+    VALUES ('j', ?, ?, '2025-01-06', 't', '{}', ?)`;
+  for (const [index, [model, family]] of [
+    ['b#2', 'b'],
+    ['a', 'a'],
+    ['b', 'b'],
+  ].entries())
+    database.statement(RUN).run(model as string, index + 1, family as string);
+  assert.deepEqual(
+    [...familyOrder(database)],
+    [
+      ['m', 0],
+      ['b', 1],
+      ['a', 2],
+    ],
+  );
 });
 
 test('models: a value is that of the active generation', async () => {

@@ -8,7 +8,6 @@ import {
   queryOf,
   queryWith,
 } from '../../src/browser/filters.ts';
-import { lookOf, looksOf } from '../../src/browser/look.ts';
 import { byName } from '../../src/browser/format.ts';
 
 const addresses: [search: string, filters: Partial<Filters>, query: string][] = [
@@ -50,43 +49,6 @@ test('a page uses only its own filters, and a change keeps the parameters that a
     '?models=a&days=clean&common=false&against=b',
   );
   assert.equal(queryWith('?against=b%232&models=x', NO_FILTERS), '?against=b%232');
-});
-
-/** Written once and never changed: readers know their models by these. */
-const looks: [name: string, colour: string, dash: string][] = [
-  ['', 'series-1', '9,4'],
-  ['gpt-5', 'series-2', 'solid'],
-  ['gpt-5#2', 'series-5', '2,3'],
-  ['claude-opus-4.5', 'series-7', '5,2,5,8'],
-  ['model-7', 'series-4', '9,3,2,3'],
-  ['buy-and-hold', 'series-5', 'solid'],
-  ['模型', 'series-3', '5,2,5,8'],
-  ['Модель', 'series-7', 'solid'],
-];
-
-test('the colour and the dash of a name never change', () => {
-  const now = looks.map(([name]) => [
-    name,
-    lookOf(name).colour,
-    lookOf(name).dash?.join() ?? 'solid',
-  ]);
-  assert.deepEqual(now, looks);
-  const many = Array.from({ length: 5_000 }, (_, index) => lookOf(`model-${index}`));
-  const used = Map.groupBy(many, ({ colour, dash }) => `${colour} ${dash}`);
-  assert.equal(used.size, 50);
-  for (const [look, { length }] of used)
-    assert.ok(length > 50 && length < 200, `${look} is used ${length} times`);
-});
-
-test('names on one page never look the same: those that share colour and dash have different markers', () => {
-  const names = Array.from({ length: 100 }, (_, index) => `model-${index}`);
-  const look = looksOf(names.toReversed());
-  assert.equal(new Set(names.map((name) => JSON.stringify(look(name)))).size, names.length);
-  for (const name of names) {
-    const { colour, dash } = look(name);
-    assert.deepEqual({ colour, dash }, lookOf(name));
-  }
-  assert.equal(looksOf(['gpt-5', 'gpt-5'])('gpt-5').marker, undefined);
 });
 
 test('numbers in names sort by value', () => {

@@ -197,8 +197,8 @@ test('all curves start together before the first day, at the initial cash of mos
       ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
     ],
   );
-  for (const { label, colour, dash } of same.lines.slice(0, 3))
-    assert.deepEqual({ colour, dash }, lookOf(label), label);
+  for (const { label, colour, dash, marker } of same.lines.slice(0, 3))
+    assert.deepEqual({ colour, dash, marker }, lookOf(label), label);
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
   assert.equal(
     other.title,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { obstacles } from '../support/axe.ts';
 import { type Visit, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -135,14 +136,17 @@ const BAD_ON_PAPER = `(() => {
   const nameOf = (element) => element.localName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
   const isWide = (element) => element.getBoundingClientRect().right > innerWidth + 1;
   const wide = shown.filter((element) => isWide(element) && !isWide(element.parentElement));
-  const cut = shown.filter((element) => getComputedStyle(element).overflowX !== 'visible' && !element.matches('th, .legend *, svg *')
+  const cut = shown.filter((element) => getComputedStyle(element).overflowX !== 'visible' && !element.matches('.legend *, svg *')
     && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0);
   const controls = shown.filter((element) => element.matches('form, input, select, textarea, button:not(.sort, .legend, .why), nav, .tip'));
+  const hasText = (element) => [...element.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== '');
+  const small = shown.filter((element) => hasText(element) && parseFloat(getComputedStyle(element).fontSize) < 8 * 96 / 72 - 0.01);
   const ground = getComputedStyle(document.querySelector('section') ?? document.body).backgroundColor;
   const empty = [...document.querySelectorAll('.canvas')].filter((canvas) => canvas.checkVisibility() && canvas.querySelector('canvas') === null);
   return [
     ...wide.map((element) => 'too wide: ' + nameOf(element)),
     ...cut.map((element) => 'cut off: ' + nameOf(element)),
+    ...small.map((element) => 'smaller than 8 points: ' + nameOf(element)),
     ...controls.map((element) => 'of no use: ' + nameOf(element)),
     ...empty.map((element) => 'not drawn: ' + nameOf(element)),
     ...(/rgb\\(255, 255, 255\\)|rgba\\(0, 0, 0, 0\\)/.test(ground) ? [] : ['not light: ' + ground]),
@@ -221,6 +225,42 @@ async function saved(
   const button = page.locator(section).getByText(format, { exact: true });
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+}
+
+test(
+  'a table that is wider than its place has a shadow where more of it is',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url, { viewport: { width: 700, height: 900 } });
+    await open('/job-list');
+    await page.evaluate(`(() => {
+      const place = Object.assign(document.createElement('div'), { className: 'scroll', id: 'place' });
+      place.append(document.createElement('p'));
+      document.querySelector('section').prepend(place);
+    })()`);
+    const place = page.locator('#place');
+    const edge = async (width: number, scrolled = 0) => {
+      await page.evaluate(
+        `place.firstChild.style.cssText = 'width: ${width}px; height: 60px'; place.scrollLeft = ${scrolled}`,
+      );
+      return (await colourAtEdge(page, await place.screenshot()))[0] as number;
+    };
+    assert.equal(await edge(100), 255);
+    assert.ok((await edge(2_000)) < 230);
+    assert.equal(await edge(2_000, 2_000), 255, 'the end is in view');
+  },
+);
+
+/** The colour one pixel inside the right edge of a picture, half way down. */
+function colourAtEdge(page: Page, picture: Buffer): Promise<number[]> {
+  return page.evaluate<number[]>(`(async () => {
+    const image = Object.assign(new Image(), { src: 'data:image/png;base64,${picture.toString('base64')}' });
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+    const ink = canvas.getContext('2d');
+    ink.drawImage(image, 0, 0);
+    return [...ink.getImageData(image.width - 2, Math.floor(image.height / 2), 1, 1).data.slice(0, 3)];
+  })()`);
 }
 
 test(

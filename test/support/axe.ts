@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 
 const PROGRAM = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -16,9 +15,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
+/** A tab of any browser. */
+interface Tab {
+  evaluate<Result>(script: string): Promise<Result>;
+}
+
 /** What axe-core finds on a page as it is now, of any impact, a line each. */
-export async function obstacles(page: Page): Promise<string[]> {
-  await page.evaluate(`window.axe || (() => { ${PROGRAM} })()`);
+export async function obstacles(page: Tab): Promise<string[]> {
+  await page.evaluate(`window.axe ? null : (() => { ${PROGRAM} })()`);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] })`;
   const { violations } = await page.evaluate<{ violations: Violation[] }>(run);
   return violations.map(({ id, impact, nodes }) => {

@@ -1,7 +1,7 @@
 import { h } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, pValue, ratio, tone } from '../format.ts';
-import { looksOf } from '../look.ts';
+import { lookAt, looksOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
 import type {
@@ -174,9 +174,8 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
     .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
   const dates = datesFromStart(datesOf(drawn));
-  const looks = looksOf(drawn.map(({ name }) => name));
-  const lines = drawn.map(({ name, curve }): Line => {
-    return { ...looks(name), label: name, values: valuesFromStart(dates, curve, 0) };
+  const lines = drawn.map(({ name, curve }, order): Line => {
+    return { ...lookAt({ order, run: 1 }), label: name, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
 }

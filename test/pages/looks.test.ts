@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test, type TestContext } from 'node:test';
+import { learnOrder, lookOf } from '../../src/browser/look.ts';
+import type { KnownModels } from '../../src/browser/responses.ts';
+import { visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import {
+  contrast,
+  difference,
+  labOf,
+  linearOf,
+  type Rgb,
+  seen,
+  visions,
+} from '../support/colour-vision.ts';
+import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
+
+/** By what readers recognise a model: the colours, and who gets which. */
+
+const css = readFileSync(new URL('../../src/browser/app.css', import.meta.url), 'utf8');
+const modes = ['light', 'dark'] as const;
+
+/** A colour of the style sheet by the text before it. */
+function colourIn(mode: (typeof modes)[number], rule: string): Rgb {
+  const [, light, dark] =
+    new RegExp(`${rule}:? var\\(--light, (#\\w+)\\) var\\(--dark, (#\\w+)\\)`).exec(css) ?? [];
+  const colour = mode === 'light' ? light : dark;
+  assert.ok(colour, rule);
+  return linearOf(colour);
+}
+
+const seriesIn = (mode: (typeof modes)[number]) =>
+  Array.from({ length: 10 }, (_, place) =>
+    colourIn(mode, `\\.series-${place}\\b[^{]*\\{\\s*color`),
+  );
+
+test('the difference of colours is that of the published pairs', () => {
+  const pairs = [
+    [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
+    [[50, 2.5, 0], [50, 3.1736, 0.5854], 1],
+    [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644],
+    [[22.7233, 20.0904, -46.694], [23.0331, 14.973, -42.5619], 2.0373],
+    [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
+  ] as const;
+  for (const [one, other, expected] of pairs)
+    assert.equal(difference(one, other).toFixed(4), expected.toFixed(4));
+});
+
+/**
+ * The least differences (CIEDE2000) of two of the first so many colours. Half of readers notice
+ * about 7 in lightness, and 10 to 14 in hue, between marks a third of a degree wide (Stone, Szafir
+ * and Setlur, "An Engineering Model for Color Difference as a Function of Size", 2014); lines are
+ * narrower but longer. So the first five, of which most pages have no more, differ by more than
+ * twice that least, and any two still by more than once. Without colour blindness, any two by 14.
+ */
+const LEAST: readonly [colours: number, least: number][] = [
+  [5, 16],
+  [7, 10],
+  [10, 7.5],
+];
+const LEAST_USUAL = 14;
+
+for (const mode of modes) {
+  test(`ten colours differ with every kind of colour blindness, the first most: ${mode}`, () => {
+    const colours = seriesIn(mode);
+    const alike = Object.keys(visions).flatMap((vision) => {
+      const shown = colours.map((colour) => labOf(seen(colour, vision)));
+      return shown.flatMap((colour, place) => {
+        const [, least = 0] = LEAST.find(([first]) => place < first) ?? [];
+        const own = vision === 'usual' ? Math.max(least, LEAST_USUAL) : least;
+        return shown.slice(0, place).flatMap((other, earlier) => {
+          const found = difference(colour, other);
+          return found < own ? [`${earlier} and ${place}, ${vision}: ${found.toFixed(1)}`] : [];
+        });
+      });
+    });
+    assert.deepEqual(alike, []);
+  });
+
+  test(`every colour of a line stands out from its ground by 3 to 1: ${mode}`, () => {
+    for (const ground of ['surface', 'ground', 'sunken'])
+      for (const [place, colour] of seriesIn(mode).entries()) {
+        const found = contrast(colour, colourIn(mode, `--${ground}`));
+        assert.ok(found >= 3, `${place} on ${ground}: ${found.toFixed(2)}`);
+      }
+  });
+}
+
+const known = (signature: string, order: number | null, family = signature) =>
+  ({ signature, family, order }) as KnownModels['models'][number];
+
+test('ten entries have ten colours, then come dashes, then markers; runs have the colour of their entry', () => {
+  const names = Array.from({ length: 120 }, (_, order) => `entry-${order}`);
+  learnOrder(names.map((name, order) => known(name, order)).toReversed());
+  const looks = names.map(lookOf);
+  for (const [place, { colour, dash, marker }] of looks.entries()) {
+    assert.equal(colour, `series-${place % 10}`);
+    assert.equal(dash === undefined, place % 50 < 10, `dash of ${place}`);
+    assert.equal(marker === undefined, place < 50, `marker of ${place}`);
+  }
+  assert.equal(new Set(looks.map((look) => JSON.stringify(look))).size, looks.length);
+  learnOrder([known('entry-3#2', 3, 'entry-3'), known('entry-3#12', 3, 'entry-3')]);
+  const runs = ['entry-3', 'entry-3#2', 'entry-3#5', 'entry-3#12'].map(lookOf);
+  assert.deepEqual(new Set(runs.map(({ colour }) => colour)), new Set(['series-3']));
+  assert.equal(new Set(runs.map((look) => JSON.stringify(look))).size, runs.length);
+  assert.deepEqual(
+    runs.map(({ marker }) => marker),
+    [undefined, undefined, undefined, 'square'],
+  );
+});
+
+test('names that are not known have looks after all that are, and keep them', () => {
+  learnOrder([known('later', 200), known('never ran', null), known('own#7', 201)]);
+  const first = ['new', 'newer', 'new#2', 'never ran'].map(lookOf);
+  assert.deepEqual(
+    first.map(({ colour }) => colour),
+    ['series-2', 'series-3', 'series-2', 'series-4'],
+  );
+  assert.deepEqual(['new', 'newer', 'new#2', 'never ran'].map(lookOf), first);
+  assert.equal(lookOf('own#7').dash, lookOf('later').dash, 'an entry of that name, not its run 7');
+});
+
+const NAMES = ['zeta', 'alpha', 'mid'];
+let service: TestService;
+before(async (t) => {
+  if (noBrowser) return;
+  const folder = temporaryFolder(t as TestContext);
+  fillWithTrackRecords(`${folder}/jobs.db`, { models: NAMES, days: 24, datesPerJob: 12 });
+  service = await startTestService(t as TestContext, {
+    pages: true,
+    settings: { preserveDevData: true },
+    folder,
+    isForged: true,
+  });
+});
+
+test('a model has one colour on every page, from the first drawing on', {
+  skip: noBrowser,
+}, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  let answered = 0;
+  // The order arrives last, so that a page that did not wait would draw without it.
+  await page.route('**/models', async (route) => {
+    if (route.request().resourceType() !== 'fetch') return route.continue();
+    while (answered === 0) await page.waitForResponse(() => true);
+    await route.continue();
+  });
+  page.on('response', (response) => {
+    if (/performance|comparison|results|decisions|status/.test(response.url())) answered += 1;
+  });
+  for (const path of ['/', '/compare', '/decision-feed', '/jobs/bench-0001']) {
+    answered = 0;
+    await open(path);
+    const shown = await page.evaluate<[string, string][]>(
+      `[...document.querySelectorAll('.swatch[class*="series-"]')].map((swatch) =>
+        [swatch.parentElement.textContent.trim(), swatch.getAttribute('class').split(' ')[1]])`,
+    );
+    const wrong = shown.filter(([name, colour]) => {
+      const place = NAMES.findIndex((each) => name.includes(each));
+      return !name.includes(' over ') && place !== -1 && colour !== `series-${place}`;
+    });
+    assert.deepEqual(wrong, [], path);
+    if (path !== '/compare') assert.ok(shown.length > 0, path);
+  }
+});

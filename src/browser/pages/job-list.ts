@@ -3,7 +3,7 @@ import { getJobPage } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
 import {
   cost,
-  count,
+  counted,
   duration,
   jobStatuses,
   jobStatusWords,
@@ -102,13 +102,7 @@ function jobTable(jobs: readonly Job[]) {
         cell: modelsOf,
         look: () => 'names',
       }),
-      textColumn('Model-days', ranInWords, {
-        look: ({ progress }) => (progress.failed > 0 ? 'loss' : ''),
-      }),
-      {
-        ...numberColumn<Job>('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
-        look: () => 'warnings',
-      },
+      textColumn('Model-days', (row) => ranInWords(row, { isBrief: true }), { cell: ranOf }),
       {
         ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
           meaning: 'Of all its model-days whose cost is known',
@@ -126,7 +120,14 @@ function stateOf({ status, error }: Job): HTMLElement {
 }
 
 function datesOf({ start_date: first, end_date: last }: Job): string {
-  return [...new Set([first, last])].map(unbrokenDate).join(' to ');
+  return [...new Set([first, last])].map(unbrokenDate).join('\u00a0to ');
+}
+
+function ranOf(job: Job): HTMLElement {
+  const warnings = job.warnings?.length ?? 0;
+  const look = job.progress.failed > 0 && 'loss';
+  const words = h('span', { class: look }, ranInWords(job, { isBrief: true }));
+  return h('span', words, warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`));
 }
 
 function modelsOf({ models, universe }: Job): HTMLElement {

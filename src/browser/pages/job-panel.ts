@@ -91,13 +91,15 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   bar.value = finished;
   bar.hidden = isOver;
   cancel.hidden = isOver || viewedFile() !== null;
+  const { cost_usd: known, model_days_without_cost: without } = status.usage;
+  const hasUsed = known !== null || without > 0;
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
     : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
   renew(
     figures,
     ranInWords(status),
-    ` · ${jobCost(status.usage)}`,
+    hasUsed && ` · ${jobCost(status.usage)}`,
     status.universe !== null && ` · universe ${status.universe}`,
     ' · ',
     ...when,
@@ -108,13 +110,13 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
  * What became of a job's model-days: "Ran 0 of 100 model-days; 100 failed". Those that it skipped as
  * completed count as run.
  */
-export function ranInWords({
-  progress,
-  completed_at: end,
-}: Pick<Job, 'progress' | 'completed_at'>) {
+export function ranInWords(
+  { progress, completed_at: end }: Pick<Job, 'progress' | 'completed_at'>,
+  { isBrief = false } = {},
+): string {
   const { total_model_days: total, completed, failed, pending } = progress;
   return [
-    `Ran ${count(completed)} of ${counted(total, 'model-day')}`,
+    `Ran ${count(completed)} of ${isBrief ? count(total) : counted(total, 'model-day')}`,
     ...(failed > 0 ? [`${count(failed)} failed`] : []),
     ...(pending > 0 && end !== null ? [`${count(pending)} did not run`] : []),
   ].join('; ');

@@ -9,7 +9,7 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { counted, jobStatusWords, longDate, shortId } from '../format.ts';
+import { counted, jobStatusWords, shortId, unbrokenDate } from '../format.ts';
 import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -165,7 +165,7 @@ function itemOf({
   );
   return h(
     'li',
-    link(jobPath(job_id), state, ` ${longDate(start_date)} to ${longDate(end_date)}`),
+    link(jobPath(job_id), state, ` ${unbrokenDate(start_date)} to ${unbrokenDate(end_date)}`),
     size,
   );
 }

@@ -212,7 +212,7 @@ test('what did not run is never told as finished, and a failed job says how many
       'Ran 0 of 100; 100 failed',
     ],
   );
-  const job = { job_id: 'j', status: 'failed' as const, completed_at: end, progress };
+  const job = { progress };
   const told = (reason: string, model_days: number) =>
     troubleOf({ ...job, error: 'All failed', most_frequent_error: { reason, model_days } });
   assert.equal(told('Wrong key', 100), '100 of 100 model-days failed: Wrong key');

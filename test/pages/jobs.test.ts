@@ -320,7 +320,7 @@ test('a page notices that the server has stopped, and that it is back', inLongFo
 const WRONG_KEY = 'The model responded with status 401: Incorrect API key';
 
 test(
-  'a job that failed is told first, with its cause, until a later one ends well; its models have a page of their failures',
+  'the failure of a job comes first, with its cause, until a later one ends well; its models have a page of their failures',
   inBrowser,
   async (t) => {
     const failing = { 'model-a': WRONG_KEY, 'model-b': WRONG_KEY };
@@ -400,7 +400,6 @@ test(
       [`/jobs/${jobId}`, '**/simulate/status/*', '.job .state.completed'],
       [`/jobs/${jobId}`, '**/performance?*', '.curves'],
       ['/models/model-a', '**/models', 'main h2'],
-      ['/compare', '**/comparison*', 'main h2'],
       ['/decision-feed', '**/decisions?*', 'main :is(li, tbody tr)'],
     ];
     for (const [path, request, complete] of rows) {

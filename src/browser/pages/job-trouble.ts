@@ -4,18 +4,11 @@ import { count, counted, shortId } from '../format.ts';
 import type { Job } from '../responses.ts';
 import { link } from '../ui.ts';
 
-/** What a notice needs to know of a job. */
-type Told = Pick<
-  Job,
-  'job_id' | 'status' | 'completed_at' | 'progress' | 'error' | 'most_frequent_error'
->;
-
 /**
- * What went wrong in the job that ended last, of jobs that begin with the newest: how many of its
- * model-days failed, and with what most of them did. False if nothing did, so that a failure
- * is told until a later job has ended well.
+ * What went wrong in the job that ended last, of jobs that begin with the newest; false if nothing
+ * did, so that a failure stays until a later job has ended well.
  */
-export function newestTrouble(jobs: readonly Told[]): HTMLElement | false {
+export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
   const job = jobs.find(({ completed_at: end }) => end !== null);
   if (job?.status !== 'failed' && job?.status !== 'partial') return false;
   const way = link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`);
@@ -23,7 +16,11 @@ export function newestTrouble(jobs: readonly Told[]): HTMLElement | false {
 }
 
 /** "100 of 100 model-days failed, 98 of them with: The model responded with status 401". */
-export function troubleOf({ progress, error, most_frequent_error: most }: Told): string {
+export function troubleOf({
+  progress,
+  error,
+  most_frequent_error: most,
+}: Pick<Job, 'progress' | 'error' | 'most_frequent_error'>): string {
   const { failed, total_model_days: total } = progress;
   if (most === null) return error ?? 'it failed.';
   const all = `${count(failed)} of ${counted(total, 'model-day')} failed`;

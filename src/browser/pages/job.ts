@@ -79,12 +79,12 @@ function withDetails({ details }: Status): Detail[] {
   );
 }
 
-/** Model-days of which a table has one row: one, or all that did not run for the same reason. */
-export interface Alike extends Detail {
+/** One model-day, or all that failed or were skipped for one reason. */
+interface Alike extends Detail {
   days: readonly Detail[];
 }
 
-/** The model-days of a table: as many as failed or were skipped for one reason are one row. */
+/** The rows of a table of model-days. */
 export function alikeOf(details: readonly Detail[]): Alike[] {
   const keyOf = ({ date, model, status, error }: Detail) =>
     `${status} ${error ?? `${date} ${model}`}`;
@@ -95,10 +95,10 @@ export function alikeOf(details: readonly Detail[]): Alike[] {
 
 type Amount = 'duration_seconds' | 'steps' | 'prompt_tokens' | 'completion_tokens' | 'cost_usd';
 
-/** Of all model-days of the row of which it is known; null if it is known of none. */
+/** Over all its model-days; null if none has it. */
 function sumOf({ days }: Alike, name: Amount): number | null {
   const known = days.flatMap((day) => day[name] ?? []);
-  return known.length === 0 ? null : known.reduce((sum, amount) => sum + amount, 0);
+  return known.length === 0 ? null : known.reduce((sum, amount) => sum + amount);
 }
 
 function detailTable() {

@@ -53,6 +53,10 @@ export const jobsResponse = named('JobsResponse', {
       start_date: dateText,
       end_date: dateText,
       ...jobCourseEntries,
+      /** What most of its failed model-days failed with; null when none has failed. */
+      most_frequent_error: v.nullable(
+        named('FrequentError', { reason: v.string(), model_days: countSchema }),
+      ),
       warnings: v.nullable(v.array(v.string())),
     }),
   ),

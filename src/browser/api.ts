@@ -22,6 +22,13 @@ export const SERVER_LOST = 'serverlost';
 export const SERVER_RESPONDS = 'serverresponds';
 
 const NOT_FOUND = 404;
+const NO_RESPONSE = 0;
+
+/** Whether the same request may succeed later: the server was lost, busy or broken. */
+export function mayPass(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === NO_RESPONSE || cause === 429 || (typeof cause === 'number' && cause >= 500);
+}
 
 interface RequestOptions {
   method?: string;
@@ -84,7 +91,7 @@ export async function requestText(url: string, options: RequestOptions): Promise
   } catch (error) {
     if (options.signal?.aborted) throw error;
     document.dispatchEvent(new Event(SERVER_LOST));
-    throw new Error('The server is not responding.');
+    throw new Error('The server is not responding.', { cause: NO_RESPONSE });
   }
   document.dispatchEvent(new Event(SERVER_RESPONDS));
   const { ok, status } = response;

@@ -1,6 +1,6 @@
 import type { PagePath } from '../basics/paths.ts';
 import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
-import { h, on } from './element.ts';
+import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
 import { showDecisions } from './pages/decision-feed.ts';
@@ -10,8 +10,9 @@ import { showModelDay } from './pages/model-day-page.ts';
 import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
+import { POLLED } from './poll.ts';
 import { markTabAsDev, type Page, startRouter } from './router.ts';
-import { link, viewedFile } from './ui.ts';
+import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
 const navigation = [
@@ -56,13 +57,23 @@ function start(): void {
   setTimeout(() => startRouter(main, pages));
 }
 
-/** A notice over every page while the server does not respond. */
+/** A notice over every page while the server does not respond, or what the page follows fails. */
 function lostNotice(): HTMLElement {
-  const words =
-    'The server is not responding. This page may be out of date; it will try again in a moment.';
-  const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true }, words);
-  document.addEventListener(SERVER_LOST, () => (notice.hidden = false));
-  document.addEventListener(SERVER_RESPONDS, () => (notice.hidden = true));
+  const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true });
+  let [isLost, failed] = [false, ''];
+  const show = () => {
+    const problem = isLost ? 'The server is not responding.' : failed;
+    notice.hidden = problem === '';
+    renew(notice, `${problem} This page may be out of date. ${TRIES_AGAIN}`);
+  };
+  const hear = (name: string, act: (event: Event) => void) =>
+    document.addEventListener(name, (event) => {
+      act(event);
+      show();
+    });
+  hear(SERVER_LOST, () => (isLost = true));
+  hear(SERVER_RESPONDS, () => (isLost = false));
+  hear(POLLED, (event) => (failed = (event as CustomEvent<string | null>).detail ?? ''));
   return notice;
 }
 

@@ -97,6 +97,11 @@ export function longDate(date: string): string {
   return Number.isNaN(day.getTime()) ? date : day.toUTCString().slice(0, 16).replace(/, 0?/, ' ');
 }
 
+/** The same, which no line breaks. */
+export function unbrokenDate(date: string): string {
+  return longDate(date).replaceAll(' ', '\u00a0');
+}
+
 /** `Sep 2025` */
 export function monthOf(date: string): string {
   return longDate(date).split(' ').slice(2).join(' ');

@@ -1,5 +1,5 @@
 import type { Status } from './responses.ts';
-import { isFixed, viewedFile } from './ui.ts';
+import { isFixed, messageOf, viewedFile } from './ui.ts';
 
 /**
  * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
@@ -39,12 +39,31 @@ export async function poll(
   for (const name of WAKING) document.addEventListener(name, () => (isAsked = true), { signal });
   while (!signal.aborted) {
     isAsked = false;
-    const pace = await work().catch((): 'failed' => 'failed');
+    const pace = await work().catch((error: unknown): 'failed' => {
+      if (!signal.aborted) tellOfPoll(messageOf(error));
+      return 'failed';
+    });
+    if (pace !== 'failed') tellOfPoll(null);
     if (isFixed() && pace !== 'failed') return;
     delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
     if (!isAsked && !signal.aborted) await wait(delay, { signal, after });
     while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after });
   }
+  tellOfPoll(null);
+}
+
+/** Fired on the document after each round: its detail is why it failed, or null. */
+export const POLLED = 'polled';
+
+function tellOfPoll(detail: string | null): void {
+  document.dispatchEvent(new CustomEvent(POLLED, { detail }));
+}
+
+/** Resolves when work that has failed so many times in a row is due again. */
+export async function untilDue(failures: number, signal: AbortSignal): Promise<void> {
+  const ms = Math.min(SHORTEST_MS * 2 ** failures, LONGEST_MS);
+  await wait(ms, { signal, after: afterTime });
+  while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after: afterTime });
 }
 
 /** Resolves after the time, or sooner: on what wakes, or when the signal aborts. */

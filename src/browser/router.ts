@@ -1,8 +1,10 @@
 import { matchPage, type PagePath } from '../basics/paths.ts';
+import { mayPass } from './api.ts';
 import { h, on, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
 import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';
-import { failure, link, missing } from './ui.ts';
+import { untilDue } from './poll.ts';
+import { failure, link, missing, TRIES_AGAIN } from './ui.ts';
 
 /**
  * Fills the main element and resolves once its content is complete; to a function if the page then
@@ -16,6 +18,8 @@ export type Page = (
 
 let leaving = new AbortController();
 let shownPath = '';
+/** How often the page of the current URL has failed in a row. */
+let failures = 0;
 
 /** Shows the page of the current URL, and of every URL that the reader opens from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
@@ -45,6 +49,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     pages[match.page](main, match.params, signal)
       .then((follow) => {
         if (signal.aborted) return;
+        failures = 0;
         complete();
         return follow?.();
       })
@@ -52,14 +57,23 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
         if (signal.aborted) return;
         main.append(...failurePage(error));
         complete();
+        if (mayPass(error)) return showAgain(signal);
       });
     if (!isFirst) main.querySelector('h1')?.focus({ preventScroll: true });
+  };
+  const showAgain = async (signal: AbortSignal) => {
+    failures += 1;
+    await untilDue(failures, signal);
+    if (signal.aborted) return;
+    writeKept();
+    show(true);
   };
   on(document.documentElement, 'click', (event) => {
     const clicked = linkToPage(event);
     if (clicked === null) return;
     event.preventDefault();
     if (clicked.href === location.href) return;
+    failures = 0;
     addEntry(clicked.href);
     show(false);
   });
@@ -96,7 +110,7 @@ function markCurrentLink(): void {
 
 function failurePage(error: unknown): HTMLElement[] {
   return [
-    ...failure(error),
+    ...failure(error, mayPass(error) ? ` ${TRIES_AGAIN}` : ''),
     h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'),
   ];
 }

@@ -148,10 +148,13 @@ export function missing(words: string, ...ways: readonly Child[]): HTMLElement[]
   ];
 }
 
+/** What follows the words of a failure that may pass. */
+export const TRIES_AGAIN = 'The page will try again in a moment.';
+
 /** What a page shows in place of what it could not load. */
-export function failure(error: unknown): HTMLElement[] {
+export function failure(error: unknown, more = ''): HTMLElement[] {
   return [
-    h('p.notice.bad', { role: 'alert' }, messageOf(error)),
+    h('p.notice.bad', { role: 'alert' }, messageOf(error), more),
     h(
       'div',
       button('Try again', () => location.reload()),

@@ -156,6 +156,7 @@ export const jobExamples: Record<string, Example> = {
           total_duration_seconds: 1274.306,
           error: null,
           usage: { cost_usd: 1.8342, model_days_without_cost: 0 },
+          most_frequent_error: { reason: 'The model responded with status 529', model_days: 1 },
           warnings: ['Skipped 2 model-days already completed'],
         },
       ],

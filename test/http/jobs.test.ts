@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { jobsResponse } from '../../src/api/jobs.ts';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
-import { scriptedAgent } from '../support/agents.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -122,6 +122,7 @@ test('a job of the list, field by field', async () => {
       total_duration_seconds: 1.5,
       error: null,
       usage: { cost_usd: 1.75, model_days_without_cost: 0 },
+      most_frequent_error: null,
       warnings: ['Skipped 2 dates'],
     },
   ]);
@@ -193,6 +194,18 @@ test('the list shows the progress of a job', async (t) => {
   assert.deepEqual(await latest(), [body.job_id, 'cancelled 0/1']);
   const { job_id } = await runJobHere(own, {}, day);
   assert.deepEqual(await latest(), [job_id, 'completed 1/1']);
+});
+
+test('the list says with what most of the failed model-days of a job failed', async (t) => {
+  const words = 'The model responded with status 401: Incorrect API key';
+  const script: Script = {
+    '*': [[['fail', words]]],
+    'model-a 2025-11-10': [[['fail', 'A timeout']]],
+  };
+  const own = await startTestService(t, { agent: scriptedAgent(script) });
+  await own.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' });
+  const [job] = (await validBody(own, '/jobs', jobsResponse)).jobs;
+  assert.deepEqual(job?.most_frequent_error, { reason: words, model_days: 3 });
 });
 
 test('unreadable warnings of one job are null and do not hide other jobs', async () => {

@@ -58,5 +58,14 @@ test(
     await page.getByText('There is nothing to compare').waitFor();
     assert.equal(await page.locator('section', { hasText: 'Left out' }).count(), 0);
     assert.equal(await page.evaluate('localStorage.getItem("access-token")'), null);
+    for (const path of ['/', '/compare', '/decision-feed', '/job-list', '/jobs/1', '/models/a']) {
+      for (const stored of [`“${TOKEN}”`, 'wrong']) {
+        await page.evaluate(`sessionStorage.setItem('access-token', '${stored}')`);
+        await page.goto(service.url + path);
+        await dialog
+          .getByText(stored === 'wrong' ? 'is unknown' : 'this request has none')
+          .waitFor();
+      }
+    }
   },
 );

@@ -6,9 +6,15 @@ import {
   jobListPath,
   jobsRequest,
 } from '../../src/browser/pages/job-list.ts';
-import { failuresInWords, jobCost, totalInWords } from '../../src/browser/pages/job-panel.ts';
+import {
+  failuresInWords,
+  jobCost,
+  ranInWords,
+  totalInWords,
+} from '../../src/browser/pages/job-panel.ts';
+import { troubleOf } from '../../src/browser/pages/job-trouble.ts';
 import { byReason, shortList } from '../../src/browser/format.ts';
-import { datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
+import { alikeOf, datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
 import { openedAt } from '../../src/browser/pages/job-grid.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
@@ -120,9 +126,13 @@ test('what is left out for the same reason is one line, in the order of the firs
 test('shortened lists of dates and names say how many there are, and costs say if some are unknown', () => {
   assert.deepEqual(
     [['2025-09-15'], ['2025-09-15', '2025-09-16'], ['2025-09-15', '2025-09-16', '2025-09-22']].map(
-      datesInWords,
+      (dates) => datesInWords(dates).replaceAll('\u00a0', ' '),
     ),
-    ['2025-09-15', '2025-09-15, 2025-09-16', '2025-09-15 to 2025-09-22, 3 dates'],
+    [
+      'Mon 15 Sep 2025',
+      'Mon 15 Sep 2025, Tue 16 Sep 2025',
+      'Mon 15 Sep 2025 to Mon 22 Sep 2025, 3 dates',
+    ],
   );
   assert.deepEqual(
     [shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])],
@@ -144,7 +154,8 @@ test('shortened lists of dates and names say how many there are, and costs say i
       /^At least \$0\.0123, because 2 model-days have no known cost; failed/,
     ],
     [0, 0, '$0', /^\$0 in all/],
-    [0, 1, 'cost unknown', /, because 1 model-day has no known cost; /],
+    [0, 1, 'cost unknown', /^1 model-day has no known cost, so there is no total\. /],
+    [0.00001, 1, 'cost unknown', /, so there is no total\. /],
     [null, 3, 'cost unknown', /^3 model-days have no known cost, so there is no total\. /],
     [null, 0, '–', /^No request has been sent to a model\. /],
   ];
@@ -153,6 +164,60 @@ test('shortened lists of dates and names say how many there are, and costs say i
     assert.equal(jobCost(usage), words);
     assert.match(totalInWords(usage), sentence);
   }
+});
+
+test('model-days that failed or were skipped for one reason are one row, whatever their number', () => {
+  const days = (status: 'failed' | 'skipped' | 'completed', dates: number, error: string | null) =>
+    jobStatusAnswer(
+      Array.from({ length: dates }, (_, place) => ({
+        date: `2025-09-${place + 10}`,
+        model: 'a',
+        status,
+      })),
+    ).details.map((detail) => ({ ...detail, error }));
+  const details = [
+    ...days('failed', 50, 'Wrong key'),
+    ...days('completed', 2, null),
+    ...days('skipped', 3, 'No price'),
+    ...days('failed', 1, 'No price'),
+  ];
+  assert.deepEqual(
+    alikeOf(details).map(({ status, error, days: own }) => [status, error, own.length]),
+    [
+      ['failed', 'Wrong key', 50],
+      ['completed', null, 1],
+      ['completed', null, 1],
+      ['skipped', 'No price', 3],
+      ['failed', 'No price', 1],
+    ],
+  );
+});
+
+test('what did not run is never told as finished, and a failed job says how many model-days failed and why', () => {
+  const progress = { total_model_days: 100, completed: 0, failed: 100, pending: 0 };
+  const end = '2025-12-01T12:00:00.000Z';
+  const words = (changes: Partial<typeof progress>, completed_at: string | null = end) =>
+    ranInWords({ progress: { ...progress, ...changes }, completed_at });
+  assert.deepEqual(
+    [
+      words({}),
+      words({ completed: 90, failed: 0, pending: 10 }),
+      words({ completed: 90, failed: 1, pending: 9 }, null),
+      ranInWords({ progress, completed_at: end }, { isBrief: true }),
+    ],
+    [
+      'Ran 0 of 100 model-days; 100 failed',
+      'Ran 90 of 100 model-days; 10 did not run',
+      'Ran 90 of 100 model-days; 1 failed',
+      'Ran 0 of 100; 100 failed',
+    ],
+  );
+  const job = { progress };
+  const told = (reason: string, model_days: number) =>
+    troubleOf({ ...job, error: 'All failed', most_frequent_error: { reason, model_days } });
+  assert.equal(told('Wrong key', 100), '100 of 100 model-days failed: Wrong key');
+  assert.equal(told('Busy', 60), '100 of 100 model-days failed, 60 of them with: Busy');
+  assert.equal(troubleOf({ ...job, error: 'No prices', most_frequent_error: null }), 'No prices');
 });
 
 test('a panel has a few of many reasons of failures, the most frequent first', () => {
@@ -194,7 +259,7 @@ test('the terms of a job are in words, including those that are zero', () => {
     terms: { ...status.terms, ...costs },
   };
   const common = [
-    ['Dates', '2025-09-15'],
+    ['Dates', 'Mon\u00a015\u00a0Sep\u00a02025'],
     ['Initial cash', '$10,000.00'],
     ['Steps', 'at most 30 per model-day'],
   ];

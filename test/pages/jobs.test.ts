@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
-import { scriptedAgent } from '../support/agents.ts';
-import { loaded, type Visit, visit } from '../support/browser.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { layoutShift, loaded, type Visit, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { leftToLongForm } from '../support/long.ts';
@@ -124,7 +124,7 @@ test(
     await open('/job-list');
     assert.match(
       await rows.first().innerText(),
-      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed`),
+      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed[^]*Ran 5 of 6; 1 failed`),
     );
     assert.equal(await rows.count(), 25);
     const seen = new Set(await rows.allInnerTexts());
@@ -265,14 +265,13 @@ test(
     assert.match(await leftOut.innerText(), /Nothing so far/);
     const table = page.getByRole('region', { name: 'Model-days', exact: true });
     await table.locator('tbody tr').nth(1).waitFor();
-    const rows = await table.locator('tbody tr').count();
     const row = 'getSelection().anchorNode.parentElement.closest("tr")';
     await page.setViewportSize({ width: 420, height: 700 });
     await table.locator('tbody tr th').first().selectText();
     await page.evaluate(`${row}.wasHere = true, ${row}.closest('.scroll').scrollLeft = 40`);
     await service.post(`/simulate/cancel/${body.job_id}`, {});
     await leftOut.getByText('Cancelled').waitFor();
-    assert.ok((await table.locator('tbody tr').count()) > rows, 'rows came');
+    assert.match(await table.locator('tbody').innerText(), /\d skipped/, 'a row came');
     assert.match(await page.evaluate<string>('String(getSelection())'), /^model-[ab]$/);
     assert.deepEqual(
       await page.evaluate(`[${row}.wasHere, ${row}.closest('.scroll').scrollLeft]`),
@@ -317,3 +316,128 @@ test('a page notices that the server has stopped, and that it is back', inLongFo
   });
   await page.getByText('The server is not responding').waitFor({ state: 'hidden' });
 });
+
+const WRONG_KEY = 'The model responded with status 401: Incorrect API key';
+
+test(
+  'the failure of a job comes first, with its cause, until a later one ends well; its models have a page of their failures',
+  inBrowser,
+  async (t) => {
+    const failing = { 'model-a': WRONG_KEY, 'model-b': WRONG_KEY };
+    const script: Script = Object.fromEntries(
+      Object.entries(failing).flatMap(([model, words]) =>
+        dates.map((date) => [`${model} ${date}`, [[['fail', words]]]]),
+      ),
+    );
+    const service = await start(t, { agent: scriptedAgent(script) });
+    const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
+    const reader = await visit(t, service.url);
+    const { page, open } = reader;
+    const words = `6 of 6 model-days failed: ${WRONG_KEY}`;
+    await open('/');
+    const notice = page.locator('.trouble');
+    assert.equal(await notice.innerText(), `Job ${jobId.slice(0, 8)}: ${words}`);
+    assert.ok((await layoutShift(reader)) < 0.01);
+    assert.equal(await page.getByText('No results yet').count(), 0);
+    await notice.getByRole('link').click();
+    await page.waitForURL(`**/jobs/${jobId}`);
+    await loaded(page);
+    assert.match(await page.locator('.job').innerText(), /Ran 0 of 6 model-days; 6 failed/);
+    assert.doesNotMatch(await page.locator('main').innerText(), /100 %|at least \$/);
+    const rows = page.getByRole('region', { name: 'Model-days', exact: true }).locator('tbody tr');
+    assert.deepEqual(
+      [await rows.count(), (await rows.first().innerText()).includes('6 failed')],
+      [1, true],
+    );
+    await page.setViewportSize({ width: 390, height: 800 });
+    await open('/job-list');
+    assert.ok((await notice.innerText()).endsWith(words));
+    const card = '.job-list tbody tr';
+    assert.match(await page.locator(card).innerText(), /Ran 0 of 6; 6 failed/);
+    assert.ok(
+      await page.evaluate(`document.querySelector('${card}').scrollWidth <= innerWidth`),
+      'a job is a card on a phone',
+    );
+    await open('/models/model-a');
+    const failed = page.getByRole('region', { name: '3 model-days failed', exact: true });
+    assert.match(await failed.innerText(), new RegExp(`3 model-days: ${WRONG_KEY}`));
+    const links = await failed.getByRole('link').all();
+    assert.deepEqual(
+      await Promise.all(links.map((link) => link.getAttribute('href'))),
+      dates.toReversed().map((date) => `/model-days/model-a/${date}`),
+    );
+    await service.runJob({ end_date: lastDate, models: ['model-c'] });
+    await open('/');
+    assert.equal(await notice.count(), 0);
+  },
+);
+
+/** Such requests fail, until the function that it returns is called. */
+async function failUntilTold(page: Visit['page'], path: string): Promise<() => Promise<void>> {
+  await page.route(path, (route) => route.fulfill({ status: 503, json: { detail: 'Not now' } }));
+  return async () => {
+    await page.unroute(path);
+    await tryNow(page);
+  };
+}
+
+/** Ends the wait before a page tries again. */
+function tryNow(page: Visit['page']): Promise<void> {
+  return page.evaluate('document.dispatchEvent(new Event("pollsoon"))');
+}
+
+test(
+  'a page whose first request fails says so, and tries again by itself until it is complete',
+  inBrowser,
+  async (t) => {
+    const service = await start(t);
+    const { job_id: jobId } = await service.runJob({ end_date: lastDate, models: ['model-a'] });
+    const { page, open } = await visit(t, service.url, { provokes: [503] });
+    const rows: [path: string, request: string, complete: string][] = [
+      ['/', '**/jobs?limit=8', '.jobs li'],
+      ['/', '**/performance?*', '.curves'],
+      ['/job-list', '**/jobs?*', '.job-list tbody tr'],
+      [`/jobs/${jobId}`, '**/simulate/status/*', '.job .state.completed'],
+      [`/jobs/${jobId}`, '**/performance?*', '.curves'],
+      ['/models/model-a', '**/models', 'main h2'],
+      ['/decision-feed', '**/decisions?*', 'main :is(li, tbody tr)'],
+    ];
+    for (const [path, request, complete] of rows) {
+      const respond = await failUntilTold(page, request);
+      await open(path);
+      await page.getByText('Not now').first().waitFor();
+      await respond();
+      await page.locator(complete).first().waitFor();
+      await page.getByText('Not now').first().waitFor({ state: 'hidden' });
+    }
+  },
+);
+
+test(
+  'a panel whose status cannot be requested says so, and so does a page that no longer follows its job',
+  inBrowser,
+  async (t) => {
+    const service = await start(t, { agent: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
+    const reader = await visit(t, service.url, { provokes: [503] });
+    const { page, open } = reader;
+    await open('/');
+    const respond = await failUntilTold(page, '**/simulate/status/*');
+    await fillAndStart(reader, lastDate, lastDate);
+    await page.locator('.job .notice', { hasText: 'Not now' }).waitFor();
+    const lost = page.locator('.lost', { hasText: 'Not now This page may be out of date' });
+    await lost.waitFor();
+    await respond();
+    await page.locator('.job .state', { hasText: 'Running' }).waitFor();
+    assert.equal(await page.locator('.job .notice').count(), 0);
+    await lost.waitFor({ state: 'hidden' });
+    await failUntilTold(page, '**/simulate/status/*');
+    await tryNow(page);
+    await lost.waitFor();
+    await page.getByRole('link', { name: 'API', exact: true }).click();
+    await loaded(page);
+    assert.equal(await lost.isVisible(), false, 'another page has nothing to do with it');
+    const [{ job_id: jobId }] = (await service.get('/jobs')).body.jobs;
+    await service.post(`/simulate/cancel/${jobId}`, {});
+    await service.waitForJob(jobId);
+  },
+);

@@ -66,7 +66,12 @@ function* oneJob(job: Json): Iterable<string> {
 
 function* jobs({ jobs: list, count, next_before: next }: Json): Iterable<string> {
   yield* counted(list, count);
-  for (const job of list) yield* oneJob(job);
+  for (const job of list) {
+    yield* oneJob(job);
+    const { most_frequent_error: most, progress } = job;
+    if (most === null ? progress.failed > 0 : !(most.model_days <= progress.failed))
+      yield `${job.job_id}: ${progress.failed} failed, of which ${most?.model_days} alike`;
+  }
   yield* unique(
     list.map((job: Json) => job.job_id),
     'a job',

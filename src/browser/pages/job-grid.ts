@@ -20,7 +20,7 @@ const signs: Record<Detail['status'], string> = {
   pending: '·',
 };
 
-/** The model-days of a job as a grid: a row per model, a column per date. */
+/** The model-days of a job as a grid: a row per run below its entry, a column per date. */
 export interface JobGrid {
   element: HTMLElement;
   /** Shows a later status of the same job; updates only the cells that have changed. */
@@ -38,7 +38,7 @@ export function jobGrid(first: Status): JobGrid {
   };
   const show = () => {
     cells = new Map();
-    replace(body, gridTable(models.shown(), dates.shown(), cells));
+    replace(body, gridTable(first, { models: models.shown(), dates: dates.shown() }, cells));
     update(latest);
   };
   const opened = openedAt(first);
@@ -48,7 +48,7 @@ export function jobGrid(first: Status): JobGrid {
     words: { items: 'Dates', back: 'Earlier', on: 'Later' },
     show,
   });
-  const models = pager(first.models, {
+  const models = pager(inOrder(first), {
     most: MODELS_PER_PAGE,
     opened: opened.model,
     words: { items: 'Models', back: 'Previous models', on: 'Next models' },
@@ -60,6 +60,11 @@ export function jobGrid(first: Status): JobGrid {
     element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)),
     update,
   };
+}
+
+/** The runs of an entry are one below the other. */
+function inOrder({ entries }: Status): string[] {
+  return entries.flatMap(({ runs }) => runs);
 }
 
 interface Pager {
@@ -113,8 +118,8 @@ function sheetOf({ details }: Status): Sheet {
 }
 
 function gridTable(
-  models: readonly string[],
-  dates: readonly string[],
+  { entries }: Status,
+  { models, dates }: Record<'models' | 'dates', readonly string[]>,
   cells: Map<string, HTMLElement>,
 ): HTMLElement {
   const rows = models.map((model) =>
@@ -124,6 +129,15 @@ function gridTable(
       return cell;
     }),
   );
+  const rowOf = (model: string) =>
+    h('tr', h('th', { scope: 'row' }, model), ...(rows[models.indexOf(model)] ?? []));
+  const bodies = entries.flatMap(({ family, runs }) => {
+    const shown = runs.filter((run) => models.includes(run)).map(rowOf);
+    const title = h('th', { scope: 'rowgroup', colspan: dates.length + 1 }, family);
+    return shown.length === 0
+      ? []
+      : [h('tbody', runs.length > 1 && h('tr.entry', title), ...shown)];
+  });
   const months = [...Map.groupBy(dates, monthOf)].map(([month, own]) =>
     h('th', { colspan: own.length, scope: 'colgroup' }, own.length > 2 ? month : month.slice(0, 3)),
   );
@@ -132,10 +146,7 @@ function gridTable(
     'table.grid',
     { role: 'grid', 'aria-label': 'Model-days by model and date' },
     h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
-    h(
-      'tbody',
-      ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row)),
-    ),
+    ...bodies,
   );
   enableArrows(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
   return grid;

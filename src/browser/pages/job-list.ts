@@ -3,19 +3,21 @@ import { getJobPage } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
 import {
   cost,
-  count,
+  counted,
   duration,
   jobStatuses,
   jobStatusWords,
   shortId,
   shortList,
+  unbrokenDate,
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
-import { jobCost } from './job-panel.ts';
+import { jobCost, ranInWords } from './job-panel.ts';
+import { newestTrouble } from './job-trouble.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {
@@ -48,6 +50,7 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
  */
 function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
   let board: ReturnType<typeof liveTable<Job>> | null = null;
+  const trouble = h('div.trouble-place');
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
   return ({ jobs, next_before: next }) => {
     renew(pager, ...pagerLinks(choice, next));
@@ -56,12 +59,11 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
       replace(content, h('p.notice', ...noJobs(choice)), pager);
     } else if (board === null) {
       board = jobTable(jobs);
-      replace(
-        content,
-        section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element),
-        pager,
-      );
+      const list = section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element);
+      list.className = 'job-list';
+      replace(content, trouble, list, pager);
     } else board.update(jobs);
+    if (choice.before + choice.status === '') renew(trouble, newestTrouble(jobs));
     return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
   };
 }
@@ -95,20 +97,12 @@ function jobTable(jobs: readonly Job[]) {
         cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
       }),
       textColumn('Status', ({ status }) => status, { cell: stateOf }),
-      textColumn('First date', (row) => row.start_date, { look: () => 'date' }),
-      textColumn('Last date', (row) => row.end_date, { look: () => 'date' }),
+      textColumn('Dates', datesOf, { look: () => 'on-one-line' }),
       textColumn('Models', ({ models }) => models.join(', '), {
         cell: modelsOf,
         look: () => 'names',
       }),
-      numberColumn('Model-days', ({ progress }) => progress.total_model_days, count),
-      numberColumn('Left', ({ progress }) => progress.pending, count, {
-        meaning: 'Model-days that have not run',
-      }),
-      numberColumn('Failed', ({ progress }) => progress.failed, count, {
-        meaning: 'Model-days that failed',
-      }),
-      numberColumn('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
+      textColumn('Model-days', (row) => ranInWords(row, { isBrief: true }), { cell: ranOf }),
       {
         ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
           meaning: 'Of all its model-days whose cost is known',
@@ -123,6 +117,17 @@ function jobTable(jobs: readonly Job[]) {
 
 function stateOf({ status, error }: Job): HTMLElement {
   return h(`span.state.${status}`, { title: error }, jobStatusWords[status]);
+}
+
+function datesOf({ start_date: first, end_date: last }: Job): string {
+  return [...new Set([first, last])].map(unbrokenDate).join('\u00a0to ');
+}
+
+function ranOf(job: Job): HTMLElement {
+  const warnings = job.warnings?.length ?? 0;
+  const look = job.progress.failed > 0 && 'loss';
+  const words = h('span', { class: look }, ranInWords(job, { isBrief: true }));
+  return h('span', words, warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`));
 }
 
 function modelsOf({ models, universe }: Job): HTMLElement {

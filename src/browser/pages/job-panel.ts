@@ -1,10 +1,10 @@
 import { jobPath } from '../../basics/paths.ts';
 import { cancelJob, getStatus } from '../api.ts';
 import { changeDetector, h, renew, replace } from '../element.ts';
-import { cost, count, counted, duration, jobStatusWords, MISSING, shortId } from '../format.ts';
+import { cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
-import type { Detail, JobEntry, Status } from '../responses.ts';
+import type { Detail, Job, JobEntry, Status } from '../responses.ts';
 import {
   button,
   definitions,
@@ -13,6 +13,7 @@ import {
   localTime,
   messageOf,
   openDialog,
+  TRIES_AGAIN,
   viewedFile,
 } from '../ui.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
@@ -35,7 +36,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     bar: h('progress', { 'aria-label': 'Finished model-days' }),
     cancel: button('Cancel job', () => confirmCancel(jobId), { class: 'danger', hidden: true }),
   };
-  const notes = h('div.notes');
+  const notes = h('div.notes', h('p.quiet', 'Asking how far it is …'));
   const fold = h('details.fold');
   const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
@@ -68,7 +69,10 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
       spoken,
     ),
     async refresh(signal) {
-      const status = await getStatus(jobId, signal);
+      const status = await getStatus(jobId, signal).catch((error: unknown) => {
+        if (grid === null) replace(notes, h('p.notice.bad', `${messageOf(error)} ${TRIES_AGAIN}`));
+        throw error;
+      });
       if (status !== null) show(status);
       return status;
     },
@@ -78,7 +82,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
 type Parts = Record<'state' | 'figures' | 'cancel', HTMLElement> & { bar: HTMLProgressElement };
 
 function showState(status: Status, { state, figures, bar, cancel }: Parts): void {
-  const { total_model_days: total, failed, pending } = status.progress;
+  const { total_model_days: total, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
   renew(state, jobStatusWords[status.status]);
@@ -87,21 +91,35 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   bar.value = finished;
   bar.hidden = isOver;
   cancel.hidden = isOver || viewedFile() !== null;
-  const percent = total === 0 ? 100 : Math.floor((finished / total) * 100);
+  const { cost_usd: known, model_days_without_cost: without } = status.usage;
+  const hasUsed = known !== null || without > 0;
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
     : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
   renew(
     figures,
-    `${count(finished)} of ${counted(total, 'model-day')} (${percent} %)`,
-    failed > 0 && ', ',
-    failed > 0 && h('strong.loss', `${count(failed)} failed`),
-    pending > 0 && isOver && `, ${count(pending)} not run`,
-    ` · ${jobCost(status.usage)}`,
+    ranInWords(status),
+    hasUsed && ` · ${jobCost(status.usage)}`,
     status.universe !== null && ` · universe ${status.universe}`,
     ' · ',
     ...when,
   );
+}
+
+/**
+ * What became of a job's model-days: "Ran 0 of 100 model-days; 100 failed". Those that it skipped as
+ * completed count as run.
+ */
+export function ranInWords(
+  { progress, completed_at: end }: Pick<Job, 'progress' | 'completed_at'>,
+  { isBrief = false } = {},
+): string {
+  const { total_model_days: total, completed, failed, pending } = progress;
+  return [
+    `Ran ${count(completed)} of ${isBrief ? count(total) : counted(total, 'model-day')}`,
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...(pending > 0 && end !== null ? [`${count(pending)} did not run`] : []),
+  ].join('; ');
 }
 
 /** An estimate from the pace so far. */
@@ -186,8 +204,13 @@ export function jobCost({
   cost_usd: known,
   model_days_without_cost: without,
 }: Status['usage']): string {
-  if (known === null || (known === 0 && without > 0)) return without > 0 ? 'cost unknown' : MISSING;
-  return without > 0 ? `at least ${cost(known)}` : cost(known);
+  if (without === 0) return cost(known);
+  return isSomething(known) ? `at least ${cost(known)}` : 'cost unknown';
+}
+
+/** Whether a cost is more than what is shown as zero: "at least $0" says nothing. */
+function isSomething(known: number | null): boolean {
+  return /[1-9]/.test(cost(known));
 }
 
 /** The cost of a job in words, and for how many of its model-days it is not known. */
@@ -197,10 +220,8 @@ export function totalInWords({
 }: Status['usage']): string {
   const table = 'The table covers the completed model-days in use.';
   const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
-  if (known === null)
-    return without === 0
-      ? `No request has been sent to a model. ${table}`
-      : `${unknown}, so there is no total. ${table}`;
+  if (known === null && without === 0) return `No request has been sent to a model. ${table}`;
+  if (without > 0 && !isSomething(known)) return `${unknown}, so there is no total. ${table}`;
   const sum =
     without === 0 ? `${cost(known)} in all` : `At least ${cost(known)}, because ${unknown}`;
   return `${sum}; failed model-days are included. ${table}`;

@@ -1,6 +1,16 @@
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
-import { changeDetector, h, renew, replace } from '../element.ts';
-import { cost, count, counted, duration, money, shortId, shortList } from '../format.ts';
+import { changeDetector, type Child, h, renew, replace } from '../element.ts';
+import {
+  cost,
+  count,
+  counted,
+  duration,
+  longDate,
+  money,
+  shortId,
+  shortList,
+  unbrokenDate,
+} from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Detail, JobEntry, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -36,7 +46,7 @@ export const showJob: Page = async (host, params, signal) => {
     leftOut.element.hidden = modelDays.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
     if (detailsHaveChanged([status.status, status.progress.pending]))
-      details.update(withDetails(status));
+      details.update(alikeOf(withDetails(status)));
     const { progress, completed_at } = status;
     const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
     if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
@@ -69,32 +79,62 @@ function withDetails({ details }: Status): Detail[] {
   );
 }
 
+/** One model-day, or all that failed or were skipped for one reason. */
+interface Alike extends Detail {
+  days: readonly Detail[];
+}
+
+/** The rows of a table of model-days. */
+export function alikeOf(details: readonly Detail[]): Alike[] {
+  const keyOf = ({ date, model, status, error }: Detail) =>
+    `${status} ${error ?? `${date} ${model}`}`;
+  return [...Map.groupBy(details, keyOf).values()].flatMap((days) =>
+    days.slice(0, 1).map((first) => ({ ...first, days })),
+  );
+}
+
+type Amount = 'duration_seconds' | 'steps' | 'prompt_tokens' | 'completion_tokens' | 'cost_usd';
+
+/** Over all its model-days; null if none has it. */
+function sumOf({ days }: Alike, name: Amount): number | null {
+  const known = days.flatMap((day) => day[name] ?? []);
+  return known.length === 0 ? null : known.reduce((sum, amount) => sum + amount);
+}
+
 function detailTable() {
-  return liveTable<Detail>({
+  const sumColumn = (title: string, name: Amount, format: (value: number | null) => string) =>
+    numberColumn<Alike>(title, (row) => sumOf(row, name), format);
+  return liveTable<Alike>({
     caption: 'Model-days of this job',
     rows: [],
     key: ({ date, model }) => `${date} ${model}`,
     most: ROWS_AT_FIRST,
     columns: [
-      textColumn('Date', ({ date }) => date, {
-        cell: ({ date, model }) => link(modelDayPath(model, date), date),
-      }),
-      textColumn('Model', ({ model }) => model, {
-        isName: true,
-        cell: ({ model }) => link(modelPath(model), model),
-      }),
+      textColumn('Date', ({ date }) => date, { cell: whenOf }),
+      textColumn('Model', ({ model }) => model, { isName: true, cell: whoOf }),
       textColumn('Status', (row) => row.status, {
-        cell: ({ status }) => h(`span.state.${status}`, status),
+        cell: ({ status, days }) =>
+          h(`span.state.${status}`, days.length > 1 && `${count(days.length)} `, status),
       }),
       textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
-      numberColumn('Took', (row) => row.duration_seconds, duration),
-      numberColumn('Steps', (row) => row.steps, count),
-      numberColumn('Tokens in', (row) => row.prompt_tokens, count),
-      numberColumn('Tokens out', (row) => row.completion_tokens, count),
-      numberColumn('Cost', (row) => row.cost_usd, cost),
+      sumColumn('Took', 'duration_seconds', duration),
+      sumColumn('Steps', 'steps', count),
+      sumColumn('Tokens in', 'prompt_tokens', count),
+      sumColumn('Tokens out', 'completion_tokens', count),
+      sumColumn('Cost', 'cost_usd', cost),
       { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
     ],
   });
+}
+
+function whenOf({ date, model, days }: Alike): Child {
+  if (days.length > 1) return datesInWords([...new Set(days.map((day) => day.date))].sort());
+  return link(modelDayPath(model, date), longDate(date));
+}
+
+function whoOf({ model, days }: Alike): Child {
+  const models = [...new Set(days.map((day) => day.model))];
+  return models.length > 1 ? shortList(models) : link(modelPath(model), model);
 }
 
 /**
@@ -199,10 +239,11 @@ function kindOf({ status }: Detail, isOver: boolean): LeftOut['kind'] | null {
   return isOver && status !== 'completed' ? 'not run' : null;
 }
 
-/** "2025-09-15", "2025-09-15, 2025-09-16", "2025-09-15 to 2025-09-30, 12 dates". */
+/** "Mon 15 Sep 2025", two of them, or "Mon 15 Sep 2025 to Tue 30 Sep 2025, 12 dates". */
 export function datesInWords(dates: readonly string[]): string {
-  if (dates.length <= 2) return dates.join(', ');
-  return `${dates[0]} to ${dates.at(-1)}, ${dates.length} dates`;
+  const words = dates.map(unbrokenDate);
+  if (dates.length <= 2) return words.join(', ');
+  return `${words[0]} to ${words.at(-1)}, ${dates.length} dates`;
 }
 
 /** The others of a large job are in a fold of their own. */

@@ -49,7 +49,7 @@ async function holdingsOf(
 }
 
 /** The parameters that are not empty. */
-function given(parameters: Record<string, string>): Record<string, string> {
+export function given(parameters: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
 }
 

@@ -8,7 +8,8 @@ import { type Page, appendInTurn, heading } from '../router.ts';
 import { missing, section } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
-import { type ModelData, modelData } from './model-data.ts';
+import { given, type ModelData, modelData } from './model-data.ts';
+import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
 import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
 import { monthlyReturns, returnDistribution } from './model-returns.ts';
@@ -35,7 +36,11 @@ export const showModel: Page = async (host, params, signal) => {
     getJobs(OFFERED_JOBS, signal),
   ]);
   bar.offer({ jobs });
-  if ('reason' in data) return replace(content, ...missing(nothing(model, filters, data.reason)));
+  if ('reason' in data) {
+    const { start_date, end_date, job_id } = filters;
+    const failed = await modelFailures(model, given({ start_date, end_date, job_id }), signal);
+    return replace(content, ...missing(nothing(model, filters, data.reason)), failed);
+  }
   replace(content, ...notices(data.report));
   await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;

@@ -9,14 +9,15 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { count, counted, jobStatusWords, shortId } from '../format.ts';
+import { counted, jobStatusWords, shortId, unbrokenDate } from '../format.ts';
 import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { failure, link, localTime, reasonList, section, viewedFile } from '../ui.ts';
+import { failure, link, localTime, reasonList, section, TRIES_AGAIN, viewedFile } from '../ui.ts';
 import { askWhoLeads } from './answer.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
-import { type JobPanel, jobPanel } from './job-panel.ts';
+import { type JobPanel, jobPanel, ranInWords } from './job-panel.ts';
+import { newestTrouble } from './job-trouble.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
 import { triggerForm } from './trigger-form.ts';
 
@@ -35,12 +36,13 @@ export const showOverview: Page = async (host, _params, signal) => {
   const filters = filtersIn(location.search);
   const places = {
     strip: h('div.newest-job'),
+    trouble: h('div.trouble-place'),
     results: h('div.stack'),
     job: h('div'),
     jobs: h('div'),
   };
   const [form, bar] = [triggerForm(), filterBar(filters)];
-  const main = h('div.stack', places.results, places.job);
+  const main = h('div.stack', places.trouble, places.results, places.job);
   const side = h(
     'aside.stack',
     { 'aria-label': 'Jobs' },
@@ -63,9 +65,10 @@ export const showOverview: Page = async (host, _params, signal) => {
     const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
     bar.offer({ models: withDays.map(({ family }) => family) });
   };
+  let lacksResults = false;
   const [newest] = await Promise.all([
     showJobs(),
-    results.show(signal).catch(() => null),
+    results.show(signal).catch(() => (lacksResults = true)),
     offerModels(),
   ]);
   const follow = jobFollower(places.job, newest, signal);
@@ -73,6 +76,8 @@ export const showOverview: Page = async (host, _params, signal) => {
     const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
     offered.catch(() => null); // then the bar offers all jobs or none
     await poll(async () => {
+      if (lacksResults) await results.show(signal);
+      lacksResults = false;
       const status = await follow(await showJobs());
       const hasMoved = status !== null && (await results.refreshFor(status, signal));
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
@@ -82,7 +87,7 @@ export const showOverview: Page = async (host, _params, signal) => {
 
 /** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */
 function jobsView(
-  { strip, jobs: place }: Record<'strip' | 'jobs', HTMLElement>,
+  { strip, trouble, jobs: place }: Record<'strip' | 'trouble' | 'jobs', HTMLElement>,
   signal: AbortSignal,
 ): () => Promise<Job | null> {
   const hasChanged = changeDetector();
@@ -91,6 +96,7 @@ function jobsView(
     const { jobs } = await getJobs(LATEST_JOBS, signal);
     if (hasChanged(jobs)) {
       renew(strip, jobStrip(jobs));
+      renew(trouble, newestTrouble(jobs));
       list.update(jobs);
       renew(place, jobs.length > 0 && list.element);
     }
@@ -124,16 +130,15 @@ function jobFollower(
 /** The newest job in one line, which has its place on the page before anything is known. */
 function jobStrip([newest]: readonly Job[]): HTMLElement {
   if (newest === undefined) return h('span.quiet', 'No job has run yet');
-  const { job_id: id, status, progress, completed_at: end } = newest;
-  const { total_model_days: total, pending, failed } = progress;
-  const finished =
-    end === null
-      ? `${count(total - pending)} of ${counted(total, 'model-day')}`
-      : counted(total, 'model-day');
-  const words = [finished, ...(failed > 0 ? [`${count(failed)} failed`] : [])].join(', ');
+  const { job_id: id, status, completed_at: end } = newest;
   const name = end === null ? 'Job' : 'Last job';
   const state = h(`span.state.${status}`, jobStatusWords[status]);
-  return h('span', link(jobPath(id), `${name} ${shortId(id)}`), state, h('span.quiet', words));
+  return h(
+    'span',
+    link(jobPath(id), `${name} ${shortId(id)}`),
+    state,
+    h('span.quiet', ranInWords(newest)),
+  );
 }
 
 /** The latest jobs, newest first. */
@@ -160,7 +165,11 @@ function itemOf({
     chosen,
     localTime(created_at),
   );
-  return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
+  return h(
+    'li',
+    link(jobPath(job_id), state, ` ${unbrokenDate(start_date)} to ${unbrokenDate(end_date)}`),
+    size,
+  );
 }
 
 interface ResultsView {
@@ -212,7 +221,7 @@ function resultsView(place: HTMLElement, filters: Filters, unfold: () => void): 
     try {
       await refresh(signal);
     } catch (error) {
-      if (!signal.aborted && shown === null) replace(place, ...failure(error));
+      if (!signal.aborted && shown === null) replace(place, ...failure(error, ` ${TRIES_AGAIN}`));
       throw error;
     } finally {
       place.classList.remove('awaited');

@@ -172,8 +172,23 @@ export function nextJob(
   return NEXT.get(database, status ?? null, before?.rowid ?? null);
 }
 
+/** Most failures of a job have one cause, such as a wrong key. */
+const MOST_FREQUENT_ERROR = `json(iif(sums.failed = 0, NULL,
+    (SELECT json_object('reason', error, 'model_days', count(*)) FROM job_details
+      WHERE job_id = ?1 AND status = 'failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1))) AS most_frequent_error`;
+
 const LISTED = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json, warnings
+  `SELECT ${jsonObject([
+    'job_id',
+    'status',
+    PROGRESS,
+    'start_date',
+    'end_date',
+    MODELS,
+    'universe',
+    ...COURSE,
+    MOST_FREQUENT_ERROR,
+  ])} AS json, warnings
    FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
   { json: text, warnings: orNull(text) },
 );

@@ -1,0 +1,29 @@
+import { jobPath } from '../../basics/paths.ts';
+import { h } from '../element.ts';
+import { count, counted, shortId } from '../format.ts';
+import type { Job } from '../responses.ts';
+import { link } from '../ui.ts';
+
+/**
+ * What went wrong in the job that ended last, of jobs that begin with the newest; false if nothing
+ * did, so that a failure stays until a later job has ended well.
+ */
+export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
+  const job = jobs.find(({ completed_at: end }) => end !== null);
+  if (job?.status !== 'failed' && job?.status !== 'partial') return false;
+  const way = link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`);
+  return h('p.notice.bad.trouble', way, `: ${troubleOf(job)}`);
+}
+
+/** "100 of 100 model-days failed, 98 of them with: The model responded with status 401". */
+export function troubleOf({
+  progress,
+  error,
+  most_frequent_error: most,
+}: Pick<Job, 'progress' | 'error' | 'most_frequent_error'>): string {
+  const { failed, total_model_days: total } = progress;
+  if (most === null) return error ?? 'it failed.';
+  const all = `${count(failed)} of ${counted(total, 'model-day')} failed`;
+  const those = most.model_days < failed ? `, ${count(most.model_days)} of them with` : '';
+  return `${all}${those}: ${most.reason}`;
+}

@@ -112,10 +112,10 @@ function given(filters: Filters, name: FilterName): string | null {
 export const NO_FILTERS: Filters = filtersIn('');
 
 /** A link to a model's page with the filters of this one; a look is shown before the name. */
-export function modelLink(model: string, look?: Look): HTMLAnchorElement {
+export function modelLink(model: string, look?: Look, name = model): HTMLAnchorElement {
   const filters = { ...filtersIn(location.search), models: [] };
   const path = modelPath(model) + queryOf(filters, performanceFilterNames);
-  return link(path, look && swatch(look), model);
+  return link(path, look && swatch(look), name);
 }
 
 /** The pages that have the bar, with the filters that each of them takes from the others. */

@@ -91,12 +91,13 @@ async function load(
   const isNothing = known.length === 0;
   // A model without figures would cost the others days, so that their returns would be others.
   const names = (isNothing ? models : known).map(({ model }) => model);
-  const isFew = fitsSideBySide(names);
   const isAll = names.length === models.length && others.length === 0;
   const figures = getPerformance(performanceRequest(choice, isAll ? named : names), signal);
   const [performance, complete] = await Promise.all([
     isNothing ? figures : figures.catch(() => null),
-    isFew && !curves ? getComparison(requestOf(choice, { curves: true }), signal) : comparison,
+    !curves && fitsSideBySide(models)
+      ? getComparison(requestOf(choice, { curves: true }), signal)
+      : comparison,
   ]);
   return { parts: await views(complete, performance, signal), isNothing };
 }

@@ -59,9 +59,6 @@ function figureTable(
   const reports = new Map(performance.models.map((report) => [report.model, report]));
   const shown = runs.filter((run) => reports.has(run));
   const columns = shown.map((run) => figureColumn(nameOf(run), reports.get(run)));
-  const rows = sideFigures.filter(({ read }) =>
-    shown.some((run) => read(reports.get(run) as ModelReport) !== null),
-  );
   const meanings = performance.conventions.definitions;
   const name = textColumn<Figure>('Figure', ({ label }) => label, {
     isName: true,
@@ -73,7 +70,7 @@ function figureTable(
     isSame ? null : h('p.notice', otherDays(performance)),
     note === null ? null : h('p.quiet', note),
     modelKey(shown, nameOf),
-    table<Figure>({ caption, rows, isFixed: true, columns: [name, ...columns] }),
+    table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 

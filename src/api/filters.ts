@@ -14,6 +14,7 @@ import {
 import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
 import { MAX_MODELS, selectModels, unknownModel } from '../experiments/selection.ts';
+import { narrowToEntries } from '../experiments/entries.ts';
 import { narrowChoice, type NarrowedChoice } from '../performance/choice.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
@@ -123,6 +124,16 @@ export const choiceEntries = {
     ),
     'false',
   ),
+  by: v.optional(
+    v.pipe(
+      v.picklist(['run', 'entry'], 'expected run or entry'),
+      v.description(
+        'What days are counted for: each run over its own, or entries, over the days that all runs of each have in common. ' +
+          'With common, entries are measured over the days that GET /comparison compares.',
+      ),
+    ),
+    'run',
+  ),
 };
 
 const choiceQuery = v.object(choiceEntries);
@@ -153,7 +164,11 @@ export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
       : runsOfSelected(database, query.models.split(','), filters);
   const choice = { database, filters, at: lastChange(database), models: named };
   const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
-  return { ...narrowChoice(choice, restrictions), named };
+  const narrowed =
+    query.by === 'entry' && query.model === undefined
+      ? narrowToEntries(choice, query.models?.split(','), restrictions)
+      : narrowChoice(choice, restrictions);
+  return { ...narrowed, named };
 }
 
 /** All runs of the named models, by name. */

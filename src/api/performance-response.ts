@@ -279,18 +279,30 @@ export const performanceResponse = named('PerformanceResponse', {
   ),
   /** Shared by all models. */
   incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
-  /** Entries of which several runs match, with the spread of their returns. */
+  /** Entries of which several runs match, with the spread of their returns; with `by=entry` all. */
   families: v.array(
     named('Family', {
       family: v.string(),
       runs: v.array(
         named('FamilyRun', { model: v.string(), model_days: count, total_return: figure }),
       ),
+      /** exp(mean log return) − 1, as in GET /comparison. */
       mean_total_return: figure,
       total_return_deviation: figure,
       lowest_total_return: figure,
       highest_total_return: figure,
       unavailable,
+      /** What one dollar has become in the mean run, the lowest and the highest; with `by=entry`. */
+      curve: v.optional(
+        v.array(
+          named('FamilyPoint', {
+            date: dateText,
+            growth: v.number(),
+            low: v.number(),
+            high: v.number(),
+          }),
+        ),
+      ),
     }),
   ),
   benchmark: named('Benchmark', {

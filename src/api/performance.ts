@@ -11,11 +11,8 @@ import {
   type NarrowedChoice,
 } from '../performance/choice.ts';
 import { checkBenchmark, UNIVERSE } from '../performance/choose-benchmark.ts';
-import {
-  type IncomparableModel,
-  reportFamilies,
-  type RunOfFamily,
-} from '../performance/comparability.ts';
+import type { IncomparableModel } from '../performance/comparability.ts';
+import { reportFamilies, type RunOfFamily } from '../performance/families.ts';
 import { dailyRate } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import { modelReport, prepareReports, type ReportRequest } from '../performance/model-reports.ts';
@@ -131,11 +128,13 @@ function* inJson(context: Context, query: Query): Generator<string> {
   const basis = prepareReports(request);
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
+  const withCurves = query.by === 'entry';
   const items = basis.periods.values().map((period) => {
     const report = modelReport(request, basis, period);
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
     const { model, family, model_days, total_return } = report;
-    runs.push({ model, family, model_days, total_return });
+    const curve = withCurves ? report.curve.map(({ date, growth }) => ({ date, growth })) : [];
+    runs.push({ model, family, model_days, total_return, curve });
     return JSON.stringify(report);
   });
   yield* listBody('models', items, (count) => ({
@@ -143,7 +142,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
     ...reportChoice(narrowed),
     without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
     incomparable: all,
-    families: reportFamilies(runs),
+    families: reportFamilies(runs, { withCurves }),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
 import { type LeaderReport, probabilitiesOfBest, reportLeader } from './leader.ts';
 import {
-  type Calendar,
   calendarOf,
   type ComparisonInput,
   type Day,
@@ -10,6 +9,7 @@ import {
   findParticipants,
   type LeftOut,
   leftOutDays,
+  namesOf,
   type Participants,
   readRecords,
   type Series,
@@ -74,14 +74,6 @@ export function compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>):
     boundary:
       looks === 'once' || period.days === 0 ? null : boundaryOf(period.days, 1 - confidence),
   };
-}
-
-function namesOf<OfDay extends Day>(
-  numbers: readonly number[],
-  calendar: Calendar<OfDay>,
-): OfDay[] {
-  const chosen = new Set(numbers);
-  return calendar.flatMap(([day, number]) => (chosen.has(number) ? [day] : []));
 }
 
 function check<OfDay extends Day>({ models, against, confidence }: ComparisonInput<OfDay>): void {

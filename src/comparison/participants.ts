@@ -306,6 +306,54 @@ export function findParticipants(
   }
 }
 
+/** Which days models share. */
+export interface SharedDays<OfDay extends Day> {
+  /** The days compared, in order. */
+  days: OfDay[];
+  leftOut: LeftOut<OfDay>[];
+  /** By model, the days that its runs share, in order. */
+  own: ReadonlyMap<string, OfDay[]>;
+  /** Why a model has no return from the same close on all the days compared, by model. */
+  reasons: ReadonlyMap<string, string>;
+}
+
+/** The days that `compareModels` would compare the first models over, of these and of others. */
+export function sharedDays<OfDay extends Day>(
+  compared: readonly ComparedModel<OfDay>[],
+  others: readonly ComparedModel<OfDay>[],
+): SharedDays<OfDay> {
+  const numbers: DayNumbers<OfDay> = new Map();
+  const [records, further] = [readRecords(compared, numbers), readRecords(others, numbers)];
+  const calendar = calendarOf(numbers);
+  const participants = findParticipants(records, calendar);
+  const nameAll = (days: readonly number[]) => namesOf(days, calendar);
+  const [first] = participants.records;
+  const reasons = new Map<string, string>();
+  for (const { model, starts } of [...records, ...further]) {
+    const missing = participants.days.filter((day) => starts[day] !== first?.starts[day]).length;
+    if (missing === 0) continue;
+    const lacking = `It has no return from the same close on ${missing} of the ${count(participants.days.length, 'day')} compared`;
+    reasons.set(model, participants.reasons.get(model) ?? lacking);
+  }
+  return {
+    days: nameAll(participants.days),
+    leftOut: leftOutDays(participants.records, calendar),
+    own: new Map(
+      [...records, ...further].map((own) => [own.model, nameAll(commonDays([own], calendar))]),
+    ),
+    reasons,
+  };
+}
+
+/** The days of these numbers, in order. */
+export function namesOf<OfDay extends Day>(
+  numbers: readonly number[],
+  calendar: Calendar<OfDay>,
+): OfDay[] {
+  const chosen = new Set(numbers);
+  return calendar.flatMap(([day, number]) => (chosen.has(number) ? [day] : []));
+}
+
 /**
  * Why a model has no figures even over its own days, regardless of what it is compared with; null
  * when it has some.

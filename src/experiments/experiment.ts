@@ -72,8 +72,7 @@ export interface ExperimentRequest extends WantedModels {
   days: 'all' | 'clean';
   /** Whether the days of two models meet by date, or by their number in the market of each. */
   align: 'date' | 'number';
-  /** Above 0 and below 1. */
-  /** With `daily` at least MIN_CONFIDENCE_DAILY. */
+  /** Above 0 and below 1; with `daily` at least MIN_CONFIDENCE_DAILY. */
   confidence: number;
   looks: Looks;
   /** Whether each pair has the curve of its difference: of two to four models. */
@@ -115,7 +114,9 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     ends.push(
       ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
     );
-    compared.push(comparedModel(request.days === 'clean' ? clean(family) : family, numberings));
+    const numbers = numberings?.get(family.model);
+    const own = request.days === 'clean' ? clean(family) : family;
+    compared.push(comparedModel<Day>(own, (date) => numbers?.get(date) ?? date));
   }
   const { startDate, endDate } = window;
   const comparison = compareModels<Day>({
@@ -131,7 +132,7 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     startDate: startDate ?? earliestOf(ends)?.date ?? null,
     endDate: endDate ?? latestOf(ends)?.date ?? null,
     cleanAfter,
-    leftOutModels: leftOut,
+    leftOutModels: leftOut.map(({ model }) => model),
     comparison,
     cutoffs: cutoffsOf(all, comparison.days, numberings),
   };
@@ -149,7 +150,7 @@ function checkLooks({ looks, confidence }: ExperimentRequest): void {
   throw new ServiceError('invalid_filter', `confidence: ${wanted}`);
 }
 
-function readFamilies(
+export function readFamilies(
   database: Database,
   models: readonly ChosenModel[],
   window: JobWindow,
@@ -164,12 +165,12 @@ function readFamilies(
  * The latest cutoff of the models that have figures over their own clean days: the others must not
  * cost these any days.
  */
-function latestCutoff(families: readonly Family[]): CalendarDate | null {
+export function latestCutoff(families: readonly Family[]): CalendarDate | null {
   let latest: CalendarDate | null = null;
   for (const family of families) {
     const { knowledgeCutoff } = family;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = comparedModel(daysAfter(family, knowledgeCutoff), null);
+    const clean = comparedModel(daysAfter(family, knowledgeCutoff), (date) => date);
     if (whyWithoutFigures(clean) === null) latest = knowledgeCutoff;
   }
   return latest;
@@ -180,7 +181,7 @@ function latestCutoff(families: readonly Family[]): CalendarDate | null {
  * as in a control market: its clean days are those that meet clean ones. Only a model without
  * figures has a later cutoff than the latest; its reason is about its own clean days.
  */
-function cleaner(
+export function cleaner(
   families: readonly Family[],
   after: CalendarDate | null,
   numberings: Numberings | null,
@@ -209,10 +210,12 @@ function numberAll(database: Database, families: readonly Family[], window: JobW
   return numberings;
 }
 
-function comparedModel(family: Family, numberings: Numberings | null): ComparedModel<Day> {
+/** A family as it is compared: by date, or by the number of one. */
+export function comparedModel<OfDay extends Day>(
+  family: Family,
+  dayOf: (date: CalendarDate) => OfDay,
+): ComparedModel<OfDay> {
   const { model, runs, isDeterministic } = family;
-  const numbers = numberings?.get(model);
-  const dayOf = (date: CalendarDate): Day => numbers?.get(date) ?? date;
   const unusable = whyUnusable(family);
   return {
     model,

@@ -3,6 +3,7 @@ import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { medianOf } from '../performance/choice.ts';
 
 /** More would make more pairs than anyone reads. */
 export const MAX_MODELS = 50;
@@ -16,7 +17,7 @@ export interface ChosenModel {
 export interface Selection {
   models: ChosenModel[];
   /** Entries with too few model-days in the window, where no models are named; by name. */
-  leftOut: string[];
+  leftOut: ChosenModel[];
   /** How many entries have active model-days in the window. */
   trials: number;
 }
@@ -29,6 +30,8 @@ export interface WantedModels {
   models: readonly string[] | undefined;
   /** Added to those compared. */
   against: string | undefined;
+  /** How many there may be, by default MAX_MODELS. */
+  most?: number;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface WantedModels {
  */
 export function selectModels(
   database: Database,
-  { models, against }: WantedModels,
+  { models, against, most = MAX_MODELS }: WantedModels,
   window: JobWindow,
 ): Selection {
   if (models !== undefined && new Set(models).size < models.length)
@@ -46,35 +49,47 @@ export function selectModels(
   const present = [...families]
     .filter(([, runs]) => modelDaysOf(runs) > 0)
     .map(([family]) => family);
-  const longEnough = present.filter(
-    (family) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS,
-  );
-  const names = new Set(models ?? (longEnough.length > 0 ? longEnough : present));
+  const names = new Set(models ?? longEnough(present, families));
   if (against !== undefined) names.add(against);
-  if (names.size > MAX_MODELS) throw tooMany(names.size);
+  if (names.size > most) throw tooMany(names.size);
+  const chosen = (name: string): ChosenModel => ({
+    model: name,
+    runs: runsOf(name, families, name === against ? 'against' : 'models'),
+  });
+  const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
-    models: [...names].map((name) => ({
-      model: name,
-      runs: runsOf(name, families, name === against ? 'against' : 'models'),
-    })),
-    leftOut: models === undefined ? present.filter((family) => !names.has(family)).sort() : [],
+    models: [...names].map(chosen),
+    leftOut: others.sort().map(chosen),
     trials: present.length,
   };
 }
+
+type Families = ReadonlyMap<string, readonly RunInWindow[]>;
 
 function modelDaysOf(runs: readonly RunInWindow[]): number {
   return runs.reduce((sum, { modelDays }) => sum + modelDays, 0);
 }
 
 /**
+ * The entries with model-days enough for figures, and per run with half the median of these: one
+ * that has just begun would cost the others too many days. All where none has enough.
+ */
+function longEnough(present: readonly string[], families: Families): readonly string[] {
+  const runsOf = (name: string) => families.get(name) ?? [];
+  const enough = present.filter((name) => modelDaysOf(runsOf(name)) >= MIN_DAYS);
+  const perRun = (name: string) => {
+    const active = runsOf(name).filter(({ modelDays }) => modelDays > 0);
+    return modelDaysOf(active) / active.length;
+  };
+  const least = medianOf(enough.map(perRun)) / 2;
+  return enough.length === 0 ? present : enough.filter((name) => perRun(name) >= least);
+}
+
+/**
  * The runs of an entry that have model-days in the window; where none has, the first. A run's own
  * name means that run.
  */
-function runsOf(
-  name: string,
-  families: ReadonlyMap<string, readonly RunInWindow[]>,
-  parameter: keyof WantedModels,
-): string[] {
+function runsOf(name: string, families: Families, parameter: keyof WantedModels): string[] {
   const family = families.get(name);
   if (family !== undefined) {
     const present = family.filter(({ modelDays }) => modelDays > 0);

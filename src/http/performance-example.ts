@@ -255,7 +255,7 @@ export const performance = {
           { model: 'gpt-5', model_days: 22, total_return: 0.031 },
           { model: 'gpt-5#2', model_days: 22, total_return: 0.012 },
         ],
-        mean_total_return: 0.0215,
+        mean_total_return: 0.0214558238,
         total_return_deviation: 0.0134350288,
         lowest_total_return: 0.012,
         highest_total_return: 0.031,

@@ -22,8 +22,8 @@ export interface Choice {
    * count.
    */
   after?: ReadonlyMap<string, CalendarDate> | undefined;
-  /** Only these dates, if given. */
-  dates?: ReadonlySet<CalendarDate> | undefined;
+  /** By model, only these dates, if given. */
+  dates?: ReadonlyMap<string, ReadonlySet<CalendarDate>> | undefined;
 }
 
 /** All chosen model-days in brief, read before the figures of each model. */
@@ -51,7 +51,9 @@ export function* chosenBatches({
   for (const model of models ?? [filters.model]) {
     const own = startingAfter({ ...filters, model }, after?.get(model ?? ''));
     for (const batch of chosenDays(database, own, at))
-      yield dates === undefined ? batch : batch.filter(({ date }) => dates.has(date));
+      yield dates === undefined
+        ? batch
+        : batch.filter((day) => dates.get(day.model)?.has(day.date) === true);
   }
 }
 
@@ -71,7 +73,7 @@ export function readChosenDays(choice: Choice): ChosenDays {
     for (const day of batch) {
       const { model, date, jobId, startDate } = day;
       failed.get(model)?.delete(date);
-      if (dates?.has(date) === false) continue;
+      if (dates !== undefined && dates.get(model)?.has(date) !== true) continue;
       const period = periods.get(model) ?? {
         model,
         start: date,
@@ -175,11 +177,7 @@ export function commonDatesOf({ models, byDate }: SharedReturns): CommonDates {
     else if (sharing.length > 0) {
       const found = new Set(sharing);
       const without = ranked.filter((place) => !found.has(place));
-      leftOutDays.push({
-        date,
-        missing: without.length,
-        models: without.slice(0, MAX_NAMED).map(nameOf),
-      });
+      leftOutDays.push(leftOutDay(date, without.map(nameOf)));
     }
   }
   const reasonOf = (place: number) =>
@@ -191,7 +189,7 @@ export function commonDatesOf({ models, byDate }: SharedReturns): CommonDates {
 }
 
 /** The middle number, or the mean of the two in the middle; 0 of none. */
-function medianOf(numbers: readonly number[]): number {
+export function medianOf(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
   return (low + high) / 2;
@@ -234,15 +232,21 @@ export function narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions
   if (!isCommon) return { ...clean, common: null };
   const { choice } = clean;
   const { dates, models, leftOut, leftOutDays } = commonDatesOf(sharedReturns(choice));
-  const ordered = [...dates].sort();
-  const common = {
-    start: ordered[0] ?? null,
-    end: ordered.at(-1) ?? null,
-    days: dates.size,
-    leftOut,
-    leftOutDays,
+  return {
+    ...clean,
+    choice: { ...choice, models, dates: new Map(models.map((model) => [model, dates])) },
+    common: { ...spanOf([...dates].sort()), leftOut, leftOutDays },
   };
-  return { ...clean, choice: { ...choice, models, dates }, common };
+}
+
+/** The ends of some dates in order, and how many they are. */
+export function spanOf(dates: readonly CalendarDate[]): Pick<CommonDays, 'start' | 'end' | 'days'> {
+  return { start: dates[0] ?? null, end: dates.at(-1) ?? null, days: dates.length };
+}
+
+/** A date that some of the ranked models do not share, with the first of their names. */
+export function leftOutDay(date: CalendarDate, models: readonly string[]): LeftOutDay {
+  return { date, missing: models.length, models: models.slice(0, MAX_NAMED) };
 }
 
 /** What a knowledge cutoff leaves of a model's chosen days. */

@@ -71,7 +71,8 @@ export const definitions = {
     'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   information_ratio:
     'Mean over sample standard deviation of the daily differences to the benchmark, times the square root of 252',
-  mean_total_return: 'Mean of the total returns of the runs of one entry',
+  mean_total_return:
+    'exp(mean log return of the runs of one entry over the days that they share) - 1, as in GET /comparison',
   total_return_deviation:
     'Sample standard deviation of the total returns of the runs of one entry, over n - 1',
   lowest_total_return: 'The lowest total return among the runs of one entry',

@@ -288,6 +288,7 @@ test('figures are computed step by step, back to the first day of a model', (t) 
     table: 'trades',
     days: 'all',
     common: false,
+    by: 'run',
     details: false,
   } as const;
   const query = { ...every, start_date: dates.at(-1) as string };

@@ -4,6 +4,7 @@ import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { comparisonResponse } from '../../src/api/comparison.ts';
+import { performanceResponse } from '../../src/api/performance-response.ts';
 import { boundaryOf } from '../../src/comparison/looks.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
@@ -547,6 +548,85 @@ test('a twin that failed on the best day is neither ahead nor behind, with one r
   const returnOf = (name: string) => models.find(({ model }: any) => model === name).total_return;
   assertNear(returnOf('steady'), returnOf('failing'), 'common=true');
   assertNear(returnOf('pair'), returnOf('twin'), 'common=true, first runs');
+});
+
+test('an entry has one return: /performance by entry covers the days that are compared', async () => {
+  const windows = [
+    [RECENT, 28],
+    [`${RECENT}&models=gamma,hold`, 30],
+    [`${RECENT}&models=gamma,beta,short`, 28],
+    [PAST, 60],
+    [`${PAST}&days=clean`, 35],
+    [`${PAST}&models=plain,idle,repeated`, 60],
+    ['', 0],
+  ] as const;
+  for (const [query, days] of windows) {
+    const path = `/performance?${query}&by=entry&common=true`;
+    const { families, models, common, clean_after } = await validBody<any>(
+      service,
+      path,
+      performanceResponse,
+    );
+    const compared = await ask(query);
+    assert.deepEqual(
+      [common.days, compared.days, clean_after],
+      [days, days, compared.clean_after],
+      query,
+    );
+    const figures = compared.models.filter((own: any) => own.total_return !== null);
+    for (const { model, total_return, runs, run_returns } of figures) {
+      const own = families.find(({ family }: any) => family === model);
+      assertNear(own.mean_total_return, total_return, `${model} ${query}`);
+      assertNear(own.curve.at(-1).growth - 1, total_return, `${model} ${query}`);
+      assert.equal(own.curve.length, days);
+      for (const [index, run] of runs.entries())
+        assertNear(
+          models.find((one: any) => one.model === run).total_return,
+          run_returns[index],
+          `${run} ${query}`,
+        );
+    }
+    // Entries without figures are ranked as well, unless they would cost the others days.
+    for (const { model_days, model } of models) assert.equal(model_days, days, `${model} ${query}`);
+    const left = common.left_out.map(({ model }: any) => model);
+    assert.equal(
+      new Set([...left, ...families.map((one: any) => one.family)]).size,
+      left.length + families.length,
+    );
+  }
+  const ranked = async (query: string) => {
+    const body = await validBody<any>(
+      service,
+      `/performance?${query}&by=entry`,
+      performanceResponse,
+    );
+    return body.families.map(({ family, curve }: any) => [family, curve.length]);
+  };
+  assert.deepEqual(await ranked(RECENT), [
+    ['alpha', 30],
+    ['beta', 29],
+    ['gamma', 30],
+    ['hold', 30],
+    ['short', 5],
+  ]);
+  const { common } = await validBody<any>(
+    service,
+    `/performance?${RECENT}&by=entry&common=true`,
+    performanceResponse,
+  );
+  assert.deepEqual(common.left_out, [
+    {
+      model: 'short',
+      reason: 'It has no return from the same close on 23 of the 28 days compared',
+    },
+  ]);
+  assert.deepEqual(
+    common.left_out_days.map(({ missing, models }: any) => [missing, models]),
+    [
+      [1, ['beta']],
+      [1, ['beta']],
+    ],
+  );
 });
 
 test('job_id restricts the days, the runs of an entry and the trials to those of the job', async () => {

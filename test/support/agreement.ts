@@ -214,7 +214,8 @@ function* performance(body: Json, query: URLSearchParams): Iterable<string> {
     }
     const returns: number[] = runs.flatMap((run: Json) => run.total_return ?? []);
     if (returns.length !== runs.length) continue;
-    if (mean !== null && !near(mean, sum(returns) / returns.length, FIGURE))
+    const growth = compounded(returns) ** (1 / returns.length);
+    if (mean !== null && !near(mean, growth - 1, FIGURE))
       yield `family ${family} has a mean of ${mean}`;
     if (range.lowest_total_return !== null && range.lowest_total_return !== Math.min(...returns))
       yield `family ${family} has a lowest return of ${range.lowest_total_return}`;

@@ -78,7 +78,7 @@ export function daysOfRun(
   { window, at }: { window: JobWindow; at: number },
 ): DayOfRun[] {
   const days: DayOfRun[] = [];
-  for (const sessions of chosenDays(database, { model: run, ...window }, at)) {
+  for (const sessions of chosenDays(database, { ...window, model: run }, at)) {
     const returns = dailyReturns(database, sessions);
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);

@@ -1,0 +1,72 @@
+import type { CalendarDate } from '../basics/calendar.ts';
+import { count } from '../basics/sentences.ts';
+import { mean } from '../statistics/moments.ts';
+import { type Figure, reportFigures, rounded } from './figure.ts';
+import { sampleDeviation } from './risk-and-return.ts';
+
+/** What the figures of a family need of each of its runs. */
+export interface RunOfFamily {
+  model: string;
+  family: string;
+  model_days: number;
+  total_return: number | null;
+  /** What one dollar has become, by date; read only for the curve of the family. */
+  curve: readonly { date: CalendarDate; growth: number }[];
+}
+
+/**
+ * The runs of an entry side by side, with the mean and the spread of their returns: of each entry
+ * that has several or, with curves, of every entry. The mean is that of the log returns, as in a
+ * comparison, so that an entry has one return.
+ */
+export function reportFamilies(
+  runs: readonly RunOfFamily[],
+  { withCurves }: { withCurves: boolean },
+) {
+  return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
+    if (own.length < 2 && !withCurves) return [];
+    const returns = own.map((run) => run.total_return).filter((fraction) => fraction !== null);
+    const figure = (least: number, compute: () => number): Figure =>
+      returns.length < least
+        ? { reason: `Needs ${count(least, 'run')} with a return, has ${returns.length}` }
+        : compute();
+    const least = withCurves ? 1 : 2;
+    return [
+      {
+        family,
+        runs: own.map(({ model, model_days, total_return }) => ({
+          model,
+          model_days,
+          total_return,
+        })),
+        ...reportFigures({
+          mean_total_return: figure(
+            least,
+            () => meanGrowth(returns.map((fraction) => 1 + fraction)) - 1,
+          ),
+          total_return_deviation: figure(2, () => sampleDeviation(returns, 0)),
+          lowest_total_return: figure(least, () => Math.min(...returns)),
+          highest_total_return: figure(least, () => Math.max(...returns)),
+        }),
+        ...(withCurves && { curve: curveOf(own) }),
+      },
+    ];
+  });
+}
+
+/** On each date of all runs the mean of what one dollar has become, the lowest and the highest. */
+function curveOf(runs: readonly RunOfFamily[]) {
+  const [first, ...others] = runs.map(({ curve }) => curve);
+  const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));
+  return (first ?? []).flatMap(({ date, growth }) => {
+    const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
+    if (all.length < runs.length) return [];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return [{ date, growth: rounded(meanGrowth(all)), low, high }];
+  });
+}
+
+/** exp of the mean logarithm; 0 where one of them lost everything. */
+function meanGrowth(growths: readonly number[]): number {
+  return Math.exp(mean(growths.map(Math.log)));
+}

@@ -95,7 +95,11 @@ const answers: [name: string, models: ComparedModel[], more: Partial<Comparison>
 
 test('who leads, and whether that could be chance, in one sentence', () => {
   for (const [name, models, more, words] of answers)
-    assert.equal(answerOf({ ...comparisonAnswer(models, 55), ...more }), words, name);
+    assert.equal(
+      answerOf({ ...comparisonAnswer(models, 55), ...more }),
+      words.replaceAll(' %', '\u00a0%'),
+      name,
+    );
   assert.equal(answerOf(comparisonAnswer([], 0)), null);
   assert.equal(answerOf(comparisonAnswer([modelWithout('one', 'Few')], 5)), null);
 });

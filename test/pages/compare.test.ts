@@ -61,9 +61,12 @@ test('a request has the part of the choice that its path takes', () => {
   );
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
   assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
-  const figures = '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&common=true';
+  const figures = '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&common=true&by=entry';
   assert.equal(performanceRequest(choice, ['a', 'b#2']), figures);
-  assert.equal(performanceRequest(choice, []), '?job_id=j&benchmark=SPY&days=clean&common=true');
+  assert.equal(
+    performanceRequest(choice, []),
+    '?job_id=j&benchmark=SPY&days=clean&common=true&by=entry',
+  );
 });
 
 test('two to four models are side by side, with a column per run as far as there is room', () => {

@@ -32,7 +32,7 @@ export function answerOf({ models, pairs, days }: Comparison): string | null {
   const find = lookupIn(pairs);
   const second = others.find((other) => find(first.model, other.model) !== null);
   const view = second && find(first.model, second.model);
-  const own = `${change(first.total_return)} over ${counted(days, 'day')}`;
+  const own = `${percent(first.total_return)} over ${counted(days, 'day')}`;
   if (!view) return `${first.model} made ${own}; no other model can be compared with it.`;
   const made = `${first.model} leads with ${own}`;
   if (view.difference === null) return `${made}, level with ${second.model}.`;
@@ -41,10 +41,15 @@ export function answerOf({ models, pairs, days }: Comparison): string | null {
   const ends = [pair.interval?.low ?? null, pair.interval?.high ?? null];
   const [low, high] = isTurned ? ends.map(opposite).reverse() : ends;
   const wider = pair.interval_is_lower_bound ? ' or wider' : '';
-  const range = pair.interval === null ? '' : ` (${change(low)} to ${change(high)}${wider})`;
+  const range = pair.interval === null ? '' : ` (${percent(low)} to ${percent(high)}${wider})`;
   return pair.shown
-    ? `${made}, ahead of ${second.model} by more than chance: ${change(view.difference)}${range}.`
-    : `${made}; its lead of ${change(view.difference)} over ${second.model} could be chance${range}.`;
+    ? `${made}, ahead of ${second.model} by more than chance: ${percent(view.difference)}${range}.`
+    : `${made}; its lead of ${percent(view.difference)} over ${second.model} could be chance${range}.`;
+}
+
+/** The change with a space that does not break. */
+function percent(fraction: number | null | undefined): string {
+  return change(fraction).replace(' ', '\u00a0');
 }
 
 function whatIsMissing(days: number): string {

@@ -93,9 +93,12 @@ export function inPercent(confidence: number): string {
   return `${Number((confidence * 100).toFixed(4))} %`;
 }
 
-/** What `GET /performance` is asked for these models, or for all of them when none is named: figures over the days in common. */
+/**
+ * What `GET /performance` is asked for these models, or for all of them when none is named: figures
+ * over the days that `GET /comparison` compares.
+ */
 export function performanceRequest({ filters }: Choice, models: readonly string[]): string {
-  return queryOf({ ...filters, models }, performanceFilterNames, { common: 'true' });
+  return queryOf({ ...filters, models }, performanceFilterNames, { common: 'true', by: 'entry' });
 }
 
 /** After the words "I look". */

@@ -85,14 +85,10 @@ async function load(
     chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
   const curves = fitsSideBySide(named);
   const comparison = await getComparison(requestOf(choice, { curves }), signal);
-  const { models, left_out_models: others } = comparison;
+  const { models } = comparison;
   if (models.length === 0) return { parts: nothing(choice), isNothing: true };
-  const known = measured(models);
-  const isNothing = known.length === 0;
-  // A model without figures would cost the others days, so that their returns would be others.
-  const names = (isNothing ? models : known).map(({ model }) => model);
-  const isAll = names.length === models.length && others.length === 0;
-  const figures = getPerformance(performanceRequest(choice, isAll ? named : names), signal);
+  const isNothing = measured(models).length === 0;
+  const figures = getPerformance(performanceRequest(choice, named), signal);
   const [performance, complete] = await Promise.all([
     isNothing ? figures : figures.catch(() => null),
     !curves && fitsSideBySide(models)
@@ -139,11 +135,7 @@ async function views(
   const own = queryOf({ ...filtersIn(location.search), common: 'false' });
   const answer = answerOf(comparison) ?? 'A comparison needs two models; there is one.';
   return [
-    h(
-      'div',
-      h('p.answer', answer),
-      h('p.quiet', daysInWords(comparison, rows, isEarly ? performance?.common?.days : days)),
-    ),
+    h('div', h('p.answer', answer), h('p.quiet', daysInWords(comparison, rows))),
     section(
       'Returns',
       rows.length > 0
@@ -201,17 +193,16 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
   );
 }
 
-/** The days of every return on the page: so many of those of the comparison and of those left out. */
+/** The days of every return on the page. */
 function daysInWords(
   { days, left_out: leftOut, start_date: from, end_date: to, clean_after: cutoff }: Comparison,
   models: readonly ComparedModel[],
-  shown = days,
 ): string {
   if (models.length === 0) return '';
   const runs = models.reduce((sum, model) => sum + model.runs.length, 0);
   const who = runs === 1 ? 'the run' : `all ${counted(runs, 'run')}`;
   const all = days + leftOut.length;
-  const part = shown === all ? 'the ' : `${count(shown)} of the `;
+  const part = days === all ? 'the ' : `${count(days)} of the `;
   const window = from === null || to === null ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
   const clean =
     cutoff === null

@@ -15,8 +15,9 @@ const DOT = 3.5;
 const AXIS_HEIGHT = 34;
 const LABEL_AT = 12;
 const TICKS_AT = 29;
-/** Labels closer to an edge, in percent of the width, are aligned with it. */
+/** Labels closer to an edge, in percent of the width, are aligned with it: of the benchmark and of values. */
 const EDGE = 20;
+const TICK_EDGE = 6;
 
 export const BEST = 'Probability of being best';
 
@@ -194,14 +195,16 @@ function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGEleme
   return svg(
     'svg',
     { 'aria-hidden': 'true', width: '100%', height: AXIS_HEIGHT },
-    ...ticks.map((tick, index) => label(percent(tick), TICKS_AT, texts[index], 'middle')),
-    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt)),
+    ...ticks.map((tick, index) =>
+      label(percent(tick), TICKS_AT, texts[index], anchorAt(percent(tick), TICK_EDGE)),
+    ),
+    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt, EDGE)),
   );
 }
 
-function anchorAt(at: number): string {
-  if (at < EDGE) return 'start';
-  return at > 100 - EDGE ? 'end' : 'middle';
+function anchorAt(at: number, edge: number): string {
+  if (at < edge) return 'start';
+  return at > 100 - edge ? 'end' : 'middle';
 }
 
 /**

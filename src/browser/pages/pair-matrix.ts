@@ -33,7 +33,7 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
     h(
       'tbody',
       ...rows.map((name, index) =>
-        h('tr', h('th', { scope: 'row' }, name), ...(cells[index] ?? [])),
+        h('tr', h('th', { scope: 'row', title: name }, name), ...(cells[index] ?? [])),
       ),
     ),
   );

@@ -242,11 +242,10 @@ export function lastUsed(): LastUsed {
     focusIn(form) {
       const name = last;
       last = null;
-      if (name === null) return;
-      queueMicrotask(() => {
-        form.closest('details')?.setAttribute('open', ''); // what is folded takes no focus
-        form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true });
-      });
+      if (name !== null)
+        queueMicrotask(() =>
+          form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }),
+        );
     },
   };
 }

@@ -728,6 +728,7 @@ test(
       )
       .waitFor();
     await page.getByText('One run each: the intervals are at least this wide. Sorted by').waitFor();
+    await page.getByText('These figures are over other days than the returns above').waitFor();
   },
 );
 
@@ -864,6 +865,15 @@ test(
       await page.locator('.pairs [role=status]').innerText(),
       `${HOSTILE} The p-value after Holm is <0.001.`,
     );
+    const many = Array.from({ length: 8 }, (_none, index) => comparedModel(`m${index}`, [0.01]));
+    await page.route('**/comparison*', (route) =>
+      route.fulfill({ json: comparisonAnswer(many, 30) }),
+    );
+    await open('/compare');
+    assert.equal(await page.locator('.sentences > li:visible').count(), 5);
+    await page.getByText('2 more', { exact: true }).click();
+    assert.equal(await page.locator('.sentences > li:visible').count(), 7);
+    await page.getByText('Choose 2 to 4 models in the filters').waitFor();
   },
 );
 

@@ -303,7 +303,7 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   const columns = [
     textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, {
       isName: true,
-      cell: (row) => longDate(dayOf(row)),
+      cell: (row) => h('span.date', longDate(dayOf(row))),
     }),
     textColumn<LeftOutDay>('Runs', ({ runs }) => runs.join(', ')),
     textColumn<LeftOutDay>('Why', ({ reason }) => reason),

@@ -743,12 +743,12 @@ test(
     ).body;
     assert.equal(
       await page.locator('.answer').innerText(),
-      'To say whether a difference could be chance needs 20 days in common; there are 12.',
+      `To say whether a difference could be chance needs 20 days in common; there are ${common.days}.`,
     );
     const [from, to] = [common.start_date, common.end_date].map(longDate);
     await page
       .getByText(
-        `Every return here is over the 12 days from ${from} to ${to}, which all 2 runs started from the same close.`,
+        `Every return here is over the ${common.days} days from ${from} to ${to}, which all 2 runs started from the same close.`,
       )
       .waitFor();
     await page.getByText('At 20 days in common this page adds').waitFor();

@@ -788,8 +788,11 @@ test(
     assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
     await page.reload();
     await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-    assert.deepEqual(await titles.allInnerTexts(), ['model-b', 'model-a']);
-    await titles.last().getByRole('link').click();
+    assert.deepEqual(
+      await titles.allInnerTexts(),
+      models.map(({ model }: any) => model),
+    );
+    await titles.getByRole('link', { name: 'model-a', exact: true }).click();
     await page.waitForURL(`**/model-days/model-a/${secondDate}`);
   },
 );

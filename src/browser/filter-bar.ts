@@ -7,7 +7,7 @@ import {
   hasFilters,
   queryWith,
 } from './filters.ts';
-import { byName, counted, jobStatusWords, shortId } from './format.ts';
+import { byName, counted, jobStatusWords, longDate, shortId, shortList } from './format.ts';
 import type { Job } from './responses.ts';
 import { goTo } from './router.ts';
 import { button, field, fillOptions, modelBox } from './ui.ts';
@@ -21,6 +21,8 @@ interface Offers {
 
 interface FilterBar {
   element: HTMLElement;
+  /** Whether the reader has just changed it. */
+  isInUse: boolean;
   /** Adds choices to the lists, once they are known. */
   offer(offers: Offers): void;
 }
@@ -77,14 +79,39 @@ export function filterBar(
     'submit',
     (event) => event.preventDefault(),
   );
-  used.focusIn(element);
+  const isInUse = used.focusIn(element);
   return {
     element,
+    isInUse,
     offer(offers) {
       if (offers.models !== undefined) models.offer(offers.models);
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
     },
   };
+}
+
+/** The bar behind one line that says what is chosen; open while the reader chooses. */
+export function foldedBar({ element, isInUse }: FilterBar, filters: Filters): HTMLDetailsElement {
+  return h(
+    'details.folded',
+    { open: isInUse },
+    h('summary', h('span', filtersInWords(filters)), h('span.way-in', 'Change')),
+    element,
+  );
+}
+
+/** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, one job`. */
+export function filtersInWords(filters: Filters): string {
+  const { models, start_date: from, end_date: to, job_id: job, benchmark, days } = filters;
+  const dates = [from && `from ${longDate(from)}`, to && `to ${longDate(to)}`].filter(Boolean);
+  const words = [
+    models.length === 0 ? 'All models' : shortList(models),
+    dates.join(' ') || 'all dates',
+    job && `job ${shortId(job)}`,
+    benchmark && `beside ${benchmark}`,
+    days === 'clean' && 'after the knowledge cutoff',
+  ];
+  return words.filter(Boolean).join(', ');
 }
 
 /** Makes the changed filters the page's address; the control of that name gets the focus again. */
@@ -227,8 +254,9 @@ interface LastUsed {
   set(name: string): void;
   /**
    * Gives the focus to the control of that name, once, after the page has given it to its heading.
+   * Returns whether there is one.
    */
-  focusIn(form: HTMLFormElement): void;
+  focusIn(form: HTMLFormElement): boolean;
 }
 
 /**
@@ -246,6 +274,7 @@ export function lastUsed(): LastUsed {
         queueMicrotask(() =>
           form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }),
         );
+      return name !== null;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { modelPath } from '../basics/paths.ts';
+import { repeatIn } from '../basics/runs.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';
 import { type Look, swatch } from './look.ts';
@@ -111,11 +112,26 @@ function given(filters: Filters, name: FilterName): string | null {
 /** No filters at all. */
 export const NO_FILTERS: Filters = filtersIn('');
 
-/** A link to a model's page with the filters of this one; a look is shown before the name. */
+/** A link to a model's page with the filters of this one; a look is shown before the words. */
 export function modelLink(model: string, look?: Look, name = model): HTMLAnchorElement {
+  return link(modelPath(model) + ownQuery(), look && swatch(look), name);
+}
+
+/** A link to one run of an entry, such as `#2`, with the filters of this page. */
+export function runLink({ model, family }: { model: string; family: string }): HTMLAnchorElement {
+  const run = runNumber({ model, family });
+  return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
+}
+
+/** 1 for the run that has the entry's own name. */
+export function runNumber({ model, family }: { model: string; family: string }): number {
+  return model === family ? 1 : (repeatIn(model)?.run ?? 1);
+}
+
+/** The filters of this page as a model's page takes them, followed by its own parameters. */
+function ownQuery(own: Readonly<Record<string, string>> = {}): string {
   const filters = { ...filtersIn(location.search), models: [] };
-  const path = modelPath(model) + queryOf(filters, performanceFilterNames);
-  return link(path, look && swatch(look), name);
+  return queryOf(filters, performanceFilterNames, own);
 }
 
 /** The pages that have the bar, with the filters that each of them takes from the others. */

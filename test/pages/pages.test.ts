@@ -270,8 +270,9 @@ test(
     const ranked = board.getByText(`Ranked over the ${days} day`);
     await ranked.waitFor();
     assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
-    const line = page.locator('.curves').getByRole('button', { name: 'model-b', exact: true });
+    const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
+    await page.locator('.folded > summary').click();
     await page.locator('.choose summary').click();
     await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
     await page.getByRole('button', { name: 'Show these' }).click();
@@ -307,21 +308,21 @@ test(
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/?models=model-b&start_date=${secondDate}&benchmark=AAPL`);
     await board.getByText('Ranked over the ').waitFor();
-    const selection = board.locator('tbody tr td').nth(5);
+    const selection = board.locator('tbody tr', { hasText: 'model-b' }).locator('td').nth(4);
     await selection
       .getByText(/^Needs 20 days with a return, has \d+$/)
       .waitFor({ state: 'attached' });
     const dated = requested.filter(
       (search) => search.includes('start_date') && !search.includes('looks=daily'),
     );
-    const figures = `?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`;
+    const figures = `?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true&by=entry`;
     assert.deepEqual(dated, [figures, `${figures}&details=true`], 'only for the whole date');
     for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {
       await page.goBack();
       await page.waitForURL(`**/${path}`);
     }
     await ranked.waitFor();
-    assert.equal(await board.locator('tbody tr').count(), 3);
+    assert.equal(await board.locator('tbody tr').count(), 4, 'three models and the benchmark');
     assert.equal(
       await page.locator('.choose .panel').isVisible(),
       false,
@@ -473,7 +474,10 @@ test(
     };
     await open('/?common=false');
     await page.getByRole('button', { name: 'Log scale' }).click();
-    await page.locator('.curves').getByRole('button', { name: 'model-b', exact: true }).click();
+    await page
+      .locator('.curves')
+      .getByRole('button', { name: /^model-b/ })
+      .click();
     await page.locator('.curves .canvas').press('+');
     await until('the zoom to be kept', async () => JSON.stringify(await kept()).includes('"min"'));
     await page.getByRole('button', { name: 'Trades', exact: true }).click();
@@ -490,7 +494,8 @@ test(
       async () => (await page.evaluate('scrollY')) === scrolled,
     );
     assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
-    assert.equal(await page.locator('.curves [aria-pressed=false]').first().innerText(), 'model-b');
+    const hidden = page.locator('.curves .legend[aria-pressed=false] > span');
+    assert.equal(await hidden.innerText(), 'model-b');
     assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Trades');
     assert.deepEqual(await kept(), left, 'the zoom is the same');
 

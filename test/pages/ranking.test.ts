@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curvesFromStart, valueAtEnd } from '../../src/browser/pages/equity-curves.ts';
-import { familiesInOrder, marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
+import { meanOf } from '../../src/browser/pages/entries.ts';
+import { curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
+import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
 import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
+import { spreadOut } from '../../src/browser/plot/plot.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
 const nothing = {
@@ -23,7 +25,7 @@ const [one, three] = [[{}], [{}, {}, {}]];
 
 test('a ranking names its days, and the days and models that it leaves out, with the reasons', () => {
   const ranked = rankingOf({
-    models: three,
+    families: three,
     common: {
       ...common,
       left_out: [{ model: 'late', reason: 'It has 1 day' }],
@@ -51,34 +53,34 @@ test('a ranking names its days, and the days and models that it leaves out, with
   ]);
 });
 
-test('families and their runs are in the order of their names, numbers by value', () => {
-  const family = (name: string, ...runs: string[]) => ({
-    family: name,
-    runs: runs.map((model) => ({ model })),
-  });
-  const ordered = familiesInOrder([
-    family('gpt-10', 'gpt-10', 'gpt-10#10', 'gpt-10#2'),
-    family('gpt-9', 'gpt-9#3', 'gpt-9'),
-  ]);
-  assert.deepEqual(ordered, [
-    family('gpt-9', 'gpt-9', 'gpt-9#3'),
-    family('gpt-10', 'gpt-10', 'gpt-10#2', 'gpt-10#10'),
-  ]);
+test('a figure of an entry is the mean of its runs; without that of one run there is none', () => {
+  const run = (trades: number | null) => ({ trading: { trades } }) as unknown as ModelReport;
+  const read = ({ trading }: ModelReport) => trading.trades;
+  const mean = (...trades: (number | null)[]) => meanOf({ runs: trades.map(run) }, read);
+  assert.deepEqual([mean(3), mean(3, 6), mean(3, null), mean()], [3, 4.5, null, null]);
+});
+
+test('names at the ends of lines stay apart and within the plot, in their order', () => {
+  const spread = (...wanted: number[]) => spreadOut(wanted, { gap: 20, height: 100 });
+  assert.deepEqual(spread(10, 50, 90), [10, 50, 90]);
+  assert.deepEqual(spread(50, 51, 52), [50, 70, 90]);
+  assert.deepEqual(spread(90, 95, 99), [60, 80, 100]);
+  assert.deepEqual(spread(-5, 0), [0, 20]);
 });
 
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
-  const { words, models, days } = rankingOf({ ...nothing, models: three });
+  const { words, models, days } = rankingOf({ ...nothing, families: three });
   assert.match(
     words.join(),
     /^Each model is measured over all its own days\. .*little about which model is better\.$/,
   );
   assert.deepEqual([models, days], [[], []]);
-  const single = rankingOf({ ...nothing, models: one, common: { ...common, days: 1 } });
+  const single = rankingOf({ ...nothing, families: one, common: { ...common, days: 1 } });
   assert.deepEqual(single.words, [
     'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return from the same close.',
   ]);
   const none = { ...common, start_date: null, end_date: null, days: 0 };
-  assert.deepEqual(rankingOf({ ...nothing, models: [], common: none }).words, [
+  assert.deepEqual(rankingOf({ ...nothing, families: [], common: none }).words, [
     'The models have no day in common.',
   ]);
 });
@@ -166,7 +168,12 @@ function performanceOf(
       { date: '2025-10-08', value: 1.2 },
     ],
   };
-  return { models, benchmark };
+  const families = models.map(({ model, curve }) => ({
+    family: model,
+    runs: [{ model, model_days: curve.length, total_return: null }],
+    curve: curve.map(({ date, growth }) => ({ date, growth, low: growth, high: growth })),
+  }));
+  return { models, families, benchmark };
 }
 
 test('all curves start together before the first day, at the initial cash of most models', () => {
@@ -233,26 +240,17 @@ test('all curves start together before the first day, at the initial cash of mos
   );
 });
 
-test('the leaderboard shows the value at the end of the curve if some days do not count', () => {
-  const [{ curve = [] } = {}] = performanceOf(
-    { one: 100 },
-    {
-      one: [
-        ['2025-10-07', 1.1],
-        ['2025-10-08', 1.21],
-      ],
-    },
-  ).models;
-  assert.equal(
-    valueAtEnd({ curve, end_value: 121.004 }, 100),
-    121.004,
-    'the exact value where every day counts',
-  );
-  const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
-  assert.equal(
-    valueAtEnd({ curve: later, end_value: 126 }, 100),
-    121,
-    'a day that does not count came between',
+test('the curve of an entry is the mean of its runs, with a band from the lowest to the highest', () => {
+  const performance = performanceOf({ pair: 100 }, { pair: [['2025-10-07', 1.5]] });
+  const [family] = performance.families;
+  assert.ok(family);
+  family.runs.push({ model: 'pair#2', model_days: 1, total_return: null });
+  family.curve = [{ date: '2025-10-07', growth: 2, low: 1, high: 4 }];
+  const { title, lines } = curvesFromStart(performance);
+  const [line] = lines;
+  assert.deepEqual(
+    [title, line?.values, line?.low, line?.high],
+    ['Growth of 100 dollars', [100, 200], [100, 100], [100, 400]],
   );
 });
 

@@ -14,6 +14,7 @@ import {
   type ModelDay,
   type PositionRow,
 } from '../../src/database/sessions.ts';
+import { repeatIn } from '../../src/basics/runs.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
 import { percent } from '../../src/trading/day-records.ts';
@@ -130,16 +131,19 @@ function runJob(
   const [first, last] = [dates[0] as string, dates.at(-1) as string];
   const at = (date: string, second = 0) => `${date}T21:00:${String(second).padStart(2, '0')}.000Z`;
   const cutoff = allDates[Math.floor(allDates.length / 3)] as string;
+  const families = [...new Set(accounts.map(({ model }) => familyOf(model)))];
   insertWholeJob(database, {
     jobId: job,
     startDate: first,
     endDate: last,
     dates,
-    runs: accounts.map(({ model }, index) => ({
+    runs: accounts.map(({ model }) => ({
       model,
       startDate: first,
-      family: model,
-      entry: encodeEntry(entryOf(model, index % 5 === 4 ? cutoff : null)),
+      family: familyOf(model),
+      entry: encodeEntry(
+        entryOf(model, families.indexOf(familyOf(model)) % 5 === 4 ? cutoff : null),
+      ),
     })),
     replaceExisting: false,
     agentConfig: {
@@ -172,14 +176,19 @@ function runJob(
   });
 }
 
+/** `gpt-5#2` is a run of `gpt-5`. */
+function familyOf(model: string): string {
+  return repeatIn(model)?.family ?? model;
+}
+
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
     ...{
-      signature: model,
-      run: 1,
+      signature: familyOf(model),
+      run: repeatIn(model)?.run ?? 1,
       repeats: 1,
       kind: 'provider',
-      basemodel: model,
+      basemodel: familyOf(model),
       url: 'http://127.0.0.1:8000/v1',
       url_is_cut: false,
     },

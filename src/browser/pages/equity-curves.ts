@@ -1,6 +1,6 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
-import { byName, counted, money } from '../format.ts';
+import { byName, change, counted, money } from '../format.ts';
 import { looksOf } from '../look.ts';
 import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
 import {
@@ -21,7 +21,7 @@ import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { button, toggle } from '../ui.ts';
 
-const HEIGHT = 340;
+const HEIGHT = 270;
 
 /** The plot of the overview and of a job. */
 export interface Curves {
@@ -30,33 +30,40 @@ export interface Curves {
   update(performance: Performance): boolean;
 }
 
-/** The equity curves of all models and the benchmark in one plot, with its controls. */
+/** The equity curves of all entries and the benchmark in one plot, with its controls. */
 export function equityCurves(performance: Performance, signal: AbortSignal): Curves {
-  const { dates, lines, title } = curvesFromStart(performance);
+  const { dates, lines, title, start } = curvesFromStart(performance);
   const names = namesOf(lines);
-  const label = `${title} of ${counted(performance.models.length, 'model')} by date`;
+  const label = `${title} of ${counted(performance.families.length, 'model')} by date`;
   const marks = cutoffMarks(performance.models);
-  const onOpen = (model: string, date: string) => goTo(modelDayPath(model, date));
-  const options = {
-    label,
-    keptAs: 'curves',
-    dates,
-    lines,
-    format: money,
-    height: HEIGHT,
-    marks,
-    onOpen,
-  };
-  const plot = createPlot({ ...options, hasStart: true }, signal);
+  const runOf = firstRuns(performance);
+  const onOpen = (entry: string, date: string) =>
+    goTo(modelDayPath(runOf.get(entry) ?? entry, date));
+  const plot = createPlot(
+    {
+      label,
+      keptAs: 'curves',
+      dates,
+      lines,
+      format: money,
+      height: HEIGHT,
+      marks,
+      onOpen,
+      drawOver: (drawn) => list.place(drawn),
+      hasStart: true,
+    },
+    signal,
+  );
+  const returnOf = ({ values }: Line) =>
+    change((values.findLast((value) => value !== null) ?? NaN) / start - 1);
+  const list = legend(plot, lines, { wordsOf: returnOf });
+  plot.element.prepend(list.element);
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
-  const list = legend(plot, lines);
-  const labelled = { 'aria-labelledby': 'curves-title' };
-  const note = h('p.quiet', benchmarkWords(performance.benchmark));
+  const note = h('p.quiet', noteOf(performance));
   const element = h(
     'section.curves',
-    labelled,
+    { 'aria-labelledby': 'curves-title' },
     bar,
-    list.element,
     plot.element,
     cutoffNote(marks),
     note,
@@ -68,10 +75,23 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
       if (namesOf(next.lines) !== names || next.title !== title) return false;
       plot.update(next.dates, next.lines);
       list.update(next.lines);
-      note.textContent = benchmarkWords(later.benchmark);
+      note.textContent = noteOf(later);
       return true;
     },
   };
+}
+
+/** What a reader should know of the lines. */
+function noteOf({ benchmark, families }: Performance): string {
+  const most = families.reduce((runs, own) => Math.max(runs, own.runs.length), 0);
+  const band =
+    'A line is the mean of a model’s runs; the band reaches from the lowest of them to the highest.';
+  return [most > 1 ? band : '', benchmarkWords(benchmark)].filter(Boolean).join(' ');
+}
+
+/** By entry: the run whose days its curve opens. */
+function firstRuns({ families }: Performance): Map<string, string> {
+  return new Map(families.map(({ family, runs }) => [family, runs[0]?.model ?? family]));
 }
 
 function namesOf(lines: readonly Line[]): string {
@@ -92,56 +112,53 @@ function controls(plot: Plot): HTMLElement {
   );
 }
 
-/** What the curves use of a model's report. */
-interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
-  curve: readonly Day[];
-}
-
 interface EquityCurves {
   /** The first one is where the curves start, before the first day. */
   dates: string[];
   lines: Line[];
   title: string;
+  /** What they start with. */
+  start: number;
+}
+
+/** What the curves use of a response. */
+interface CurvesOf {
+  models: readonly ModelCurve[];
+  families: readonly Pick<Performance['families'][number], 'family' | 'runs' | 'curve'>[];
+  benchmark: BenchmarkCurve;
+}
+
+/** What the curves use of a run's report. */
+interface ModelCurve extends Pick<ModelReport, 'initial_cash' | 'start_value'> {
+  curve: readonly Day[];
 }
 
 /**
- * The curves of all models and the benchmark, which start together at the initial cash. Where a
- * model had another value before its first day of these, or some of its days do not count, its
- * curve is what the initial cash would have grown to.
+ * The curves of all entries and the benchmark, which start together at the initial cash. Where a
+ * run had another value before its first day of these, or some of its days do not count, the curves
+ * are what the initial cash would have grown to.
  */
-export function curvesFromStart({
-  models,
-  benchmark,
-}: {
-  models: readonly ModelCurve[];
-  benchmark: BenchmarkCurve;
-}): EquityCurves {
+export function curvesFromStart({ models, families, benchmark }: CurvesOf): EquityCurves {
   const start = usualStart(models);
   const dates = datesFromStart(datesOf(models));
-  const looks = looksOf(models.map(({ model }) => model));
-  const inOrder = models.toSorted((one, other) => byName(one.model, other.model));
-  const own = inOrder.map(({ model, curve }): Line => {
-    const values = curve.map(({ date, growth }) => ({ date, value: growth * start }));
-    return { ...looks(model), label: model, values: valuesFromStart(dates, values, start) };
-  });
-  const isValue = models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
+  const looks = looksOf(families.map(({ family }) => family));
+  const own = families
+    .toSorted((one, other) => byName(one.family, other.family))
+    .map(({ family, runs, curve = [] }): Line => {
+      const values = (name: 'growth' | 'low' | 'high') =>
+        valuesFromStart(
+          dates,
+          curve.map((day) => ({ date: day.date, value: day[name] * start })),
+          start,
+        );
+      const band = runs.length > 1 && { low: values('low'), high: values('high') };
+      return { ...looks(family), label: family, values: values('growth'), ...band };
+    });
+  const isValue =
+    families.every(({ runs }) => runs.length === 1) &&
+    models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
   const title = titleOfCurves(start, { isValue });
-  return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title };
-}
-
-/**
- * What a model is worth at its last close; where it had another value before its first day of
- * these, or some of its days do not count, what the initial cash would have grown to, as in its
- * curve.
- */
-export function valueAtEnd(
-  { curve, end_value: value }: Pick<ModelReport, 'end_value'> & Pick<ModelCurve, 'curve'>,
-  start: number,
-): number {
-  const last = curve.at(-1);
-  return last === undefined || curve.every((day) => isGrown(day, start))
-    ? value
-    : last.growth * start;
+  return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title, start };
 }
 
 /** The initial cash of most models; the highest of those equally common. */

@@ -1,23 +1,24 @@
-import { h, replace } from '../element.ts';
-import { modelLink } from '../filters.ts';
+import { BENCHMARK_LOOK, type Look, looksOf, swatch } from '../look.ts';
+import { h, newId, replace, svg } from '../element.ts';
+import { modelLink, runLink } from '../filters.ts';
 import { byName, change, cost, count, counted, longDate, money, ratio, share } from '../format.ts';
-import { looksOf } from '../look.ts';
+import { benchmarkName } from '../plot/lines.ts';
+import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
-import { liveTable, numberColumn, table, textColumn } from '../table.ts';
-import { reasonList, section } from '../ui.ts';
-import { usualStart, valueAtEnd } from './equity-curves.ts';
+import { liveTable, numberColumn } from '../table.ts';
+import { reasonList } from '../ui.ts';
+import { type EntryReport, entriesOf, meanOf } from './entries.ts';
+import { usualStart } from './equity-curves.ts';
 import {
   type Figure,
   drawdown,
-  figureColumn,
-  relativeFigure,
   reportFigure,
   selectionFigure,
   tradingFigure,
   usageFigure,
 } from './model-figures.ts';
 
-/** The table of the models, with what its ranking covers. */
+/** The table of the entries, with what its ranking covers. */
 export interface Leaderboard {
   element: HTMLElement;
   /** Shows later figures of the same models. */
@@ -26,92 +27,176 @@ export interface Leaderboard {
   complete(detailed: Performance): void;
 }
 
-const VALUE =
-  'Portfolio value at the last close; where some days do not count, what the initial cash would have grown to';
+const VALUE = 'What the initial cash has become on these days, at the last close';
 
-/** Every model with the figures that distinguish it from the others. */
+/** A row: an entry, or the benchmark, which has no runs. */
+interface Row {
+  name: string;
+  entry: EntryReport | null;
+  benchmark: Performance['benchmark'];
+}
+
+/** Every entry with the figures that distinguish it from the others: means of its runs. */
 export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
-  const {
-    models,
-    conventions: { definitions },
-  } = performance;
-  const looks = looksOf(models.map(({ model }) => model));
-  const start = usualStart(models);
-  const column = (figure: Figure) => figureColumn(figure, definitions);
+  const { definitions } = performance.conventions;
+  const looks = looksOf(performance.families.map(({ family }) => family));
+  const start = usualStart(performance.models);
   const details = new Map<string, ModelReport['details']>();
-  const detailed = (rows: readonly ModelReport[]) =>
-    rows.map((row) => ({ ...row, details: details.get(row.model) ?? row.details }));
   let newest = performance;
-  const board = liveTable<ModelReport>({
+  const rowsNow = () => rowsOf(newest, details);
+  const column = (figure: Figure, ofBenchmark: Read = () => null) =>
+    numberColumn<Row>(
+      figure.label,
+      ({ entry, benchmark }) =>
+        entry === null ? ofBenchmark(benchmark) : meanOf(entry, figure.read),
+      figure.format,
+      {
+        isToned: figure.isToned,
+        meaning: definitions[figure.name],
+        reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
+      },
+    );
+  const hasRuns = performance.families.some(({ runs }) => runs.length > 1);
+  const board = liveTable<Row>({
     caption: 'Leaderboard of the models',
-    rows: models,
-    key: ({ model }) => model,
+    rows: rowsNow(),
+    key: ({ name }) => name,
     sortedBy: 'Return',
     columns: [
       {
         title: 'Model',
         isName: true,
-        by: ({ model }) => model,
-        cell: (row) => h('div.named', modelLink(row.model, looks(row.model)), caveat(row)),
-        raw: ({ model }) => model,
+        by: ({ name }) => name,
+        cell: (row) => nameCell(row, looks),
+        raw: ({ name }) => name,
       },
-      numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
-      column(reportFigure('total_return', change, { label: 'Return' })),
-      column(relativeFigure('excess_return', change, { label: 'vs. benchmark' })),
-      column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' })),
-      column({ ...drawdown, label: 'Drawdown' }),
+      numberColumn('Return', totalOf, change, {
+        isToned: true,
+        meaning: definitions['total_return'],
+      }),
+      ...(hasRuns ? [runsColumn(() => extentOf(newest), looks)] : []),
+      numberColumn('vs. benchmark', excessOf, change, {
+        isToned: true,
+        meaning: definitions['excess_return'],
+      }),
+      column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }), (own) => own.sharpe_ratio),
+      column({ ...drawdown, label: 'Drawdown' }, (own) => own.max_drawdown.depth),
       column(selectionFigure('percentile', share, { label: 'Selection', name: 'selection' })),
       column(tradingFigure('trades', count)),
-      numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
+      column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days),
       column(usageFigure('cost_usd', cost, { label: 'Cost' })),
+      numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
     ],
   });
-  const [ranking, marks, families] = [h('div'), h('div'), h('div')];
+  const [ranking, marks, id] = [h('div'), h('div'), newId()];
   const show = (later: Performance) => {
     newest = later;
     replace(ranking, rankingView(later));
     replace(marks, markList(later.models));
-    replace(families, later.families.length > 0 && familyTable(later));
   };
   show(performance);
   return {
-    element: section('Leaderboard', choice, ranking, board.element, marks, families),
+    element: h(
+      'section',
+      { 'aria-labelledby': id },
+      h('div.bar', h('h2', { id }, 'Leaderboard'), choice),
+      ranking,
+      board.element,
+      marks,
+    ),
     update(later) {
-      board.update(detailed(later.models));
       show(later);
+      board.update(rowsNow());
     },
     complete({ models: known }) {
       for (const { model, details: own } of known) details.set(model, own);
-      board.update(detailed(newest.models));
+      board.update(rowsNow());
     },
   };
 }
 
-type Family = Performance['families'][number];
+/** What the row of the benchmark has of a figure. */
+type Read = (benchmark: Performance['benchmark']) => number | null;
 
-/**
- * The runs of each entry that has several, side by side, with the mean and the spread of their
- * returns.
- */
-function familyTable({
-  families,
-  conventions: { definitions: meanings },
-}: Performance): HTMLElement {
-  const runsOf = ({ runs }: Family) =>
-    runs.map(({ model, total_return }) => `${model} ${change(total_return)}`).join(', ');
-  const figure = (
-    title: string,
-    name: 'mean_total_return' | 'total_return_deviation',
-    format: typeof change,
-  ) => numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
-  const columns = [
-    textColumn<Family>('Runs of', ({ family }) => family, { isName: true }),
-    numberColumn<Family>('Runs', ({ runs }) => runs.length, count),
-    figure('Mean return', 'mean_total_return', change),
-    figure('Deviation', 'total_return_deviation', share),
-    { title: 'Return of each run', cell: runsOf },
-  ];
-  return table({ caption: 'Runs of the same entry', rows: familiesInOrder(families), columns });
+function rowsOf(performance: Performance, details: ReadonlyMap<string, ModelReport['details']>) {
+  const { benchmark } = performance;
+  const rows = entriesOf(performance).map((entry): Row => {
+    const runs = entry.runs.map((run) => ({ ...run, details: details.get(run.model) ?? null }));
+    return { name: entry.family, entry: { ...entry, runs }, benchmark };
+  });
+  const name = `${benchmarkName(benchmark.name)} (benchmark)`;
+  return benchmark.days === 0 ? rows : [...rows, { name, entry: null, benchmark }];
+}
+
+function totalOf({ entry, benchmark }: Row): number | null {
+  return entry === null ? benchmark.total_return : entry.mean_total_return;
+}
+
+/** The benchmark covers the same days for every run of an entry. */
+function excessOf(row: Row): number | null {
+  const [first] = row.entry?.runs ?? [];
+  const [own, other] = [totalOf(row), first?.relative.benchmark_return ?? null];
+  return own === null || other === null ? null : own - other;
+}
+
+function valueOf(total: number | null, start: number): number | null {
+  return total === null ? null : (1 + total) * start;
+}
+
+/** The entry's name; those of several runs unfold to a link for each. */
+function nameCell({ name, entry, benchmark }: Row, looks: (name: string) => Look): HTMLElement {
+  if (entry === null)
+    return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
+  const marks = entry.runs.map(caveat).filter((own) => own !== false);
+  const runs = entry.runs
+    .toSorted((one, other) => byName(one.model, other.model))
+    .map((run) => h('li', runLink(run), ` ${change(run.total_return)}`));
+  return h(
+    'div.named',
+    modelLink(name, looks(name)),
+    runs.length > 1 &&
+      h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
+    marks[0],
+  );
+}
+
+/** In pixels. */
+const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [120, 14, 3.5];
+
+/** A dot per run at its return, on one scale for all entries, with a line at zero. */
+function runsColumn(
+  extent: () => readonly [low: number, high: number],
+  looks: (name: string) => Look,
+) {
+  return {
+    title: 'Runs',
+    isDrawing: true,
+    isSpare: true,
+    cell: ({ name, entry }: Row) => {
+      const [low, high] = extent();
+      const x = (value: number) =>
+        DOT + ((value - low) / (high - low || 1)) * (DOTS_WIDTH - 2 * DOT);
+      const middle = DOTS_HEIGHT / 2;
+      const returns = (entry?.runs ?? []).flatMap((run) => run.total_return ?? []);
+      return svg(
+        'svg',
+        {
+          class: `dots ${looks(name).colour}`,
+          width: DOTS_WIDTH,
+          height: DOTS_HEIGHT,
+          'aria-hidden': 'true',
+        },
+        svg('line', { x1: x(0), x2: x(0), y1: 0, y2: DOTS_HEIGHT }),
+        ...returns.map((value) => svg('circle', { cx: x(value), cy: middle, r: DOT })),
+      );
+    },
+  };
+}
+
+/** The returns of all runs, and zero, lie in between. */
+function extentOf({ models }: Performance): [low: number, high: number] {
+  const returns = models.flatMap((run) => run.total_return ?? []);
+  return [lowest(returns, 0), highest(returns, 0)];
 }
 
 /** The row's marks in words; each in a sentence on hover, and all of them below the table. */
@@ -176,10 +261,10 @@ interface Ranking {
 }
 
 type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
-type Ranked = Pick<Performance, Choice> & { models: readonly unknown[] };
+type Ranked = Pick<Performance, Choice> & { families: readonly unknown[] };
 
 /** Over which days the models are ranked, and which days and models are left out and why. */
-export function rankingOf({ common, clean_after: cutoff, models, ...without }: Ranked): Ranking {
+export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked): Ranking {
   const unclean = [...without.without_clean_days, ...without.without_completed_days];
   const clean =
     cutoff === null
@@ -197,7 +282,8 @@ export function rankingOf({ common, clean_after: cutoff, models, ...without }: R
     left_out: leftOut,
     left_out_days: leftOutDays,
   } = common;
-  const all = models.length === 1 ? 'the model has' : `all ${counted(models.length, 'model')} have`;
+  const all =
+    families.length === 1 ? 'the model has' : `all ${counted(families.length, 'model')} have`;
   const span =
     first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
   const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return from the same close.`;
@@ -220,20 +306,6 @@ export function rankingOf({ common, clean_after: cutoff, models, ...without }: R
 function namesOf(names: readonly string[], all: number): string {
   const more = all - names.length;
   return names.join(', ') + (more > 0 ? ` and ${counted(more, 'more model')}` : '');
-}
-
-/**
- * The families in the order of their names, and the runs of each: those of `gpt-9` before `gpt-10`,
- * `gpt-9#2` before `gpt-9#10`.
- */
-export function familiesInOrder<
-  Family extends { family: string; runs: readonly { model: string }[] },
->(families: readonly Family[]): Family[] {
-  const inOrder = families.toSorted((one, other) => byName(one.family, other.family));
-  return inOrder.map((own) => ({
-    ...own,
-    runs: own.runs.toSorted((one, other) => byName(one.model, other.model)),
-  }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { jobPath } from '../../basics/paths.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
 import { changeDetector, type Child, h, renew, replace } from '../element.ts';
-import { filterBar } from '../filter-bar.ts';
+import { filterBar, foldedBar } from '../filter-bar.ts';
 import {
   type Filters,
   filtersIn,
@@ -47,13 +47,15 @@ export const showOverview: Page = async (host, _params, signal) => {
     viewedFile() === null && form.element,
     places.jobs,
   );
+  const choosing = foldedBar(bar, filters);
   replace(
     host,
-    h('div.bar', heading('Overview'), places.strip),
-    bar.element,
+    h('div.bar', heading('Overview'), choosing, places.strip),
     h('div.columns', main, side),
   );
-  const results = resultsView(places.results, filters);
+  const results = resultsView(places.results, filters, () => {
+    choosing.open = form.element.open = true;
+  });
   const showJobs = jobsView(places, signal);
   const offerModels = async () => {
     const known = await getModels(signal);
@@ -168,7 +170,7 @@ interface ResultsView {
 }
 
 /** Curves and leaderboard of the models that the filters choose. */
-function resultsView(place: HTMLElement, filters: Filters): ResultsView {
+function resultsView(place: HTMLElement, filters: Filters, unfold: () => void): ResultsView {
   let drawing = new AbortController();
   const sentence = h('p.answer', { 'aria-live': 'polite' });
   let shown: { curves: Curves; board: Leaderboard } | null = null;
@@ -186,7 +188,10 @@ function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     drawing.abort();
     drawing = new AbortController();
     shown = null;
-    if (performance.models.length === 0) return replace(place, nothing(performance, filters));
+    if (performance.models.length === 0) {
+      unfold();
+      return replace(place, nothing(performance, filters));
+    }
     const over = AbortSignal.any([signal, drawing.signal]);
     const board = leaderboard(performance, rankingChoice(filters));
     shown = { curves: equityCurves(performance, over), board };
@@ -225,6 +230,7 @@ function isCommon({ common }: Filters): boolean {
 function requestOf(filters: Filters, more: Record<string, string> = {}): string {
   return queryOf(filters, performanceFilterNames, {
     common: isCommon(filters) ? 'true' : '',
+    by: 'entry',
     ...more,
   });
 }

@@ -3,10 +3,11 @@ import { h, replace } from '../element.ts';
 import { byName, namesIn } from '../format.ts';
 import { pollSoon } from '../poll.ts';
 import type { KnownModels, TriggerRequest } from '../responses.ts';
-import { field, fillOptions, messageOf, modelBox, onSubmit, section } from '../ui.ts';
+import { field, fillOptions, messageOf, modelBox, onSubmit } from '../ui.ts';
 
 interface TriggerForm {
-  element: HTMLElement;
+  /** Folded at first. */
+  element: HTMLDetailsElement;
   /**
    * Offers the models of the configuration, and those that have results, to choose from; and the
    * universes, if it names some.
@@ -38,7 +39,7 @@ export function triggerForm(): TriggerForm {
     }
   });
   return {
-    element: section('Start a job', form),
+    element: h('details.start', h('summary', h('h2', 'Start a job')), form),
     offer({ models: known, universes: names, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
       const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats

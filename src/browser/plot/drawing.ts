@@ -2,7 +2,14 @@ import uPlot from 'uplot';
 import { OUTLINES, coloursOf } from '../look.ts';
 import { drawMarks } from './cutoffs.ts';
 import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
-import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
+import {
+  axisSplits,
+  dateLabels,
+  highest,
+  lowest,
+  paddedRange,
+  withoutEmptyCents,
+} from './scale.ts';
 
 /** In CSS pixels: the room for the labels of the values, left of the drawing area. */
 export const AXIS_WIDTH = 74;
@@ -14,12 +21,14 @@ interface Drawing {
   hidden: ReadonlySet<number>;
   width: number;
   showTip: (plot: uPlot) => void;
+  /** With the values that are shown now; a plot outlives those that it was made with. */
+  now: () => PlotOptions;
 }
 
 /** How the plot library draws a plot. */
 export function drawingOptions(
   options: PlotOptions,
-  { isLog, hidden, width, showTip }: Drawing,
+  { isLog, hidden, width, showTip, now }: Drawing,
 ): uPlot.Options {
   const {
     lines,
@@ -44,8 +53,10 @@ export function drawingOptions(
       x: { time: true },
       y: {
         distr: isLog ? 3 : 1,
-        range: (_plot, min, max) =>
-          isStacked ? [0, max] : paddedRange(min, max, { isLog, fromZero }),
+        range: (plot, min, max) =>
+          isStacked
+            ? [0, max]
+            : paddedRange(...withBands(plot, now().lines, [min, max]), { isLog, fromZero }),
       },
     },
     axes: axesOf(options, colours),
@@ -61,6 +72,7 @@ export function drawingOptions(
     ],
     hooks: {
       setCursor: [showTip],
+      drawAxes: [(plot) => drawBands(plot, now().lines, colours)],
       draw: [
         (plot) => drawMarkers(plot, lines, colours),
         (plot) => drawMarks(plot, marks, colours['axis'] ?? ''),
@@ -121,6 +133,44 @@ function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Seri
     spanGaps: true,
     points: { show: values.length === 1 },
   };
+}
+
+type Range = [low: number | null, high: number | null];
+
+/** The range of the lines, widened to the bands of those that are shown. */
+function withBands(plot: uPlot, lines: readonly Line[], [low, high]: Range): Range {
+  const edges = lines.flatMap(({ low: below = [], high: above = [] }, index) =>
+    plot.series[index + 1]?.show === false ? [] : [...below, ...above],
+  );
+  const known = edges.filter((value) => value !== null);
+  if (low === null || high === null) return [low, high];
+  return [lowest(known, low), highest(known, high)];
+}
+
+/** Fills the bands of the lines that are shown, below the lines. */
+function drawBands(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
+  const { ctx, bbox } = plot;
+  const places = [...plot.data[0].keys()];
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.globalAlpha = 0.13;
+  lines.forEach(({ low, high, colour }, index) => {
+    if (low === undefined || high === undefined || plot.series[index + 1]?.show === false) return;
+    const edge = (values: readonly (number | null)[], own: readonly number[]) =>
+      own.flatMap((place) => {
+        const value = values[place] ?? null;
+        const x = plot.valToPos(plot.data[0][place] ?? 0, 'x', true);
+        return value === null ? [] : [[x, plot.valToPos(value, 'y', true)] as const];
+      });
+    ctx.beginPath();
+    for (const [x, y] of [...edge(high, places), ...edge(low, places.toReversed())])
+      ctx.lineTo(x, y);
+    ctx.fillStyle = colours[colour] ?? '';
+    ctx.fill();
+  });
+  ctx.restore();
 }
 
 /** In CSS pixels, along the dates: closer markers would hide the line. */

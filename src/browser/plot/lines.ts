@@ -12,6 +12,9 @@ export interface Line extends Look {
   width?: number;
   /** Whether the area between the line and zero is filled. */
   isFilled?: boolean;
+  /** A band about the line: its edges, each with a value where the line has one. */
+  low?: readonly (number | null)[];
+  high?: readonly (number | null)[];
 }
 
 /** What a plot shows, and how. */

@@ -54,7 +54,8 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     const range =
       plot === null ? keptRange(kept, shown.dates) : isWhole(plot) ? null : { ...plot.scales['x'] };
     plot?.destroy();
-    const drawing = drawingOptions(shown, { isLog, hidden, width: canvas.clientWidth, showTip });
+    const width = canvas.clientWidth;
+    const drawing = drawingOptions(shown, { isLog, hidden, width, showTip, now: () => shown });
     plot = new uPlot(drawing, dataOf(shown), canvas);
     if (range?.min != null && range.max != null)
       plot.setScale('x', { min: range.min, max: range.max });
@@ -222,25 +223,40 @@ interface Legend {
   element: HTMLElement;
   /** Puts the names into the order of later values of the same lines. */
   update(lines: readonly Line[]): void;
+  /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
+  place(plot: uPlot): void;
 }
 
-/** The names of the lines, highest last value first; each hides and shows its own. */
-export function legend(plot: Plot, lines: readonly Line[]): Legend {
+/** In pixels, between the names at the ends of the lines. */
+const LEGEND_ROW = 24;
+
+/**
+ * The names of the lines, highest last value first, with words such as their return; each hides and
+ * shows its own. In a wide window the style sheet puts them where `place` says, at the right ends of
+ * the lines, if there is room for all.
+ */
+export function legend(
+  plot: Plot,
+  lines: readonly Line[],
+  { wordsOf }: { wordsOf?: (line: Line) => string } = {},
+): Legend {
+  const words = lines.map(() => h('b'));
   const items = lines.map((line, place) => {
     const attributes = {
       class: 'legend',
       'aria-pressed': String(plot.isVisible(place)),
       title: `Hide or show ${line.label}`,
     };
-    const words = [swatch(line), h('span', line.label)];
+    const parts = [swatch(line), h('span', line.label), wordsOf !== undefined && words[place]];
     return h(
       'li',
-      toggle(words, (isShown) => plot.setVisible(place, isShown), attributes),
+      toggle(parts, (isShown) => plot.setVisible(place, isShown), attributes),
     );
   });
   const element = h('ul.legends', { 'aria-label': 'Lines of the plot' });
   let order: number[] = [];
   const update = (later: readonly Line[]) => {
+    later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
     const next = rankOrder(later);
     if (next.join() === order.join()) return;
     order = next;
@@ -250,7 +266,45 @@ export function legend(plot: Plot, lines: readonly Line[]): Legend {
       focused.focus({ preventScroll: true });
   };
   update(lines);
-  return { element, update };
+  const place = (drawn: uPlot) => {
+    const top = drawn.bbox.top / devicePixelRatio;
+    const height = drawn.bbox.height / devicePixelRatio;
+    element.classList.toggle('ends', items.length * LEGEND_ROW <= height);
+    const wanted = order.map((line) => drawn.valToPos(lastOf(drawn.data[line + 1]), 'y') || 0);
+    spreadOut(wanted, { gap: LEGEND_ROW, height }).forEach((y, rank) =>
+      items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top + y)}px`),
+    );
+  };
+  return { element, update, place };
+}
+
+function lastOf(values: ArrayLike<number | null | undefined> = []): number {
+  return Array.from(values).findLast((value) => value != null) ?? 0;
+}
+
+/**
+ * Heights from the top, in order, at least a gap apart and within the height, each as near to where
+ * it is wanted as those before it leave.
+ */
+export function spreadOut(
+  wanted: readonly number[],
+  { gap, height }: { gap: number; height: number },
+): number[] {
+  let free = 0;
+  const down = wanted.map((y) => {
+    const own = Math.max(free, y);
+    free = own + gap;
+    return own;
+  });
+  let floor = height;
+  return down
+    .toReversed()
+    .map((y) => {
+      const own = Math.min(floor, y);
+      floor = own - gap;
+      return own;
+    })
+    .reverse();
 }
 
 interface Exports {

@@ -113,8 +113,8 @@ function given(filters: Filters, name: FilterName): string | null {
 export const NO_FILTERS: Filters = filtersIn('');
 
 /** A link to a model's page with the filters of this one; a look is shown before the words. */
-export function modelLink(model: string, look?: Look): HTMLAnchorElement {
-  return link(modelPath(model) + ownQuery(), look && swatch(look), model);
+export function modelLink(model: string, look?: Look, name = model): HTMLAnchorElement {
+  return link(modelPath(model) + ownQuery(), look && swatch(look), name);
 }
 
 /** A link to one run of an entry, such as `#2`, with the filters of this page. */

@@ -147,8 +147,8 @@ function isFold(item: unknown): item is [string, boolean] {
 }
 
 /**
- * Each fold with a name that is the same whenever the page is drawn: its summary, and which of
- * those with that summary it is.
+ * Each fold with a name that is the same whenever the page is drawn: its own (`data-name`) where its
+ * summary changes, else the summary, and which of those with that summary it is.
  */
 function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();
@@ -156,7 +156,8 @@ function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   for (const fold of host.querySelectorAll<HTMLDetailsElement>('details:not(.choose)')) {
     const outer = fold.parentElement?.closest('details');
     const around = outer == null ? '' : `${names.get(outer) ?? ''} › `;
-    const name = around + (fold.querySelector('summary')?.textContent ?? '').slice(0, MAX_NAME);
+    const own = fold.dataset['name'] ?? fold.querySelector('summary')?.textContent ?? '';
+    const name = around + own.slice(0, MAX_NAME);
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
     names.set(fold, count === 1 ? name : `${name} (${count})`);

@@ -176,25 +176,31 @@ export interface PairFacts {
 }
 
 /**
- * What a pair shows, in a sentence: the model with the higher return first, such as "gpt-5 ahead of
- * claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more;
- * this would need about 1,180."
+ * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is ahead of
+ * claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or
+ * more; this would need about 1,180 days."
  */
 export function sentenceOf(facts: PairFacts): string {
-  return [claim(facts), whyNotAmongMany(facts), whatItTakes(facts), lowerBound(facts)]
-    .filter(Boolean)
-    .join(' ');
+  return [claim(facts), whyNotAmongMany(facts), whatItTakes(facts)].filter(Boolean).join(' ');
 }
 
 function claim(facts: PairFacts): string {
-  const { model, against, difference, interval, days, looks, isShown } = facts;
+  const { model, against, difference, days, looks, isShown } = facts;
   const isBehind = typeof difference === 'number' && difference < 0;
   const [first, second] = isBehind ? [against, model] : [model, against];
-  const ends = 'low' in interval ? (isBehind ? turned(interval) : interval) : null;
-  const range =
-    ends === null || ends.high === Infinity ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
   const inLooks = looks === 'once' ? 'for a single look' : 'whichever day you look';
-  return `${first} ${lead(difference, second)} over ${days} days${range} ${inLooks}: ${isShown ? 'shown' : 'not shown'}.`;
+  const bounds = [...range(facts, isBehind), inLooks].join(', ');
+  const verdict = isShown ? 'is more than chance' : 'could be chance';
+  const end = difference === 0 ? '' : `: this ${verdict}`;
+  return `${first} is ${lead(difference, second)} over ${days} days (${bounds})${end}.`;
+}
+
+/** The interval, unless an end is too large for a number; with one run of a model a lower bound. */
+function range({ interval, singleRuns }: PairFacts, isBehind: boolean): string[] {
+  if (!('low' in interval)) return [];
+  const { low, high } = isBehind ? turned(interval) : interval;
+  if (high === Infinity) return [];
+  return [`${signed(low)} to ${signed(high)}${singleRuns.length === 0 ? '' : ' or wider'}`];
 }
 
 function lead(difference: Figure, second: string): string {
@@ -220,7 +226,7 @@ function turned({ low, high }: Interval): Interval {
 
 function whyNotAmongMany({ isShown, isShownAsOnlyPair, pairs }: PairFacts): string {
   if (isShown || !isShownAsOnlyPair) return '';
-  return `As the only pair it would be shown; the best of ${grouped(pairs)} pairs can look like this by chance.`;
+  return `As the only pair it would be more than chance; the best of ${grouped(pairs)} pairs can look like this by chance.`;
 }
 
 function whatItTakes({
@@ -246,13 +252,7 @@ const MAX_COUNTED_YEARS = 100;
 function inWords(days: number): string {
   if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
     return `more than ${MAX_COUNTED_YEARS} years of trading days`;
-  return `about ${grouped(Number(days.toPrecision(3)))}`;
-}
-
-function lowerBound({ singleRuns }: PairFacts): string {
-  if (singleRuns.length === 0) return '';
-  const who = singleRuns.length === 2 ? 'With one run each' : `With one run of ${singleRuns[0]}`;
-  return `${who}, the interval is a lower bound: one run tells nothing about a model's own chance.`;
+  return `about ${grouped(Number(days.toPrecision(3)))} days`;
 }
 
 /** Below this, a percentage with one decimal would be 0.0. */

@@ -2,9 +2,8 @@ import { conventions } from '../comparison/comparison-response.ts';
 import { deployment } from './job-examples.ts';
 
 const SENTENCE =
-  'gpt-5 ahead of claude by 1.0 % over 98 days, [−4.7 %, +7.1 %] for a single look: not shown. These 98 days can show 8.5 % or ' +
-  'more; more days cannot show this, more runs can. With one run of claude, the interval is a lower bound: one run tells nothing about a ' +
-  "model's own chance.";
+  'gpt-5 is ahead of claude by 1.0 % over 98 days (−4.7 % to +7.1 % or wider, for a single look): this could be chance. ' +
+  'These 98 days can show 8.5 % or more; more days cannot show this, more runs can.';
 
 export const comparison = {
   response: {

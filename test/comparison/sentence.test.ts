@@ -21,14 +21,14 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   [
     'the example in the comment of sentenceOf',
     {},
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; ' +
-      'this would need about 1,180.',
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
+      'this would need about 1,180 days.',
   ],
   [
     'the one with the higher return comes first, with an interval of its own',
     { difference: -0.01, interval: { low: -0.2, high: 0.25 } },
-    'claude ahead of gpt-5 by 1.0 % over 20 days, [−20.0 %, +25.0 %] for a single look: not shown. These 20 days can show 7.7 % or more; ' +
-      'this would need about 1,180.',
+    'claude is ahead of gpt-5 by 1.0 % over 20 days (−20.0 % to +25.0 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
+      'this would need about 1,180 days.',
   ],
   [
     'a difference that is shown',
@@ -39,18 +39,18 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
       isShownAsOnlyPair: true,
       daysNeeded: 6,
     },
-    'gpt-5 ahead of claude by 15.2 % over 20 days, [+2.1 %, +29.0 %] for a single look: shown. These 20 days can show 7.7 % or more.',
+    'gpt-5 is ahead of claude by 15.2 % over 20 days (+2.1 % to +29.0 %, for a single look): this is more than chance. These 20 days can show 7.7 % or more.',
   ],
   [
     'a difference that would be shown if it were the only one',
     { isShownAsOnlyPair: true, pairs: 1225, daysNeeded: 15 },
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. As the only pair it would be shown; the best of 1,225 ' +
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. As the only pair it would be more than chance; the best of 1,225 ' +
       'pairs can look like this by chance. These 20 days can show 7.7 % or more.',
   ],
   [
     'more days cannot show it',
     { daysNeeded: { reason: 'More days cannot show it, more runs can' } },
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; ' +
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
       'more days cannot show this, more runs can.',
   ],
   [
@@ -60,53 +60,46 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
       interval: { low: -0.05, high: 0.05 },
       daysNeeded: { reason: 'There is no difference to show' },
     },
-    'gpt-5 level with claude over 20 days, [−5.0 %, +5.0 %] for a single look: not shown. These 20 days can show 7.7 % or more.',
+    'gpt-5 is level with claude over 20 days (−5.0 % to +5.0 %, for a single look). These 20 days can show 7.7 % or more.',
   ],
   [
     'a small difference keeps two digits, a large number of days three',
     { difference: 0.00012, daysNeeded: 25_200 },
-    'gpt-5 ahead of claude by 0.012 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; ' +
-      'this would need about 25,200.',
+    'gpt-5 is ahead of claude by 0.012 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
+      'this would need about 25,200 days.',
   ],
   [
     'more than a hundred years are not counted in days',
     { difference: 0.00000001, daysNeeded: 25_201 },
-    'gpt-5 ahead of claude by 0.000001 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; ' +
+    'gpt-5 is ahead of claude by 0.000001 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
       'this would need more than 100 years of trading days.',
   ],
   [
     'for every day at once',
     { looks: 'daily' },
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] whichever day you look: not shown. These 20 days can show 7.7 % or ' +
-      'more; this would need about 1,180.',
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, whichever day you look): this could be chance. These 20 days can show 7.7 % or ' +
+      'more; this would need about 1,180 days.',
   ],
   [
     'figures that are too large are left out',
     { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
-    'gpt-5 ahead of claude by 1.0 % over 20 days for a single look: not shown.',
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (for a single look): this could be chance.',
   ],
   [
     'a difference whose opposite is too large for a number',
     { difference: -1, interval: { low: -1, high: -0.5 }, isShown: true },
-    'claude far ahead of gpt-5 over 20 days for a single look: shown. These 20 days can show 7.7 % or more.',
+    'claude is far ahead of gpt-5 over 20 days (for a single look): this is more than chance. These 20 days can show 7.7 % or more.',
   ],
   [
     'an end whose opposite is too large for a number',
     { difference: -0.01, interval: { low: -1, high: 0.25 } },
-    'claude ahead of gpt-5 by 1.0 % over 20 days for a single look: not shown. These 20 days can show 7.7 % or more; this would need about 1,180.',
+    'claude is ahead of gpt-5 by 1.0 % over 20 days (for a single look): this could be chance. These 20 days can show 7.7 % or more; this would need about 1,180 days.',
   ],
   [
-    'one run each',
-    { singleRuns: ['gpt-5', 'claude'] },
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; this ' +
-      "would need about 1,180. With one run each, the interval is a lower bound: one run tells nothing about a model's own chance.",
-  ],
-  [
-    'one run of one of them',
+    'a single run of either',
     { singleRuns: ['claude'] },
-    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %] for a single look: not shown. These 20 days can show 7.7 % or more; this ' +
-      'would need about 1,180. With one run of claude, the interval is a lower bound: one run tells nothing about a ' +
-      "model's own chance.",
+    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 % or wider, for a single look): this could be chance. These 20 days can ' +
+      'show 7.7 % or more; this would need about 1,180 days.',
   ],
 ];
 

@@ -482,8 +482,8 @@ test('for a look on any day intervals are wider and p-values larger, at the boun
     assert.ok(width(wide.interval) > 1.3 * width(narrow.interval));
   for (const field of ['p_value', 'p_value_holm', 'smallest_difference', 'days_needed'])
     assert.ok(always[field] > single[field], field);
-  assert.match(single.sentence, /\] for a single look: /);
-  assert.match(always.sentence, /\] whichever day you look: /);
+  assert.match(single.sentence, / or wider, for a single look\)/);
+  assert.match(always.sentence, / or wider, whichever day you look\)/);
   for (const field of ['difference', 'standard_error_daily', 'degrees_of_freedom', 'correlation'])
     assert.equal(always[field], single[field], field);
   assert.equal((await ask('looks=daily&start_date=1999-01-01&end_date=1999-12-31')).boundary, null);

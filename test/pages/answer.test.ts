@@ -51,13 +51,39 @@ const answers: [name: string, models: ComparedModel[], more: Partial<Comparison>
       'one model with figures',
       [deepseek, modelWithout('qwen', 'Stale')],
       {},
-      'deepseek made +3.20 % over 55 days; no other model has the days to be compared with it.',
+      'deepseek made +3.20 % over 55 days; no other model can be compared with it.',
     ],
     [
       'too few days',
       [modelWithout('deepseek', 'Few'), modelWithout('qwen', 'Few')],
       { days: 10 },
       'To say whether a difference could be chance needs 20 days in common; there are 10.',
+    ],
+    [
+      'one run of a model, whose interval may be wider',
+      [deepseek, qwen],
+      {
+        pairs: [{ ...(pairs[0] as (typeof pairs)[0]), interval_is_lower_bound: true }],
+      },
+      'deepseek leads with +3.20 % over 55 days; its lead of +1.80 % over qwen could be chance (−1.60 % to +5.30 % or wider).',
+    ],
+    [
+      'all against one, which is not the second',
+      [deepseek, comparedModel('second', [0.03]), qwen],
+      { pairs: [...pairs, comparedPair('second', 'qwen', 0.016)] },
+      'deepseek leads with +3.20 % over 55 days; its lead of +1.80 % over qwen could be chance (−1.60 % to +5.30 %).',
+    ],
+    [
+      'days enough, of models that cannot be compared',
+      [modelWithout('deepseek', 'Flat'), modelWithout('qwen', 'Flat')],
+      { days: 30 },
+      'No two models can be compared over these 30 days.',
+    ],
+    [
+      'no day in common',
+      [modelWithout('deepseek', 'Few'), modelWithout('qwen', 'Few')],
+      { days: 0 },
+      'To say whether a difference could be chance needs 20 days in common; there are none.',
     ],
     [
       'a single day',
@@ -69,7 +95,11 @@ const answers: [name: string, models: ComparedModel[], more: Partial<Comparison>
 
 test('who leads, and whether that could be chance, in one sentence', () => {
   for (const [name, models, more, words] of answers)
-    assert.equal(answerOf({ ...comparisonAnswer(models, 55), ...more }), words, name);
+    assert.equal(
+      answerOf({ ...comparisonAnswer(models, 55), ...more }),
+      words.replaceAll(' %', '\u00a0%'),
+      name,
+    );
   assert.equal(answerOf(comparisonAnswer([], 0)), null);
   assert.equal(answerOf(comparisonAnswer([modelWithout('one', 'Few')], 5)), null);
 });

@@ -4,6 +4,7 @@ import { benchmarkOver, forestScale } from '../../src/browser/pages/forest.ts';
 import {
   addressOf,
   choiceIn,
+  choiceInWords,
   performanceRequest,
   requestOf,
 } from '../../src/browser/pages/compare-options.ts';
@@ -15,7 +16,8 @@ import {
   howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
 import { datesOf } from '../../src/browser/plot/lines.ts';
-import { costOf, leftOutModels } from '../../src/browser/pages/compare.ts';
+import { costOf, leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
+import type { Performance } from '../../src/browser/responses.ts';
 import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
 import { sideFigures } from '../../src/browser/pages/model-figures.ts';
 import { reportConventions } from '../../src/performance/definitions.ts';
@@ -59,11 +61,11 @@ test('a request has the part of the choice that its path takes', () => {
   );
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
   assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
-  const figures = '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&common=true';
-  assert.equal(performanceRequest(choice, ['a', 'b#2'], { isCommon: true }), figures);
+  const figures = '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&common=true&by=entry';
+  assert.equal(performanceRequest(choice, ['a', 'b#2']), figures);
   assert.equal(
-    performanceRequest(choice, [], { isCommon: false }),
-    '?job_id=j&benchmark=SPY&days=clean',
+    performanceRequest(choice, []),
+    '?job_id=j&benchmark=SPY&days=clean&common=true&by=entry',
   );
 });
 
@@ -75,13 +77,49 @@ test('two to four models are side by side, with a column per run as far as there
   );
   assert.match(howToChoose(6), /^Choose 2 to 4 models .*; 6 are compared now\.$/);
   assert.match(howToChoose(1), /; one is compared now\.$/);
-  assert.deepEqual(columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]), {
-    runs: ['a', 'a#2', 'b'],
-    notes: [],
-  });
-  const { runs, notes } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
-  assert.deepEqual([runs, notes.length], [['a', 'b'], 2]);
-  assert.match(notes[0] ?? '', /^Of the 3 runs of a only a has a column/);
+  const all = columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]);
+  assert.deepEqual([all.runs, all.note], [['a', 'a#2', 'b'], null]);
+  assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
+  const { runs, note } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
+  assert.deepEqual(runs, ['a', 'b']);
+  assert.match(note ?? '', /^Of several runs only the first has a column/);
+});
+
+const lines: [search: string, words: string][] = [
+  ['', 'Every entry with 20 days, all days, 95 % intervals, looked at once at the end'],
+  [
+    '?models=a,b%232&against=c&days=clean&looks=daily&confidence=0.999&date=2025-06-03',
+    'a, b#2, against c, days after the knowledge cutoff, 99.9 % intervals, looked at as days arrive',
+  ],
+  [
+    '?models=a,b,c,d&start_date=2025-06-03&end_date=2025-12-24&align=number&job_id=0123456789',
+    'a, b, c and 1 more, from Tue 3 Jun 2025, to Wed 24 Dec 2025, job 01234567, days matched by number, 95 % intervals, ' +
+      'looked at once at the end',
+  ],
+];
+
+test('what is compared is said in a line', () => {
+  assert.deepEqual(
+    lines.map(([search]) => [search, choiceInWords(choiceIn(search))]),
+    lines,
+  );
+});
+
+test('models that cannot be compared yet have the returns that there are, the highest first', () => {
+  const reports = { a: 0.1, 'a#2': 0.21, b: 0.4, 'b#2': null, c: null };
+  const models = Object.entries(reports).map(([model, total_return]) => ({ model, total_return }));
+  const rows = withReturns(
+    [modelWithout('c', 'Few'), comparedModel('a', [0, 0]), comparedModel('b', [0, 0])],
+    { models: models as Performance['models'] },
+  );
+  assert.deepEqual(
+    rows.map(({ model, run_returns: own, total_return }) => [model, own, total_return?.toFixed(6)]),
+    [
+      ['b', [0.4, null], '0.400000'],
+      ['a', [0.1, 0.21], (Math.sqrt(1.1 * 1.21) - 1).toFixed(6)],
+    ],
+  );
+  assert.deepEqual(withReturns([comparedModel('a', [0])], null), []);
 });
 
 test('the day is that of the address, or the last; each day has the one before and after it', () => {
@@ -165,50 +203,15 @@ test('sentences are those of neighbours in the order; with one model against all
   assert.deepEqual(namesOf(neighbours([b, c, a], against)), ['ab', 'ac']);
 });
 
-const dates = ['2025-06-02', '2025-06-03', '2025-06-04', '2025-06-05'];
-
-/**
- * A benchmark that gains one, two, three and four percent, and models with a return on some of the
- * dates.
- */
-function performance(days: Record<string, readonly number[]>): Parameters<typeof benchmarkOver>[1] {
-  const models = Object.entries(days).map(([model, own]) => ({
-    model,
-    curve: dates.map((date, index) => ({ date, daily_return: own.includes(index) ? 0 : null })),
-  }));
-  const curve = dates.map((date, index) => ({ date, daily_return: (index + 1) / 100 }));
-  return { models, benchmark: { name: 'universe', curve } };
-}
-
-test('the benchmark is compounded over the days compared, or not drawn', () => {
-  const models = [
-    comparedModel('a', [0.01, 0.02]),
-    comparedModel('b', [0.01]),
-    modelWithout('c', 'Stale'),
-  ];
-  const figures = performance({ a: [0, 1, 2, 3], 'a#2': [0, 2, 3], b: [0, 1, 2, 3], c: [] });
-  type Other = { isClean?: boolean; align?: 'number'; models?: typeof models };
-  const over = (days: number, { isClean = false, ...more }: Other = {}) =>
-    benchmarkOver({ align: 'date', days, models, ...more }, figures, { isClean });
-  assert.deepEqual(over(3), { name: 'Equal-weight universe', value: 1.01 * 1.03 * 1.04 - 1 });
-  assert.deepEqual(
-    over(2, { isClean: true }),
-    { name: 'Equal-weight universe', value: 1.03 * 1.04 - 1 },
-    'the last days',
-  );
-  const unknown = { models: [comparedModel('unknown', [0])] };
-  const without = [
-    over(2),
-    over(4),
-    over(0),
-    over(4, { isClean: true }),
-    over(3, { align: 'number' }),
-    over(3, unknown),
-  ];
-  assert.deepEqual(
-    without.map((one) => 'reason' in one),
-    without.map(() => true),
-  );
+test('the benchmark is that of figures over as many days, or it is not drawn', () => {
+  const over = (days: number, own: number | null, align: 'date' | 'number' = 'date') => {
+    const models = [{ relative: { days: 3, benchmark_return: own } }];
+    const performance = { models, benchmark: { name: 'universe' } } as unknown as Performance;
+    return benchmarkOver({ align, days }, performance);
+  };
+  assert.deepEqual(over(3, 0.05), { name: 'Equal-weight universe', value: 0.05 });
+  assert.deepEqual([over(4, 0.05), over(3, null), over(3, 0.05, 'number')], [null, null, null]);
+  assert.equal(benchmarkOver({ align: 'date', days: 0 }, null), null);
 });
 
 test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {

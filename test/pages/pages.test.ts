@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { change, profit, share } from '../../src/browser/format.ts';
+import { change, longDate, profit, share } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import { realAgentHere } from '../support/agent-here.ts';
@@ -676,6 +676,12 @@ test(
   async (t) => {
     const { page, open } = await visit(t, service.url);
     await page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
+    await page.route('**/performance*', async (route) => {
+      const body = await (await route.fetch()).json();
+      for (const { relative } of body.models)
+        Object.assign(relative, { days: 11, benchmark_return: 0.01 });
+      await route.fulfill({ json: body });
+    });
     await open('/?days=clean');
     await page
       .locator('main')
@@ -683,6 +689,13 @@ test(
       .click();
     await page.locator('.forest').waitFor();
     assert.equal(new URL(page.url()).search, '?days=clean&looks=daily');
+    const controls = page.locator('.choice > summary');
+    assert.equal(
+      await controls.innerText(),
+      'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arrive · Change',
+    );
+    assert.equal(await page.getByLabel('I look').isVisible(), false);
+    await controls.press('Enter');
     assert.equal(await page.getByLabel('I look').inputValue(), 'daily');
     await page.getByLabel('I look').selectOption('once, at the end');
     await page.waitForURL('**/compare?days=clean');
@@ -709,7 +722,7 @@ test(
       assert.equal(await page.locator(`.forest tbody ${mark}`).count(), count, mark);
     assert.match(
       await page.locator('.forest tbody tr').nth(1).innerText(),
-      /1 run .*3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
+      /# 3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
     );
     assert.equal(await page.locator('.sentences li').count(), 2);
     const missing = page.getByRole('region', { name: 'Left out', exact: true });
@@ -719,10 +732,11 @@ test(
     );
     await page
       .getByText(
-        /^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return from the same close\./,
+        /^Every return here is over 11 of the 12 days from \w+ \d+ \w+ \d+ to [\w ]+, which all 3 runs started from the same close\./,
       )
       .waitFor();
-    await page.getByText('Choose 2 to 4 models in the filters').waitFor();
+    await page.getByText('One run each: the intervals are at least this wide. Sorted by').waitFor();
+    await page.getByText('These figures are over other days than the returns above').waitFor();
   },
 );
 
@@ -735,13 +749,24 @@ test(
     const { models, common } = (
       await service.get('/performance?models=model-a,model-b&common=true')
     ).body;
-    const sides = page.getByRole('region', { name: 'Side by side', exact: true });
-    assert.match(
-      await sides.innerText(),
-      new RegExp(
-        `${common.days} days from ${common.start_date} to ${common.end_date} on which all`,
-      ),
+    assert.equal(
+      await page.locator('.answer').innerText(),
+      `To say whether a difference could be chance needs 20 days in common; there are ${common.days}.`,
     );
+    const [from, to] = [common.start_date, common.end_date].map(longDate);
+    await page
+      .getByText(
+        `Every return here is over the ${common.days} days from ${from} to ${to}, which all 2 runs started from the same close.`,
+      )
+      .waitFor();
+    await page.getByText('At 20 days in common this page adds').waitFor();
+    assert.equal(await page.locator('.choice[open]').count(), 1, 'another choice is the way on');
+    const shown = await page.locator('.forest tbody').innerText();
+    const sides = page.getByRole('region', { name: 'Side by side', exact: true });
+    assert.doesNotMatch(await sides.innerText(), /other days/);
+    const returns = await sides.locator('tbody tr').first().locator('td').allInnerTexts();
+    assert.deepEqual(shown.match(/[+−]\d+\.\d\d %/g), returns, 'one return per name');
+    models.sort((one: any, other: any) => other.total_return - one.total_return);
     const trades = await sides
       .locator('tbody tr', { hasText: 'Trades' })
       .locator('td')
@@ -771,8 +796,11 @@ test(
     assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
     await page.reload();
     await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-    assert.deepEqual(await titles.allInnerTexts(), ['model-a', 'model-b']);
-    await titles.first().getByRole('link').click();
+    assert.deepEqual(
+      await titles.allInnerTexts(),
+      models.map(({ model }: any) => model),
+    );
+    await titles.getByRole('link', { name: 'model-a', exact: true }).click();
     await page.waitForURL(`**/model-days/model-a/${secondDate}`);
   },
 );
@@ -791,6 +819,7 @@ test(
       return route.fulfill({ json: comparison });
     });
     await open('/compare?against=model-b');
+    await page.locator('.choice > summary').click();
     assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
     await page.locator('.choose summary').click();
     await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
@@ -800,6 +829,7 @@ test(
     const query = `?models=model-a&start_date=${firstDate}&against=model-b`;
     await page.waitForURL(`**/compare${query}`);
     await page.locator('.forest').waitFor();
+    assert.equal(await page.evaluate('document.activeElement?.name'), 'start_date');
     assert.equal(await page.locator('.choose summary').innerText(), 'model-a');
     await page.getByLabel('Confidence').selectOption('0.99');
     await page.getByText('confidence: expected less').waitFor();
@@ -832,13 +862,29 @@ test(
       route.fulfill({ json: { ...comparison, models, pairs } }),
     );
     await open('/compare');
-    await page.getByRole('button', { name: 'Matrix of pairs' }).click();
-    const cells = page.locator('.matrix tbody td:not(.same) > span:first-child');
+    await page.getByText('Matrix of pairs').press('Enter');
+    const cells = page.locator('.matrix tbody td:not(.same)');
     assert.deepEqual(await cells.allInnerTexts(), ['✓ +25.00 %', '✓ −20.00 %']);
+    const grounds = await cells.evaluateAll((all) =>
+      all.map((cell: any) => cell.ownerDocument.defaultView.getComputedStyle(cell).backgroundColor),
+    );
+    assert.equal(new Set([...grounds, 'rgba(0, 0, 0, 0)']).size, 3, 'gain and loss have colours');
     await page.locator('.matrix td[tabindex="0"]').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    assert.equal(await page.locator('.pairs [role=status]').innerText(), HOSTILE);
+    assert.equal(
+      await page.locator('.pairs [role=status]').innerText(),
+      `${HOSTILE} The p-value after Holm is <0.001.`,
+    );
+    const many = Array.from({ length: 8 }, (_none, index) => comparedModel(`m${index}`, [0.01]));
+    await page.route('**/comparison*', (route) =>
+      route.fulfill({ json: comparisonAnswer(many, 30) }),
+    );
+    await open('/compare');
+    assert.equal(await page.locator('.sentences > li:visible').count(), 5);
+    await page.getByText('2 more', { exact: true }).click();
+    assert.equal(await page.locator('.sentences > li:visible').count(), 7);
+    await page.getByText('Choose 2 to 4 models in the filters').waitFor();
   },
 );
 

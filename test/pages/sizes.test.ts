@@ -77,8 +77,6 @@ async function unfold({ page }: Visit): Promise<void> {
     await page.evaluate(
       "document.querySelectorAll('details:not([open])').forEach((fold) => (fold.open = true))",
     );
-  for (const closed of await page.locator('.pairs > button[aria-pressed=false]').all())
-    await closed.click();
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
+import { longDate, shortId, shortList } from '../format.ts';
 import { goTo } from '../router.ts';
 import { type Entries, field, fillOptions } from '../ui.ts';
 
@@ -69,15 +70,35 @@ function given(options: Options, names: readonly (keyof Options)[]): Record<stri
   );
 }
 
-/** What `GET /performance` is asked for these models, or for all of them when none is named. */
-export function performanceRequest(
-  { filters }: Choice,
-  models: readonly string[],
-  { isCommon }: { isCommon: boolean },
-): string {
-  return queryOf({ ...filters, models }, performanceFilterNames, {
-    common: isCommon ? 'true' : '',
-  });
+/** The choice in a line. */
+export function choiceInWords({ filters, options }: Choice): string {
+  const { models, start_date: from, end_date: to, job_id: job, days } = filters;
+  const { against, align, confidence, looks } = options;
+  const words = [
+    models.length === 0 ? 'Every entry with 20 days' : shortList(models),
+    against && `against ${against}`,
+    from && `from ${longDate(from)}`,
+    to && `to ${longDate(to)}`,
+    job && `job ${shortId(job)}`,
+    days === 'clean' ? 'days after the knowledge cutoff' : from + to === '' && 'all days',
+    align === 'number' && 'days matched by number',
+    `${inPercent(Number(confidence || DEFAULTS.confidence))} intervals`,
+    `looked at ${looks === 'daily' ? 'as days arrive' : 'once at the end'}`,
+  ];
+  return words.filter(Boolean).join(', ');
+}
+
+/** `95 %`: 0.95 as it was chosen. */
+export function inPercent(confidence: number): string {
+  return `${Number((confidence * 100).toFixed(4))} %`;
+}
+
+/**
+ * What `GET /performance` is asked for these models, or for all of them when none is named: figures
+ * over the days that `GET /comparison` compares.
+ */
+export function performanceRequest({ filters }: Choice, models: readonly string[]): string {
+  return queryOf({ ...filters, models }, performanceFilterNames, { common: 'true', by: 'entry' });
 }
 
 /** After the words "I look". */
@@ -99,7 +120,7 @@ const ALIGNMENTS: Entries = [
 
 const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
   value,
-  `${Number(value) * 100} %`,
+  inPercent(Number(value)),
 ]);
 
 /**

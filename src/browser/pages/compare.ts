@@ -1,27 +1,36 @@
 import { getComparison, getJobs, getModels, getPerformance } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
-import { modelLink } from '../filters.ts';
-import { byName, chance, change, count, counted, dailyRatio, ratio, share } from '../format.ts';
+import { filtersIn, modelLink, queryOf } from '../filters.ts';
+import {
+  byName,
+  chance,
+  change,
+  count,
+  counted,
+  dailyRatio,
+  longDate,
+  ratio,
+  share,
+} from '../format.ts';
 import type { ComparedModel, Comparison, Leader, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
-import { definitions, failure, reasonList, section, wayToAJob } from '../ui.ts';
+import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
+import { DAYS_NEEDED, answerOf } from './answer.ts';
 import {
   type Choice,
+  addressOf,
   choiceIn,
+  choiceInWords,
+  inPercent,
   optionsForm,
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
-import { type BenchmarkReturn, benchmarkOver, forest } from './forest.ts';
+import { BEST, benchmarkOver, forest } from './forest.ts';
 import { matrix, measured, neighbours } from './pair-matrix.ts';
 import { fitsSideBySide, sideBySide } from './side-by-side.ts';
-
-const NO_FIGURES =
-  'There is nothing to compare: no model has figures in this window. Figures need 20 days that every model has started from the ' +
-  'same close.';
-const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
 /**
  * Whether one model trades better than another, or the difference may be chance; two to four also
@@ -32,12 +41,14 @@ export const showCompare: Page = async (host, _params, signal) => {
   const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
   const content = h('div.stack');
-  replace(
-    host,
-    heading('Compare'),
-    section('What to compare', bar.element, options.element),
-    content,
+  const controls: HTMLDetailsElement = h(
+    'details.choice',
+    { 'data-name': 'choice' },
+    h('summary', choiceInWords(choice), ' · ', h('span', 'Change')),
+    bar.element,
+    options.element,
   );
+  replace(host, heading('Compare'), controls, content);
   const offerModels = async () => {
     const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
@@ -47,121 +58,157 @@ export const showCompare: Page = async (host, _params, signal) => {
     bar.offer({ models: names });
     options.offer(names);
   };
-  const [shown] = await Promise.all([
-    load(choice, signal).catch(failure),
+  const [{ parts, isNothing }] = await Promise.all([
+    load(choice, signal).catch((error: unknown) => ({ parts: failure(error), isNothing: true })),
     offerModels().catch(() => undefined),
   ]);
-  replace(content, ...shown);
+  replace(content, ...parts);
+  if (isNothing && isChosen(choice)) controls.open = true; // another choice is the way on
   return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
 };
 
-async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement | null)[]> {
+/** Whether the reader has chosen what is compared. */
+function isChosen({ filters, options }: Choice): boolean {
+  return addressOf({ filters, options: { ...options, date: '' } }) !== '/compare';
+}
+
+type Parts = (HTMLElement | null)[];
+
+/** What the page shows, and whether no model can be compared. */
+async function load(
+  choice: Choice,
+  signal: AbortSignal,
+): Promise<{ parts: Parts; isNothing: boolean }> {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
   const named =
     chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
-  const isSmall = fitsSideBySide(named);
-  const figuresOf = (models: readonly string[], isCommon = true) =>
-    getPerformance(performanceRequest(choice, models, { isCommon }), signal).catch(() => null);
-  const figures = isSmall ? figuresOf(named) : null;
-  let comparison = await getComparison(requestOf(choice, { curves: isSmall }), signal);
-  const names = comparison.models.map(({ model }) => model);
-  if (!fitsSideBySide(names))
-    return views(comparison, { choice, performance: await figuresOf(named, false), signal });
-  const performance = figures ?? figuresOf(names);
-  if (!isSmall) comparison = await getComparison(requestOf(choice, { curves: true }), signal);
-  return views(comparison, { choice, performance: await performance, signal });
+  const curves = fitsSideBySide(named);
+  const comparison = await getComparison(requestOf(choice, { curves }), signal);
+  const { models } = comparison;
+  if (models.length === 0) return { parts: nothing(choice), isNothing: true };
+  const isNothing = measured(models).length === 0;
+  const figures = getPerformance(performanceRequest(choice, named), signal);
+  const [performance, complete] = await Promise.all([
+    isNothing ? figures : figures.catch(() => null),
+    !curves && fitsSideBySide(models)
+      ? getComparison(requestOf(choice, { curves: true }), signal)
+      : comparison,
+  ]);
+  return { parts: await views(complete, performance, signal), isNothing };
 }
 
-interface Loaded {
-  choice: Choice;
-  /**
-   * Of two to four models over the days that they have in common; null where they could not be
-   * loaded.
-   */
-  performance: Performance | null;
-  signal: AbortSignal;
+function nothing(choice: Choice): HTMLElement[] {
+  const words = isChosen(choice)
+    ? 'No model has a completed model-day that this choice covers.'
+    : 'There is nothing to compare yet: no model-day was completed.';
+  return [h('p.answer', words), h('p', ...wayToAJob('Start a job'))];
 }
 
+const AT_20_DAYS =
+  `At ${DAYS_NEEDED} days in common this page adds the interval of each return, the probability of being best, and for each ` +
+  'pair whether its difference could be chance.';
+const SORTED = `Sorted by the ${BEST.toLowerCase()}.`;
+const ALL_LOOKS = 'The intervals hold for all days at once, whichever you look on.';
+const NO_BENCHMARK = 'The benchmark is not drawn: it has no figures over these days.';
+
+/** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
   comparison: Comparison,
-  { choice, performance, signal }: Loaded,
-): Promise<(HTMLElement | null)[]> {
-  const isClean = choice.filters.days === 'clean';
-  const benchmark =
-    performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
-  const models = measured(comparison.models);
-  const sides = await sideBySide(comparison, performance, signal);
-  const isAnyLeftOut = leftOutModels(comparison).length > 0;
-  if (models.length === 0)
-    return [
-      h('p.notice', NO_FIGURES, ...wayToAJob('Start a job')),
-      ...sides,
-      isAnyLeftOut ? leftOut(comparison) : null,
-    ];
-  const confidence = inPercent(comparison.confidence);
-  const { pairs, days } = comparison;
-  const shown = neighbours(models, pairs);
-  const options = { confidence, days, benchmark: 'value' in benchmark ? benchmark : null };
+  performance: Performance | null,
+  signal: AbortSignal,
+): Promise<Parts> {
+  const { models, days, looks } = comparison;
+  const known = measured(models);
+  const isEarly = known.length === 0;
+  const rows = isEarly ? withReturns(models, performance) : known;
+  const benchmark = benchmarkOver(comparison, performance);
+  const notes = isEarly
+    ? [days < DAYS_NEEDED ? AT_20_DAYS : '']
+    : [...(looks === 'once' ? [] : [ALL_LOOKS]), SORTED];
+  const shown = forest(rows, {
+    confidence: isEarly ? null : inPercent(comparison.confidence),
+    days,
+    benchmark,
+    notes: benchmark === null ? [...notes, NO_BENCHMARK] : notes,
+  });
+  const own = queryOf({ ...filtersIn(location.search), common: 'false' });
+  const answer = answerOf(comparison) ?? 'A comparison needs two models; there is one.';
   return [
+    h('div', h('p.answer', answer), h('p.quiet', daysInWords(comparison, rows))),
     section(
       'Returns',
-      h('p', summary(comparison)),
-      forest(models, options),
-      note(benchmark),
-      modelTable(models),
+      rows.length > 0
+        ? shown
+        : h(
+            'p',
+            'There is no day in common: see ',
+            link(`/${own}`, 'each model over its own days'),
+            '.',
+          ),
+      isEarly ? null : modelTable(known),
     ),
-    pairs.length === 0
-      ? null
-      : section(
-          'Differences',
-          h(
-            'ul.sentences',
-            ...shown.map((pair) => h('li', { class: pair.shown && 'shown' }, pair.sentence)),
-          ),
-          matrix(
-            models.map(({ model }) => model),
-            pairs,
-          ),
-        ),
-    ...sides,
+    differences(comparison),
+    ...(rows.length > 0
+      ? await sideBySide({ ...comparison, models: rows }, performance, signal)
+      : []),
     leaderSection(comparison.leader),
     leftOut(comparison),
     conventions(comparison.conventions),
   ];
 }
 
-/** `95 %`: 0.95 as it was chosen. */
-function inPercent(confidence: number): string {
-  return `${Number((confidence * 100).toFixed(4))} %`;
+/** What the runs of these models made, the highest first; the mean is that of logarithms, as the service's. */
+export function withReturns(
+  models: readonly ComparedModel[],
+  performance: Pick<Performance, 'models'> | null,
+): ComparedModel[] {
+  const returns = new Map(performance?.models.map((report) => [report.model, report.total_return]));
+  const rows = models.flatMap((model) => {
+    const own = model.runs.map((run) => returns.get(run) ?? null);
+    const logs = own.flatMap((one) => (one === null ? [] : Math.log1p(one)));
+    if (logs.length === 0) return [];
+    const mean = Math.expm1(logs.reduce((sum, one) => sum + one, 0) / logs.length);
+    return { ...model, run_returns: own, total_return: mean, interval_is_lower_bound: false };
+  });
+  return rows.sort((one, other) => other.total_return - one.total_return);
 }
 
-function summary({
-  days,
-  left_out: leftOut,
-  start_date: from,
-  end_date: to,
-  clean_after: cutoff,
-  looks,
-  models,
-}: Comparison): string {
-  const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
-  const runsHave = runs === 1 ? 'the run has' : `all ${counted(runs, 'run')} have`;
-  const all = days + leftOut.length;
-  const part = leftOut.length === 0 ? '' : `${count(days)} of the `;
-  const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
-  const clean =
-    cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
-  const always =
-    looks === 'once' ? '' : ' Intervals hold for all days at once, whichever you look on.';
-  return (
-    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return from the same close. Every return here covers only these ` +
-    `days.${clean}${always} Models are sorted by the last column, the probability of being the best.`
+/** How many sentences are shown until the reader asks for all. */
+const SENTENCES_AT_FIRST = 5;
+
+function differences({ models, pairs }: Comparison): HTMLElement | null {
+  const names = measured(models).map(({ model }) => model);
+  if (pairs.length === 0 || names.length === 0) return null;
+  const sentences = neighbours(models, pairs).map((pair) =>
+    h('li', { class: pair.shown && 'shown' }, pair.sentence),
+  );
+  const others = sentences.slice(SENTENCES_AT_FIRST);
+  return section(
+    'Differences',
+    h('ul.sentences', ...sentences.slice(0, SENTENCES_AT_FIRST)),
+    others.length > 0 &&
+      h('details.fold', h('summary', `${others.length} more`), h('ul.sentences', ...others)),
+    matrix(names, pairs),
   );
 }
 
-function note(benchmark: BenchmarkReturn): HTMLElement | null {
-  return 'reason' in benchmark ? h('p.quiet', benchmark.reason) : null;
+/** The days of every return on the page. */
+function daysInWords(
+  { days, left_out: leftOut, start_date: from, end_date: to, clean_after: cutoff }: Comparison,
+  models: readonly ComparedModel[],
+): string {
+  if (models.length === 0) return '';
+  const runs = models.reduce((sum, model) => sum + model.runs.length, 0);
+  const who = runs === 1 ? 'the run' : `all ${counted(runs, 'run')}`;
+  const all = days + leftOut.length;
+  const part = days === all ? 'the ' : `${count(days)} of the `;
+  const window = from === null || to === null ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
+  const clean =
+    cutoff === null
+      ? ''
+      : ` Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`;
+  return `Every return here is over ${part}${counted(all, 'day')}${window}, which ${who} started from the same close.${clean}`;
 }
 
 type Figure =
@@ -180,7 +227,7 @@ function modelTable(models: readonly ComparedModel[]): HTMLElement {
   const columns = [
     textColumn<ComparedModel>('Model', ({ model }) => model, { isName: true }),
     figure('Return', 'total_return', change),
-    figure('Best', 'probability_best', chance),
+    figure(BEST, 'probability_best', chance),
     figure('Standard error, per day', 'standard_error_daily', share),
     figure('Degrees of freedom', 'degrees_of_freedom', ratio),
     figure('Variance from runs', 'variance_share_of_runs', share),
@@ -248,22 +295,21 @@ const ROWS_AT_FIRST = 10;
 type LeftOutDay = Comparison['left_out'][number];
 
 /** The days and the models that the comparison does not use, and why. */
-function leftOut(comparison: Comparison): HTMLElement {
+function leftOut(comparison: Comparison): HTMLElement | null {
   const { left_out: days, align } = comparison;
   const models = leftOutModels(comparison);
-  if (days.length + models.length === 0)
-    return section(
-      'Left out',
-      h('p.quiet', 'Nothing: every run has a return on every day, from the same close.'),
-    );
+  if (days.length + models.length === 0) return null;
   const entries = models.map(({ model, reason }) => ({ name: model, reason }));
   const columns = [
-    textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, { isName: true }),
+    textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, {
+      isName: true,
+      cell: (row) => h('span.date', longDate(dayOf(row))),
+    }),
     textColumn<LeftOutDay>('Runs', ({ runs }) => runs.join(', ')),
     textColumn<LeftOutDay>('Why', ({ reason }) => reason),
   ];
   return section(
-    'Left out',
+    measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
     reasonList(entries, { 'aria-label': 'Models left out' }),
     days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 &&

@@ -3,10 +3,9 @@ import { modelLink } from '../filters.ts';
 import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
-import type { ComparedModel, Comparison } from '../responses.ts';
+import type { ComparedModel, Comparison, Performance } from '../responses.ts';
 import { type Sheet, csvButton, pngButton } from '../save.ts';
 import { dash } from '../ui.ts';
-import { measured } from './pair-matrix.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
@@ -16,35 +15,44 @@ const DOT = 3.5;
 const AXIS_HEIGHT = 34;
 const LABEL_AT = 12;
 const TICKS_AT = 29;
-/** Labels closer to an edge, in percent of the width, are aligned with it. */
+/** Labels closer to an edge, in percent of the width, are aligned with it: of the benchmark and of values. */
 const EDGE = 20;
+const TICK_EDGE = 6;
 
-const BEST = 'Probability of being the best';
+export const BEST = 'Probability of being best';
 
 interface ForestOptions {
   benchmark: { name: string; value: number } | null;
-  confidence: string;
+  /** Of the intervals; null where there are none yet, so that they have no columns. */
+  confidence: string | null;
   days: number;
+  /** What else is said under the plot. */
+  notes: readonly string[];
 }
 
 /**
  * A line per model: the interval of its return, the return of each run, and the benchmark as a
- * vertical line.
+ * vertical line. What holds for every model is said once, under the plot.
  */
 export function forest(models: readonly ComparedModel[], options: ForestOptions): HTMLElement {
-  const { benchmark, confidence } = options;
+  const { benchmark, confidence, notes } = options;
   const scale = forestScale(models, benchmark?.value ?? null);
   const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.value);
-  const titles = ['Return', `${confidence} interval`].map((title) =>
-    h('th.number', { scope: 'col' }, title),
-  );
-  const best = h('th.number', { scope: 'col', title: BEST }, 'Best');
+  const names = confidence === null ? ['Return'] : ['Return', `${confidence} interval`, BEST];
+  const titles = names.map((title) => h('th.number', { scope: 'col' }, title));
+  const [first] = models;
+  const areAll = (has: (model: ComparedModel) => boolean) => models.length > 1 && models.every(has);
+  const runs = first?.runs.length ?? 0;
+  const areLeast = areAll((model) => model.interval_is_lower_bound);
+  const said = { runs: !areAll((model) => model.runs.length === runs), isLeast: !areLeast };
   const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), axisOf(scale, benchmarkAt));
-  const rows = models.map((model) => rowOf(model, plotOf(model, scale, benchmarkAt), options));
+  const rows = models.map((model) =>
+    rowOf(model, plotOf(model, scale, benchmarkAt), { ...options, said }),
+  );
   const table = h(
     'table.forest',
     h('caption.unseen', 'Returns of the models with their intervals'),
-    h('thead', h('tr', h('th', { scope: 'col' }, 'Model'), axis, ...titles, best)),
+    h('thead', h('tr', h('th', { scope: 'col' }, 'Model'), axis, ...titles)),
     h('tbody', ...rows),
   );
   const caption = 'Returns with their intervals';
@@ -53,7 +61,16 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     csvButton(caption, () => sheetOf(models)),
     pngButton(caption, () => table),
   );
-  return h('div', legend(options), table, exports);
+  const each = areLeast
+    ? 'One run each: the intervals are at least this wide.'
+    : !said.runs && `${runs === 1 ? 'One run' : counted(runs, 'run')} each.`;
+  return h(
+    'div',
+    legend(options),
+    table,
+    h('p.quiet.about', [each, ...notes].filter(Boolean).join(' ')),
+    exports,
+  );
 }
 
 function sheetOf(models: readonly ComparedModel[]): Sheet {
@@ -66,7 +83,7 @@ function sheetOf(models: readonly ComparedModel[]): Sheet {
 function rowOf(
   model: ComparedModel,
   plot: SVGElement,
-  { confidence, days }: ForestOptions,
+  { confidence, days, said }: ForestOptions & { said: { runs: boolean; isLeast: boolean } },
 ): HTMLElement {
   const {
     total_return: own,
@@ -84,15 +101,23 @@ function rowOf(
       'th',
       { scope: 'row' },
       modelLink(model.model),
-      h('small.quiet', ` ${counted(runs.length, 'run')}`),
-      isLeast && h('small.caveat', ' interval at least this wide'),
+      said.runs && h('small.quiet', ` ${counted(runs.length, 'run')}`),
+      said.isLeast && isLeast && h('small.caveat', ' (interval at least this wide)'),
       known > 0 &&
         h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
     h('td.at', plot),
     cell('Return', tone(own), change(own)),
-    cell(`${confidence} interval`, '', intervalText(interval) ?? dash(unavailable['interval'])),
-    cell(BEST, 'best', best === null ? dash(unavailable['probability_best']) : chance(best)),
+    ...(confidence === null
+      ? []
+      : [
+          cell(
+            `${confidence} interval`,
+            '',
+            intervalText(interval) ?? dash(unavailable['interval']),
+          ),
+          cell(BEST, 'best', best === null ? dash(unavailable['probability_best']) : chance(best)),
+        ]),
   );
 }
 
@@ -170,14 +195,16 @@ function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGEleme
   return svg(
     'svg',
     { 'aria-hidden': 'true', width: '100%', height: AXIS_HEIGHT },
-    ...ticks.map((tick, index) => label(percent(tick), TICKS_AT, texts[index], 'middle')),
-    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt)),
+    ...ticks.map((tick, index) =>
+      label(percent(tick), TICKS_AT, texts[index], anchorAt(percent(tick), TICK_EDGE)),
+    ),
+    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt, EDGE)),
   );
 }
 
-function anchorAt(at: number): string {
-  if (at < EDGE) return 'start';
-  return at > 100 - EDGE ? 'end' : 'middle';
+function anchorAt(at: number, edge: number): string {
+  if (at < edge) return 'start';
+  return at > 100 - edge ? 'end' : 'middle';
 }
 
 /**
@@ -186,9 +213,11 @@ function anchorAt(at: number): string {
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
   const sample = (...marks: SVGElement[]) =>
     svg('svg', { class: 'sample', 'aria-hidden': 'true', width: 26, height: 16 }, ...marks);
-  const entries: [SVGElement, string][] = [
+  const entries: (readonly [SVGElement, string])[] = [
     [sample(middle(diamond(50, 0))), 'mean of the runs'],
-    [sample(middle(...reach(8, 92, 0))), `its ${confidence} interval`],
+    ...(confidence === null
+      ? []
+      : [[sample(middle(...reach(8, 92, 0))), `its ${confidence} interval`] as const]),
     [sample(svg('circle', { class: 'run', cx: '50%', cy: '50%', r: DOT })), 'a run'],
   ];
   if (benchmark !== null)
@@ -230,47 +259,16 @@ export function forestScale(models: readonly ComparedModel[], benchmark: number 
   };
 }
 
-/** The benchmark over the days compared, or why it cannot be placed beside the models. */
-export type BenchmarkReturn = { name: string; value: number } | { reason: string };
-
-const OTHER_DAYS = { reason: 'The benchmark is not drawn: its days are not those compared.' };
-
-interface Curve {
-  curve: readonly { date: string; daily_return: number | null }[];
-}
-
-/** What is read of `GET /performance`. */
-interface Curves {
-  models: readonly (Curve & { model: string })[];
-  benchmark: Curve & { name: string };
-}
-
 /**
- * The benchmark's return over the days compared: those on which every run has a return; if only
- * clean days, the last of them.
+ * The benchmark over the days compared; null where the figures of `GET /performance` are over
+ * other days.
  */
 export function benchmarkOver(
-  { align, days, models }: Pick<Comparison, 'align' | 'days' | 'models'>,
-  { models: reports, benchmark }: Curves,
-  { isClean }: { isClean: boolean },
-): BenchmarkReturn {
-  if (align === 'number')
-    return {
-      reason: 'The benchmark is not drawn: days with the same number are not the same dates.',
-    };
-  const curves = new Map(reports.map(({ model, curve }) => [model, curve]));
-  const [first = [], ...others] = measured(models).flatMap(({ runs }) =>
-    runs.map(
-      (run) =>
-        new Set(
-          curves.get(run)?.flatMap(({ date, daily_return }) => (daily_return === null ? [] : date)),
-        ),
-    ),
-  );
-  const common = [...first].filter((date) => others.every((dates) => dates.has(date)));
-  const returns = new Map(benchmark.curve.map(({ date, daily_return }) => [date, daily_return]));
-  const daily = (isClean ? common.slice(-days) : common).flatMap((date) => returns.get(date) ?? []);
-  if (days === 0 || daily.length !== days) return OTHER_DAYS;
-  const value = daily.reduce((growth, one) => growth * (1 + one), 1) - 1;
-  return { name: benchmarkName(benchmark.name), value };
+  { align, days }: Pick<Comparison, 'align' | 'days'>,
+  performance: Pick<Performance, 'models' | 'benchmark'> | null,
+): ForestOptions['benchmark'] {
+  const relative = performance?.models[0]?.relative;
+  if (performance === null || relative?.days !== days || align === 'number') return null;
+  const { benchmark_return: value } = relative;
+  return value === null ? null : { name: benchmarkName(performance.benchmark.name), value };
 }

@@ -2,16 +2,12 @@ import { h, on, replace } from '../element.ts';
 import { change, pValue, tone } from '../format.ts';
 import type { ComparedModel, ComparedPair } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
-import { enableArrows, toggle } from '../ui.ts';
+import { enableArrows, lateFold } from '../ui.ts';
 
-/** A table of all pairs behind a button; a chosen cell shows the sentence of its pair. */
+/** A table of all pairs in a fold; a chosen cell shows the sentence of its pair. */
 export function matrix(names: readonly string[], pairs: readonly ComparedPair[]): HTMLElement {
-  const place = h('div', { hidden: true });
-  const show = (isOn: boolean) => {
-    if (isOn && place.childElementCount === 0) replace(place, ...matrixParts(names, pairs));
-    place.hidden = !isOn;
-  };
-  return h('div.pairs', toggle('Matrix of pairs', show, { 'aria-pressed': 'false' }), place);
+  const fold = lateFold('Matrix of pairs', () => matrixParts(names, pairs));
+  return Object.assign(fold, { className: 'fold pairs' });
 }
 
 function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): HTMLElement[] {
@@ -37,15 +33,15 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
     h(
       'tbody',
       ...rows.map((name, index) =>
-        h('tr', h('th', { scope: 'row' }, name), ...(cells[index] ?? [])),
+        h('tr', h('th', { scope: 'row', title: name }, name), ...(cells[index] ?? [])),
       ),
     ),
   );
   enableArrows(grid, { rows: cells, open: say });
   on(grid, 'click', ({ target }) => say(target));
   const words =
-    'Each cell says how much more the model in its row grew than the model in its column, with the p-value after Holm’s ' +
-    'correction; ✓ marks a difference that is shown. Choose a cell to read its sentence. Arrow keys move between cells.';
+    'How much more the model in the row grew than the model in the column; ✓ and a colour mark what is more than chance. ' +
+    'Choose a cell to read its sentence and p-value; arrow keys move between cells.';
   const file = csvButton('Differences of all pairs', () => sheetOf(rows, columns, find));
   return [h('p.quiet', words), h('div.scroll', grid), h('div.exports', sentence, file)];
 }
@@ -56,7 +52,7 @@ function sheetOf(rows: readonly string[], columns: readonly string[], find: Look
     columns.map((column) => ({ row, column, view: row === column ? null : find(row, column) })),
   );
   return {
-    columns: ['Model', 'Against', 'Difference', 'p after Holm', 'Shown', 'Sentence'],
+    columns: ['Model', 'Against', 'Difference', 'p after Holm', 'More than chance', 'Sentence'],
     rows: pairs.flatMap(({ row, column, view }) =>
       view === null
         ? []
@@ -78,11 +74,12 @@ function cellOf(row: string, column: string, find: Lookup): HTMLElement {
   const view = row === column ? null : find(row, column);
   if (view === null) return h('td.same');
   const { pair, difference } = view;
+  const { shown: isShown, sentence, p_value_holm: p } = pair;
+  const title = p === null ? sentence : `${sentence} The p-value after Holm is ${pValue(p)}.`;
   return h(
     'td',
-    { class: pair.shown ? `shown ${tone(difference)}` : null, title: pair.sentence },
-    h('span', `${pair.shown ? '✓ ' : ''}${change(difference)}`),
-    h('small.quiet', ` p ${pValue(pair.p_value_holm)}`),
+    { class: isShown ? `shown ${tone(difference)}` : null, title },
+    `${isShown ? '✓ ' : ''}${change(difference)}`,
   );
 }
 
@@ -111,7 +108,7 @@ function keyOf(model: string, against: string): string {
 }
 
 /** The second model's growth over the first one's, minus 1. */
-function opposite(difference: number | null): number | null {
+export function opposite(difference: number | null): number | null {
   return difference === null ? null : -difference / (1 + difference);
 }
 

@@ -13,6 +13,13 @@ import { decisionItem } from './conversation.ts';
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
 
+/** Runs that are shown side by side. */
+export interface NamedRuns {
+  runs: string[];
+  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
+  nameOf: (run: string) => string;
+}
+
 /** A view of one day, whose date can be changed from elsewhere. */
 interface SameDay {
   element: HTMLElement;
@@ -23,7 +30,7 @@ interface SameDay {
 /** What each of these runs decided on one day, and why; the reader chooses the day. */
 export async function sameDay(
   performance: Performance,
-  runs: readonly string[],
+  { runs, nameOf }: NamedRuns,
   signal: AbortSignal,
 ): Promise<SameDay | null> {
   const reports = runs.flatMap(
@@ -51,7 +58,11 @@ export async function sameDay(
     const over = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
       reports.map((report) =>
-        columnOf(report, place.date, { look: looks(report.model), signal: over }),
+        columnOf(report, place.date, {
+          name: nameOf(report.model),
+          look: looks(report.model),
+          signal: over,
+        }),
       ),
     );
     if (!over.aborted) replace(columns, ...all);
@@ -96,9 +107,9 @@ export function placeOf(
 async function columnOf(
   { model, curve }: ModelReport,
   date: string,
-  { look, signal }: { look: Look; signal: AbortSignal },
+  { name, look, signal }: { name: string; look: Look; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h('h3', link(modelDayPath(model, date), swatch(look), model));
+  const title = h('h3', link(modelDayPath(model, date), swatch(look), name));
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&

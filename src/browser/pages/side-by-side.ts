@@ -1,6 +1,6 @@
 import { h } from '../element.ts';
 import { modelLink } from '../filters.ts';
-import { MISSING, change, counted, pValue, ratio, tone } from '../format.ts';
+import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
 import { lookAt, looksOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
@@ -14,7 +14,7 @@ import type {
 import { numberColumn, table, textColumn } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
-import { sameDay } from './same-day.ts';
+import { type NamedRuns, sameDay } from './same-day.ts';
 
 const HEIGHT = 260;
 
@@ -33,25 +33,32 @@ export async function sideBySide(
   performance: Performance | null,
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
-  const { models } = comparison;
+  const { models, align, days } = comparison;
   if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
   if (performance === null)
     return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);
-  const day = await sameDay(performance, columns.runs, signal);
+  const day = await sameDay(performance, columns, signal);
   const onOpen = (date: string) => day?.open(date);
   return [
-    figureTable(performance, columns),
+    figureTable(performance, columns, align === 'date' && performance.common?.days === days),
     sideDifferences(comparison, { signal, onOpen }),
     day?.element ?? null,
   ];
 }
 
-/** The figures of two to four models next to each other, over the days that they have in common. */
-function figureTable(performance: Performance, { runs, notes }: Columns): HTMLElement {
+/**
+ * The figures of two to four models next to each other, over the days that they have in common;
+ * where these are not the days of the page, it says so.
+ */
+function figureTable(
+  performance: Performance,
+  { runs, nameOf, note }: Columns,
+  isSame: boolean,
+): HTMLElement {
   const reports = new Map(performance.models.map((report) => [report.model, report]));
   const shown = runs.filter((run) => reports.has(run));
-  const columns = shown.map((run) => figureColumn(run, reports.get(run)));
+  const columns = shown.map((run) => figureColumn(nameOf(run), reports.get(run)));
   const meanings = performance.conventions.definitions;
   const name = textColumn<Figure>('Figure', ({ label }) => label, {
     isName: true,
@@ -60,17 +67,17 @@ function figureTable(performance: Performance, { runs, notes }: Columns): HTMLEl
   const caption = 'Figures side by side';
   return section(
     'Side by side',
-    h('p', daysInWords(performance)),
-    ...[...notes, ...leftOutWords(performance)].map((words) => h('p.quiet', words)),
-    modelKey(shown),
+    isSame ? null : h('p.notice', otherDays(performance)),
+    note === null ? null : h('p.quiet', note),
+    modelKey(shown, nameOf),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 
-function figureColumn(run: string, report: ModelReport | undefined) {
+function figureColumn(title: string, report: ModelReport | undefined) {
   const read = (row: Figure) => (report === undefined ? null : row.read(report));
   return {
-    title: run,
+    title,
     isNumber: true,
     raw: read,
     cell: (row: Figure) => {
@@ -83,45 +90,29 @@ function figureColumn(run: string, report: ModelReport | undefined) {
 }
 
 /** Each model with the look that it has everywhere. */
-function modelKey(runs: readonly string[]): HTMLElement {
+function modelKey(runs: readonly string[], nameOf: Columns['nameOf']): HTMLElement {
   const looks = looksOf(runs);
-  const items = runs.map((run) => h('li', modelLink(run, looks(run))));
+  const items = runs.map((run) => h('li', modelLink(run, looks(run), nameOf(run))));
   return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
 }
 
-function daysInWords({ common, clean_after: cutoff }: Performance): string {
-  if (common === null) return '';
-  const span = common.start_date === null ? '' : ` from ${common.start_date} to ${common.end_date}`;
-  const clean = cutoff === null ? '' : `, all after ${cutoff}, the latest knowledge cutoff`;
-  const days = counted(common.days, 'day');
-  return `These figures cover the ${days}${span} on which all of the models have a return from the same close${clean}.`;
-}
-
-function leftOutWords({
-  common,
-  without_clean_days: unclean,
-  without_completed_days: failed,
-}: Performance): string[] {
-  return [...(common?.left_out ?? []), ...unclean, ...failed].map(
-    ({ model, reason }) => `${model} has no figures here: ${reason}.`,
-  );
+function otherDays({ common }: Performance): string {
+  const { days, start_date: from, end_date: to } = common ?? { days: 0 };
+  const span = !from || !to ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
+  return `These figures are over other days than the returns above: ${counted(days, 'day')} by date${span}.`;
 }
 
 /** The curve of each pair's difference, and its correlation. */
 function sideDifferences({ pairs, align }: Comparison, access: PlotAccess): HTMLElement | null {
-  if (pairs.length === 0) return null;
+  if (pairs.every(({ difference }) => difference === null)) return null;
   const curves = differenceLines(pairs);
+  const byNumber = 'The curve is not drawn: days with the same number are not the same dates.';
   return section(
     'Difference day by day',
-    curves === null ? h('p.quiet', whyNotDrawn(align)) : differencePlot(curves, access),
+    curves !== null && differencePlot(curves, access),
+    align === 'number' && h('p.quiet', byNumber),
     pairTable(pairs),
   );
-}
-
-function whyNotDrawn(align: Comparison['align']): string {
-  if (align === 'number')
-    return 'The curve is not drawn: days with the same number are not the same dates.';
-  return 'The curve is not drawn: no pair has figures over these days.';
 }
 
 function differencePlot(
@@ -147,8 +138,6 @@ function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
       meaning: 'Of the daily log returns',
       reason: ({ unavailable }) => unavailable['correlation'],
     }),
-    numberColumn<ComparedPair>('p after Holm', (row) => row.p_value_holm, pValue),
-    textColumn<ComparedPair>('Shown', ({ shown }) => (shown ? 'yes' : 'no')),
   ];
   return table<ComparedPair>({ caption: 'Pairs with their correlation', rows: pairs, columns });
 }
@@ -207,22 +196,18 @@ export function howToChoose(models: number): string {
   );
 }
 
-/** The runs with a column, and a sentence per model of which only the first run has one. */
-interface Columns {
-  runs: string[];
-  notes: string[];
+/** The runs with a column, and which models have one for their first run only. */
+interface Columns extends NamedRuns {
+  note: string | null;
 }
 
 /** All runs of these models if there is room for them, else the first run of each. */
 export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): Columns {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
-  if (all.length <= MAX_SIDES) return { runs: all, notes: [] };
-  const notes = models.flatMap(({ model, runs }) =>
-    runs.length < 2
-      ? []
-      : [
-          `Of the ${runs.length} runs of ${model} only ${runs[0]} has a column; choose single runs to see others.`,
-        ],
-  );
-  return { runs: [...new Set(models.flatMap(({ runs }) => runs[0] ?? []))], notes };
+  const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
+  const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
+  if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
+  const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];
+  const note = 'Of several runs only the first has a column; choose single runs to see others.';
+  return { runs, nameOf, note };
 }

@@ -100,11 +100,6 @@ export function lookAt({ order, run }: Place): Look {
   };
 }
 
-/** The looks of the names on one page, which are the same on every other. */
-export function looksOf(_names: readonly string[]): (name: string) => Look {
-  return lookOf;
-}
-
 /** In pixels; long enough for a whole period of every dash. */
 const [WIDTH, HEIGHT] = [30, 10];
 

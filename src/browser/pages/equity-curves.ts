@@ -1,7 +1,7 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
-import { looksOf } from '../look.ts';
+import { lookOf } from '../look.ts';
 import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
 import {
   type BenchmarkCurve,
@@ -141,7 +141,6 @@ interface ModelCurve extends Pick<ModelReport, 'initial_cash' | 'start_value'> {
 export function curvesFromStart({ models, families, benchmark }: CurvesOf): EquityCurves {
   const start = usualStart(models);
   const dates = datesFromStart(datesOf(models));
-  const looks = looksOf(families.map(({ family }) => family));
   const own = families
     .toSorted((one, other) => byName(one.family, other.family))
     .map(({ family, runs, curve = [] }): Line => {
@@ -152,7 +151,7 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf): Equi
           start,
         );
       const band = runs.length > 1 && { low: values('low'), high: values('high') };
-      return { ...looks(family), label: family, values: values('growth'), ...band };
+      return { ...lookOf(family), label: family, values: values('growth'), ...band };
     });
   const isValue =
     families.every(({ runs }) => runs.length === 1) &&

@@ -29,22 +29,29 @@ export function jobResults(jobId: string): JobResults {
   let drawing = new AbortController();
   let shown: Shown | null = null;
   const refresh = async (status: Status, signal: AbortSignal) => {
-    const performance = await getPerformance({ job_id: jobId }, signal);
+    const chosen = { job_id: jobId };
+    // Ranked as on the overview; what the runs cost is over all their days.
+    const [performance, all] = await Promise.all([
+      getPerformance({ ...chosen, by: 'entry', common: 'true' }, signal),
+      getPerformance(chosen, signal),
+    ]);
     if (shown?.curves.update(performance)) {
       shown.board.update(performance);
-      return shown.cost.update(performance, status.usage);
+      return shown.cost.update(all, status.usage);
     }
     drawing.abort();
     drawing = new AbortController();
     shown = null;
-    if (performance.models.length === 0) return replace(element, h('p.notice', noResults(status)));
+    if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const over = AbortSignal.any([signal, drawing.signal]);
-    const cost = costSection(performance, status.usage);
+    const cost = costSection(all, status.usage);
     const query = `?job_id=${encodeURIComponent(jobId)}`;
-    const choice = h(
-      'p',
-      link(`/${query}`, 'Rank these models over the days that they have in common'),
-    );
+    if (performance.models.length === 0) {
+      const way = link(`/${query}&common=false`, 'Show each model over all its days');
+      const words = h('p.notice', 'The models have no day in common. ', way, '.');
+      return replace(element, words, cost.element);
+    }
+    const choice = link(`/${query}`, 'On the overview');
     shown = {
       curves: equityCurves(performance, over),
       board: leaderboard(performance, choice),

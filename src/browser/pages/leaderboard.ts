@@ -1,4 +1,4 @@
-import { BENCHMARK_LOOK, type Look, looksOf, swatch } from '../look.ts';
+import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
 import { h, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, cost, count, counted, longDate, money, ratio, share } from '../format.ts';
@@ -39,7 +39,6 @@ interface Row {
 /** Every entry with the figures that distinguish it from the others: means of its runs. */
 export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
   const { definitions } = performance.conventions;
-  const looks = looksOf(performance.families.map(({ family }) => family));
   const start = usualStart(performance.models);
   const details = new Map<string, ModelReport['details']>();
   let newest = performance;
@@ -67,14 +66,14 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
         title: 'Model',
         isName: true,
         by: ({ name }) => name,
-        cell: (row) => nameCell(row, looks),
+        cell: (row) => nameCell(row),
         raw: ({ name }) => name,
       },
       numberColumn('Return', totalOf, change, {
         isToned: true,
         meaning: definitions['total_return'],
       }),
-      ...(hasRuns ? [runsColumn(() => extentOf(newest), looks)] : []),
+      ...(hasRuns ? [runsColumn(() => extentOf(newest))] : []),
       numberColumn('vs. benchmark', excessOf, change, {
         isToned: true,
         meaning: definitions['excess_return'],
@@ -144,7 +143,7 @@ function valueOf(total: number | null, start: number): number | null {
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */
-function nameCell({ name, entry, benchmark }: Row, looks: (name: string) => Look): HTMLElement {
+function nameCell({ name, entry, benchmark }: Row): HTMLElement {
   if (entry === null)
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const marks = entry.runs.map(caveat).filter((own) => own !== false);
@@ -153,7 +152,7 @@ function nameCell({ name, entry, benchmark }: Row, looks: (name: string) => Look
     .map((run) => h('li', runLink(run), ` ${change(run.total_return)}`));
   return h(
     'div.named',
-    modelLink(name, looks(name)),
+    modelLink(name, lookOf(name)),
     runs.length > 1 &&
       h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
     marks[0],
@@ -164,10 +163,7 @@ function nameCell({ name, entry, benchmark }: Row, looks: (name: string) => Look
 const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [120, 14, 3.5];
 
 /** A dot per run at its return, on one scale for all entries, with a line at zero. */
-function runsColumn(
-  extent: () => readonly [low: number, high: number],
-  looks: (name: string) => Look,
-) {
+function runsColumn(extent: () => readonly [low: number, high: number]) {
   return {
     title: 'Runs',
     isDrawing: true,
@@ -181,7 +177,7 @@ function runsColumn(
       return svg(
         'svg',
         {
-          class: `dots ${looks(name).colour}`,
+          class: `dots ${lookOf(name).colour}`,
           width: DOTS_WIDTH,
           height: DOTS_HEIGHT,
           'aria-hidden': 'true',

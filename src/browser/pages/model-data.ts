@@ -18,19 +18,33 @@ interface NoDays {
   reason: string | null;
 }
 
-/** Asks for a model's chosen days; resolves once all but the holdings is there. */
+/** An entry with several runs, over the days that they share. */
+interface EntryData {
+  runs: number;
+  performance: Performance;
+}
+
+/**
+ * Asks for a model's chosen days; resolves once all but the holdings is there. By entry a model
+ * means all its runs.
+ */
 export async function modelData(
   model: string,
-  filters: Filters,
+  { filters, by }: { filters: Filters; by: 'entry' | 'run' },
   signal: AbortSignal,
-): Promise<ModelData | NoDays> {
+): Promise<ModelData | EntryData | NoDays> {
   const { start_date, end_date, job_id, benchmark, days } = filters;
   const chosen = given({ model, start_date, end_date, job_id, days });
-  const figures = getPerformance({ ...chosen, ...given({ benchmark }), details: 'true' }, signal);
+  const figures = getPerformance(
+    { ...chosen, ...given({ benchmark }), by, details: 'true' },
+    signal,
+  );
   const held = holdingsOf(figures, { model, filters, signal });
   held.catch(() => null); // the caller that awaits it reports the failure
   const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
-  const report = performance.models.find((one) => one.model === model);
+  const { models } = performance;
+  if (models.length > 1) return { runs: models.length, performance };
+  const report = models.find((one) => one.model === model);
   if (report?.details == null) {
     const unclean = performance.without_clean_days.find((one) => one.model === model);
     return { reason: unclean?.reason ?? null };

@@ -1,6 +1,7 @@
+import { runName } from '../../basics/runs.ts';
 import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted } from '../format.ts';
 import type { Holdings, ModelReport } from '../responses.ts';
@@ -9,6 +10,7 @@ import { missing, section } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
+import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
 import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
@@ -21,27 +23,33 @@ const MAX_NAMED = 5;
 const HIDDEN: FilterName[] = ['models', 'common'];
 
 /**
- * One model: its curve with the trades on it, its returns and risk over time, what it held and
+ * One model: its key figures, the mean of its runs and each of them; one run, or the only one, with
+ * its curve with the trades on it, its returns and risk over time, what it held and
  * traded, and all its figures.
  */
 export const showModel: Page = async (host, params, signal) => {
-  const model = params['model'] ?? '';
+  const entryName = params['model'] ?? '';
+  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(location.search).get('run') ?? '')?.[0];
+  const model = run === undefined ? entryName : runName(entryName, Number(run));
   const filters = filtersIn(location.search);
   const bar = filterBar(filters, { hides: HIDDEN });
-  const content = h('div.stack');
-  replace(host, heading(model), bar.element, content);
+  const [tabs, content] = [h('div'), h('div.stack')];
+  const title = run === undefined ? entryName : `${entryName} #${run}`;
+  replace(host, h('div.bar', heading(title), foldedBar(bar, filters)), tabs, content);
   const [data, { models }, { jobs }] = await Promise.all([
-    modelData(model, filters, signal),
+    modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
     getModels(signal),
     getJobs(OFFERED_JOBS, signal),
   ]);
   bar.offer({ jobs });
+  replace(tabs, runTabs(models, { model, isAll: 'runs' in data }));
+  if ('runs' in data) return replace(content, ...entryViews(data.performance, signal));
   if ('reason' in data) {
     const { start_date, end_date, job_id } = filters;
     const failed = await modelFailures(model, given({ start_date, end_date, job_id }), signal);
     return replace(content, ...missing(nothing(model, filters, data.reason)), failed);
   }
-  replace(content, ...notices(data.report));
+  replace(content, ...notices(data.report), keyFigures([data.report], data.report.total_return));
   await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
   const ran = entry === null ? [] : [section('What ran', entryView(entry))];

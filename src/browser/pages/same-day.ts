@@ -3,7 +3,7 @@ import { getDecisions } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
 import { replaceAddress } from '../history.ts';
-import { type Look, looksOf, swatch } from '../look.ts';
+import { type Look, lookOf, swatch } from '../look.ts';
 import { datesOf } from '../plot/lines.ts';
 import type { Decisions, ModelReport, Performance } from '../responses.ts';
 import { button, link, messageOf, section } from '../ui.ts';
@@ -37,7 +37,6 @@ export async function sameDay(
     (run) => performance.models.find(({ model }) => model === run) ?? [],
   );
   const dates = datesOf(reports);
-  const looks = looksOf(runs);
   const first = placeOf(dates, choiceIn(location.search).options.date);
   if (first === null) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
@@ -60,7 +59,7 @@ export async function sameDay(
       reports.map((report) =>
         columnOf(report, place.date, {
           name: nameOf(report.model),
-          look: looks(report.model),
+          look: lookOf(report.model),
           signal: over,
         }),
       ),

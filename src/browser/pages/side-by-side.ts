@@ -1,7 +1,7 @@
 import { h } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
-import { lookAt, looksOf } from '../look.ts';
+import { lookAt, lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
 import type {
@@ -91,8 +91,7 @@ function figureColumn(title: string, report: ModelReport | undefined) {
 
 /** Each model with the look that it has everywhere. */
 function modelKey(runs: readonly string[], nameOf: Columns['nameOf']): HTMLElement {
-  const looks = looksOf(runs);
-  const items = runs.map((run) => h('li', modelLink(run, looks(run), nameOf(run))));
+  const items = runs.map((run) => h('li', modelLink(run, lookOf(run), nameOf(run))));
   return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
 }
 

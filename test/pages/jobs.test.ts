@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
+import { longDate } from '../../src/browser/format.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, type Visit, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -167,7 +168,9 @@ test(
     const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
     assert.match(
       await leftOut.locator('tbody').innerText(),
-      new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`),
+      new RegExp(
+        `^failed\\s+.*No answer today.*\\s1\\s+${longDate(lastDate).replaceAll(' ', '.')}\\s+model-b$`,
+      ),
     );
     assert.match(
       await page.getByRole('region', { name: 'Terms', exact: true }).innerText(),

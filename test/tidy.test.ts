@@ -217,11 +217,11 @@ test('no call in the pages spreads the numbers of a series into arguments: a bro
   assert.deepEqual(found, []);
 });
 
-test('the browser shares with the server only paths, printable text, sentences, hashes of text, JSON, lines of CSV, and the types of responses', () => {
+test('the browser shares with the server only paths, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
   const shared = filesIn('src/browser').flatMap((path) => {
     const outside = importsOf(path).filter(
       (target) =>
-        !/^src\/(browser\/|basics\/(paths|text|hash|sentences|json|csv)\.ts$)/.test(target),
+        !/^src\/(browser\/|basics\/(paths|text|runs|sentences|json|csv)\.ts$)/.test(target),
     );
     return outside.map((target) => `${path} imports ${target}`);
   });

@@ -1,3 +1,4 @@
+import { repeatIn } from '../basics/runs.ts';
 import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
 import type { KnownModels } from './responses.ts';
 import { button } from './ui.ts';
@@ -67,8 +68,7 @@ export function learnOrder(models: KnownModels['models']): void {
 }
 
 function splitName(name: string): { family: string; run: number } {
-  const [, family = name, run = '1'] = /^(.+)#(\d+)$/s.exec(name) ?? [];
-  return { family, run: Number(run) };
+  return repeatIn(name) ?? { family: name, run: 1 };
 }
 
 /** An entry that is not known yet comes after all that are. */

@@ -1,13 +1,13 @@
 import type { Cell } from '../basics/csv.ts';
 import { asObject } from '../basics/json.ts';
 import { type Child, h, renew, replace } from './element.ts';
-import { byName, count, counted, MISSING, tone } from './format.ts';
+import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
 import { csvButton, pngButton, type Sheet } from './save.ts';
 import { button, dash, scroller } from './ui.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
-interface Column<Row> {
+export interface Column<Row> {
   title: string;
   cell: (row: Row) => Child;
   /** Nulls come last in both directions. A column without it does not sort. */
@@ -46,7 +46,11 @@ export function dateColumn<Row>(
   by: (row: Row) => string | null,
   missing = '',
 ): Column<Row> {
-  return { title, by, cell: (row) => by(row) ?? missing, look: () => 'date' };
+  const cell = (row: Row) => {
+    const date = by(row);
+    return date === null ? missing : longDate(date);
+  };
+  return { title, by, raw: (row) => by(row) ?? missing, cell, look: () => 'date' };
 }
 
 interface NumberOptions<Row> {

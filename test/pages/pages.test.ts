@@ -1042,7 +1042,7 @@ test(
       asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(),
       [
         '/holdings?model=model-a',
-        '/performance?model=model-a&details=true',
+        '/performance?model=model-a&by=entry&details=true',
         '/performance?model=model-a&table=actions&format=csv',
       ],
     );

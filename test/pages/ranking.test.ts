@@ -99,7 +99,7 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
   [{}, []],
   [
     { incomparable: [{ kind: 'period', reason: 'Its period' }] },
-    ['other period: 2025-10-01 to 2025-10-31'],
+    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025'],
   ],
   [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
   [
@@ -142,7 +142,7 @@ test('a row names stale, missing and failed days, another period, other costs, a
   assert.equal(failed?.reason, '1 model-day failed and was not completed since');
   assert.equal(
     early?.reason,
-    '2 model-days are not after its knowledge cutoff, 2025-10-13: it may remember those prices',
+    '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
   );
 });
 

@@ -5,7 +5,7 @@ import { byName, change, cost, count, counted, longDate, money, ratio, share } f
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
-import { liveTable, numberColumn } from '../table.ts';
+import { type Column, liveTable, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
 import { type EntryReport, entriesOf, meanOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
@@ -38,54 +38,15 @@ interface Row {
 
 /** Every entry with the figures that distinguish it from the others: means of its runs. */
 export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
-  const { definitions } = performance.conventions;
-  const start = usualStart(performance.models);
   const details = new Map<string, ModelReport['details']>();
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
-  const column = (figure: Figure, ofBenchmark: Read = () => null) =>
-    numberColumn<Row>(
-      figure.label,
-      ({ entry, benchmark }) =>
-        entry === null ? ofBenchmark(benchmark) : meanOf(entry, figure.read),
-      figure.format,
-      {
-        isToned: figure.isToned,
-        meaning: definitions[figure.name],
-        reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
-      },
-    );
-  const hasRuns = performance.families.some(({ runs }) => runs.length > 1);
   const board = liveTable<Row>({
     caption: 'Leaderboard of the models',
     rows: rowsNow(),
     key: ({ name }) => name,
     sortedBy: 'Return',
-    columns: [
-      {
-        title: 'Model',
-        isName: true,
-        by: ({ name }) => name,
-        cell: (row) => nameCell(row),
-        raw: ({ name }) => name,
-      },
-      numberColumn('Return', totalOf, change, {
-        isToned: true,
-        meaning: definitions['total_return'],
-      }),
-      ...(hasRuns ? [runsColumn(() => extentOf(newest))] : []),
-      numberColumn('vs. benchmark', excessOf, change, {
-        isToned: true,
-        meaning: definitions['excess_return'],
-      }),
-      column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }), (own) => own.sharpe_ratio),
-      column({ ...drawdown, label: 'Drawdown' }, (own) => own.max_drawdown.depth),
-      column(selectionFigure('percentile', share, { label: 'Selection', name: 'selection' })),
-      column(tradingFigure('trades', count)),
-      column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days),
-      column(usageFigure('cost_usd', cost, { label: 'Cost' })),
-      numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
-    ],
+    columns: columnsOf(performance, () => newest),
   });
   const [ranking, marks, id] = [h('div'), h('div'), newId()];
   const show = (later: Performance) => {
@@ -112,6 +73,50 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
       board.update(rowsNow());
     },
   };
+}
+
+/** The columns of the table; `newest` has the returns of all runs as they are now. */
+function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
+  const { definitions } = performance.conventions;
+  const start = usualStart(performance.models);
+  const hasRuns = performance.families.some(({ runs }) => runs.length > 1);
+  const column = (figure: Figure, ofBenchmark: Read = () => null) =>
+    numberColumn<Row>(
+      figure.label,
+      ({ entry, benchmark }) =>
+        entry === null ? ofBenchmark(benchmark) : meanOf(entry, figure.read),
+      figure.format,
+      {
+        isToned: figure.isToned,
+        meaning: definitions[figure.name],
+        reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
+      },
+    );
+  return [
+    {
+      title: 'Model',
+      isName: true,
+      by: ({ name }) => name,
+      cell: (row) => nameCell(row),
+      raw: ({ name }) => name,
+    },
+    numberColumn('Return', totalOf, change, {
+      isToned: true,
+      meaning: definitions['total_return'],
+    }),
+    ...(hasRuns ? [runsColumn(() => extentOf(newest()))] : []),
+    numberColumn('vs. benchmark', excessOf, change, {
+      isToned: true,
+      meaning: definitions['excess_return'],
+    }),
+    column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }), (own) => own.sharpe_ratio),
+    column({ ...drawdown, label: 'Drawdown' }, (own) => own.max_drawdown.depth),
+    column(selectionFigure('percentile', share, { label: 'Selection', name: 'selection' })),
+    column(tradingFigure('trades', count)),
+    column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days),
+    column(usageFigure('cost_usd', cost, { label: 'Cost' })),
+    numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
+  ];
 }
 
 /** What the row of the benchmark has of a figure. */
@@ -327,7 +332,8 @@ type Marked = Pick<
 type Kind = ModelReport['incomparable'][number]['kind'];
 
 const WORDS: Record<Kind, (report: Marked) => string> = {
-  period: ({ start_date: first, end_date: last }) => `other period: ${first} to ${last}`,
+  period: ({ start_date: first, end_date: last }) =>
+    `other period: ${longDate(first)} to ${longDate(last)}`,
   missing_days: () => 'missing days',
   stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
   costs: () => 'other trading costs',
@@ -354,7 +360,9 @@ export function marksOf(report: Marked): RowMark[] {
   }
   if (early > 0) {
     const days = counted(early, 'model-day');
-    const reason = `${days} ${early === 1 ? 'is' : 'are'} not after its knowledge cutoff, ${cutoff}: it may remember those prices`;
+    const are = early === 1 ? 'is' : 'are';
+    const after = `after its knowledge cutoff, ${longDate(cutoff ?? '')}`;
+    const reason = `${days} ${are} not ${after}: it may remember those prices`;
     marks.push({ words: `${counted(early, 'day')} up to its knowledge cutoff`, reason });
   }
   return marks;

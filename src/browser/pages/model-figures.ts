@@ -10,6 +10,7 @@ import {
   ratio,
   share,
   tone,
+  unbrokenDate,
 } from '../format.ts';
 import type { ModelReport } from '../responses.ts';
 import { numberColumn } from '../table.ts';
@@ -262,7 +263,11 @@ function commissionText(report: ModelReport): Child {
 function dayText(day: ModelReport['best_day']): Child {
   if (day === null) return MISSING;
   const { date, daily_return } = day;
-  return h(`span.${tone(daily_return)}`, change(daily_return), h('small.quiet', ` ${date}`));
+  return h(
+    `span.${tone(daily_return)}`,
+    change(daily_return),
+    h('small.quiet', ` ${unbrokenDate(date)}`),
+  );
 }
 
 /** What was received, and on how many model-days that is not known, or nothing is paid. */

@@ -3,7 +3,7 @@ import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
-import { counted } from '../format.ts';
+import { counted, unbrokenDate } from '../format.ts';
 import type { Holdings, ModelReport } from '../responses.ts';
 import { type Page, appendInTurn, heading } from '../router.ts';
 import { missing, section } from '../ui.ts';
@@ -49,7 +49,12 @@ export const showModel: Page = async (host, params, signal) => {
     const failed = await modelFailures(model, given({ start_date, end_date, job_id }), signal);
     return replace(content, ...missing(nothing(model, filters, data.reason)), failed);
   }
-  replace(content, ...notices(data.report), keyFigures([data.report], data.report.total_return));
+  replace(
+    content,
+    keyFigures([data.report], data.report.total_return),
+    h('p.quiet', spanInWords(data.report)),
+    ...notices(data.report),
+  );
   await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
   const ran = entry === null ? [] : [section('What ran', entryView(entry))];
@@ -75,6 +80,12 @@ function* holdingViews(
   yield holdingsOverTime(held);
   yield tradesTable(data);
   yield dayTable(data, held.days);
+}
+
+/** The days of its figures, which need not be those that it has in common with other models. */
+function spanInWords({ model_days: days, start_date: from, end_date: to }: ModelReport): string {
+  const [first, last] = [unbrokenDate(from), unbrokenDate(to)];
+  return `Over its own ${counted(days, 'model-day')}, from ${first} to ${last}.`;
 }
 
 function nothing(model: string, filters: Filters, reason: string | null): string {
@@ -104,12 +115,15 @@ function memory({
   knowledge_cutoff: cutoff,
 }: ModelReport): string {
   const are = days === 1 ? 'is' : 'are';
-  return `${days} of ${counted(all, 'model-day')} ${are} not after the knowledge cutoff, ${cutoff}: the model may remember those prices.`;
+  const after = `after the knowledge cutoff, ${unbrokenDate(cutoff ?? '')}`;
+  return `${days} of ${counted(all, 'model-day')} ${are} not ${after}: the model may remember those prices.`;
 }
 
 function staleness({ curve, stale_model_days }: ModelReport): string {
   const dates = curve.filter(({ stale }) => stale).map(({ date }) => date);
-  const named = dates.slice(0, MAX_NAMED).join(', ') + (dates.length > MAX_NAMED ? ', …' : '');
+  const named =
+    dates.slice(0, MAX_NAMED).map(unbrokenDate).join(', ') +
+    (dates.length > MAX_NAMED ? ', …' : '');
   const [are, they] = stale_model_days === 1 ? ['is', 'it'] : ['are', 'they'];
   return `${counted(stale_model_days, 'model-day')} ${are} stale, because what ${they} started from has changed since: ${named}.`;
 }

@@ -1,6 +1,6 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
-import { change, count, counted, money, price, profit } from '../format.ts';
+import { change, count, counted, money, price, profit, unbrokenDate } from '../format.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { Details, HeldDay, ModelReport } from '../responses.ts';
 import { numberColumn, table, textColumn } from '../table.ts';
@@ -16,7 +16,7 @@ export function tradesTable({ report, trades }: ModelData): HTMLElement {
   if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
   const columns = [
     textColumn<Trade>('Date', ({ date }) => date, {
-      cell: ({ date }) => link(modelDayPath(model, date), date),
+      cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
     }),
     textColumn<Trade>('Action', ({ side }) => side, { look: ({ side }) => `action ${side}` }),
     textColumn<Trade>('Symbol', ({ symbol }) => symbol),
@@ -59,7 +59,7 @@ export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]
   const columns = [
     textColumn<Point>('Date', ({ date }) => date, {
       isName: true,
-      cell: ({ date }) => link(modelDayPath(model, date), date),
+      cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
     }),
     numberColumn<Point>('Value', ({ value }) => value, money),
     numberColumn<Point>('Return', (day) => day.daily_return, change, { isToned: true }),

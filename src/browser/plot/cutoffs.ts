@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { h } from '../element.ts';
-import { byName, shortList } from '../format.ts';
+import { byName, shortList, unbrokenDate } from '../format.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {
@@ -52,7 +52,7 @@ export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
 /** The marks in words; null when there are none. */
 export function cutoffWords(marks: readonly Mark[]): string | null {
   if (marks.length === 0) return null;
-  const dates = marks.map(({ date, names }) => `${date} (${names})`).join(', ');
+  const dates = marks.map(({ date, names }) => `${unbrokenDate(date)} (${names})`).join(', ');
   return `Knowledge cutoff: ${dates}. A model may remember days on or before it.`;
 }
 

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import { builtPages, temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
+import { startTestView } from '../support/view.ts';
+
+/** One figure, one set of days: whichever page a reader looks at, an entry has one return. */
+
+const MODELS = ['alpha', 'alpha#2', 'beta', 'gamma'];
+const PERCENT = /[+−]?\d+\.\d\d %/;
+
+/** Every return on a page, by the name of its entry. */
+const collect: Record<string, (page: Page) => Promise<[name: string, words: string][]>> = {
+  sentence: async (page) => {
+    const words = (await page.locator('.answer').innerText()).replaceAll('\u00a0', ' ');
+    const [, name = '', own = ''] = /^(\S+) leads with (\S+ %)/.exec(words) ?? [];
+    return [[name, own]];
+  },
+  curves: (page) => pairsIn(page, '.curves .legend', 'span', 'b'),
+  leaderboard: (page) =>
+    pairsIn(page, 'table:has(caption:text("Leaderboard")) tbody tr', 'th a, th .name', 'td'),
+  forest: (page) => pairsIn(page, '.forest tbody tr', 'th a', 'td.number'),
+};
+
+async function pairsIn(page: Page, rows: string, name: string, figure: string) {
+  const found: [string, string][] = [];
+  for (const row of await page.locator(rows).all())
+    found.push([
+      (await row.locator(name).first().innerText()).trim(),
+      (await row.locator(figure).first().innerText()).trim(),
+    ]);
+  return found;
+}
+
+const pages: [path: string, parts: (keyof typeof collect)[]][] = [
+  ['/', ['sentence', 'curves', 'leaderboard']],
+  ['/compare', ['sentence', 'forest']],
+  ['/jobs/bench-0000', ['curves', 'leaderboard']],
+];
+
+test('an entry has one return on the overview, the comparison and the page of its job', {
+  skip: noBrowser,
+}, async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models: MODELS, days: 40, failures: 0.03 });
+  const view = await startTestView(t, path, { pages: await builtPages() });
+  const { page, open } = await visit(t, view.url);
+  const returns = new Map<string, Map<string, string[]>>();
+  for (const [address, parts] of pages) {
+    await open(address);
+    for (const part of parts)
+      for (const [name, words] of (await collect[part]?.(page)) ?? []) {
+        assert.match(words, PERCENT, `${part} of ${address}`);
+        const own = returns.get(name) ?? new Map<string, string[]>();
+        returns.set(name, own.set(words, [...(own.get(words) ?? []), `${part} of ${address}`]));
+      }
+  }
+  assert.deepEqual([...returns.keys()].sort(), ['QQQ (benchmark)', 'alpha', 'beta', 'gamma']);
+  for (const [name, values] of returns)
+    assert.equal(values.size, 1, `${name}: ${JSON.stringify([...values])}`);
+  const { body } = await view.get('/performance?by=entry&common=true');
+  assert.ok(body.common.left_out_days.length > 0, 'some days do not count');
+  assert.ok(body.models.every((model: any) => model.total_return !== 0));
+});

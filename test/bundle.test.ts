@@ -376,7 +376,10 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   // test/commands/access.test.ts runs it with each kind.
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   const access = isLong ? {} : { API_TOKENS_FILE: 'tokens.txt' };
-  const demo = startProgram(['demo'], { cwd, env: { API_PORT: port, ...access } });
+  const demo = startProgram(['demo'], {
+    cwd,
+    env: { API_PORT: port, MAX_SIMULATION_DAYS: '14', ...access },
+  });
   t.after(() => demo.process.kill('SIGKILL'));
   const [, url] = await demo.waitFor(/(http:\/\/localhost:\d+)\/results/);
   await demo.waitFor(/curl -X POST/);

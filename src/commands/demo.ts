@@ -1,27 +1,36 @@
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dateOf, weekdaysBefore } from '../basics/calendar.ts';
+import { addDays, dateOf, weekdaysBefore } from '../basics/calendar.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { reasoningResponse } from '../api/reasoning.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
-import { readSettings } from '../basics/settings.ts';
+import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
 import { alignColumns, signed } from './terminal.ts';
 
-const DEMO_WEEKDAYS = 10;
+const DEMO_WEEKDAYS = 60;
+/** Its own models, unless the user has merged a configuration. */
+const DEMO_CONFIGURATION = 'configs/demo_config.json';
 
 /**
- * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a
- * client of its own service, prints the results, and keeps serving until Ctrl-C, which shuts it
- * down cleanly at any time (exit code 0).
+ * The command `demo`: serves in DEV mode, runs the last sixty weekdays for the models of its own
+ * configuration as a client of its own service, prints the results, and keeps serving until Ctrl-C,
+ * which shuts it down cleanly at any time (exit code 0). A configuration that was merged counts
+ * instead; where there is neither, that of the service.
  */
 export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
+  process.env['MAX_SIMULATION_DAYS'] ||= '90';
+  process.env['MAX_PARALLEL_MODELS'] ||= '16';
+  const settings = readSettings(process.env);
+  if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
+    process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
   process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
-  const token = ownToken(readSettings(process.env));
+  const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
   const client = createClient(`http://127.0.0.1:${port}`, token);
@@ -29,7 +38,9 @@ export async function demo(): Promise<void> {
   const stop = () => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    await simulate(client, { port, isGuarded: token !== null, signal: stopping.signal });
+    const { maxSimulationDays: maxDays } = settings;
+    const isGuarded = token !== null;
+    await simulate(client, { port, maxDays, isGuarded, signal: stopping.signal });
   } catch (error) {
     // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;
@@ -38,12 +49,15 @@ export async function demo(): Promise<void> {
 
 interface Demo {
   port: number;
+  /** As many calendar days may a job have. */
+  maxDays: number;
   isGuarded: boolean;
   signal: AbortSignal;
 }
 
-async function simulate(client: Client, { port, isGuarded, signal }: Demo): Promise<void> {
-  const dates = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
+async function simulate(client: Client, { port, maxDays, isGuarded, signal }: Demo): Promise<void> {
+  const all = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
+  const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
@@ -124,7 +138,7 @@ function nextSteps(
     include_full_conversation: 'true',
   });
   return [
-    `Still serving; Ctrl-C ends it. Open ${baseUrl}/ in a browser.`,
+    `Still serving; Ctrl-C ends it. Open ${baseUrl}/ in a browser: it says which model leads.`,
     `As JSON${isGuarded ? ', with an access token' : ''}:`,
     `  ${baseUrl}/simulate/status/${job_id}`,
     `  ${baseUrl}/results?job_id=${job_id}`,

@@ -45,8 +45,9 @@ export const commands: Record<string, Command> = {
   }),
   demo: command({
     summary:
-      'Serves in DEV mode, simulates the last ten weekdays, prints a table, and keeps serving until Ctrl-C.',
-    details: 'Needs no key and costs nothing. Uses any free port if API_PORT is taken.',
+      'Serves in DEV mode, simulates the last 60 weekdays, prints a table, and keeps serving until Ctrl-C.',
+    details:
+      'Needs no key and costs nothing. The models are those of configs/demo_config.json, if it is there. Uses any free port if API_PORT is taken.',
     options: {},
     example: 'demo',
     run: async () => (await import('./demo.ts')).demo(),

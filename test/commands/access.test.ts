@@ -39,7 +39,8 @@ test('the demo knows its own token, from the environment or the file, and does n
   const cwd = installProgram(t, { models: [{ signature: 'gpt-5', enabled: true }] });
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   for (const access of [{ API_TOKENS_FILE: 'tokens.txt' }, { API_TOKEN: TOKEN }]) {
-    const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0', ...access } });
+    const env = { API_PORT: '0', MAX_SIMULATION_DAYS: '14', ...access };
+    const demo = startProgram(['demo'], { cwd, env });
     t.after(() => demo.process.kill('SIGKILL'));
     await demo.waitFor(/-H "Authorization: Bearer \$API_TOKEN"/);
     demo.process.kill('SIGINT');

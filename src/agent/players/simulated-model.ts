@@ -15,7 +15,8 @@ import {
  * A model without a provider. It reads the same conversation and uses the same tools as a real one,
  * trades by a simple rule, and occasionally makes the mistakes that real models make. It is
  * deterministic for (signature, date, portfolio). The runs of an entry have one temperament, that
- * of their family, and draw independently.
+ * of their family, and draw independently. One whose name begins with `unreliable` fails on some
+ * days, as models of overloaded providers do.
  */
 
 /**
@@ -46,6 +47,9 @@ const HISTORY_DAYS = 6;
 const HELD_SYMBOLS_WATCHED = 2;
 /** The chance that a day's orders contain a mistake. */
 const CARELESSNESS = 0.3;
+const UNRELIABLE = /^unreliable/;
+/** The chance that an unreliable model fails on a day. */
+const FAILURES = 0.06;
 
 /**
  * A move is the return of a symbol over its history up to today's open: 0.05 is five percent up.
@@ -64,6 +68,8 @@ export function createSimulatedModel(
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
     const step = conversation.filter(({ role }) => role === 'assistant').length;
+    if (UNRELIABLE.test(family) && createRandom(`${signature} ${brief.date}`)() < FAILURES)
+      throw new Error('The simulated provider is overloaded; it answers again on another day');
     const random = createRandom(`${seed} step ${step}`);
     if (step === 0) return research(brief, { temperament, random });
     if (step === 1) return order(brief, { temperament, random, moves: movesIn(conversation) });

@@ -19,7 +19,7 @@ export function modelDayOf({ model, date, job_id: job }: Decision): string {
  * those of one model-day, the last one first, as the response has them.
  */
 export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
-  const all = lastFirst.toReversed();
+  const all = withReasons(lastFirst.toReversed());
   const last = all.at(-1);
   if (last === undefined) return h('li');
   const { model, date, timestamp } = last;
@@ -34,6 +34,18 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
     reason !== null && h('p.reason', reason),
     ...(orders.length > 1 ? tablesOf(orders, reasons.size > 1) : []),
   );
+}
+
+/**
+ * Where the service found no words shortly before an order, those before the order above it are
+ * still the last that the model said.
+ */
+function withReasons(decisions: readonly Decision[]): Decision[] {
+  let last: string | null = null;
+  return decisions.map((one) => {
+    last = one.reason ?? last;
+    return { ...one, reason: last };
+  });
 }
 
 /** "Bought 52 symbols", "Sold 10 AAPL at 231.20", "2 orders refused". */
@@ -66,9 +78,9 @@ function refused(orders: readonly Decision[]): string {
 }
 
 /** The orders, folded where they are many; with the reasons, where these differ. */
-function tablesOf(orders: readonly Decision[], withReasons: boolean): Child[] {
-  if (orders.length <= MOST_ORDERS) return [tableOf(orders, withReasons)];
-  const first = withReasons ? orders.slice(0, FIRST_ORDERS) : [];
+function tablesOf(orders: readonly Decision[], saysWhy: boolean): Child[] {
+  if (orders.length <= MOST_ORDERS) return [tableOf(orders, saysWhy)];
+  const first = saysWhy ? orders.slice(0, FIRST_ORDERS) : [];
   const others = orders.slice(first.length);
   const words = first.length === 0 ? 'All' : 'The other';
   const name = orders[0] === undefined ? '' : modelDayOf(orders[0]);
@@ -78,19 +90,19 @@ function tablesOf(orders: readonly Decision[], withReasons: boolean): Child[] {
       'details.fold',
       { 'data-name': name },
       h('summary', `${words} ${counted(others.length, 'order')}`),
-      tableOf(others, withReasons),
+      tableOf(others, saysWhy),
     ),
   ];
 }
 
-function tableOf(orders: readonly Decision[], withReasons: boolean): HTMLElement {
+function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   const titles = ['Order', 'Shares', 'Symbol', 'Price'].map((title, place) =>
     h(place % 2 === 0 ? 'th' : 'th.number', { scope: 'col' }, title),
   );
   const groups = [...Map.groupBy(orders, ({ reason }) => reason)].map(([reason, own]) =>
     h(
       'tbody',
-      withReasons &&
+      saysWhy &&
         reason !== null &&
         h('tr', h('th.reason', { scope: 'rowgroup', colspan: 4 }, reason)),
       ...own.flatMap(rowsOf),

@@ -292,7 +292,7 @@ export const performanceResponse = named('PerformanceResponse', {
       lowest_total_return: figure,
       highest_total_return: figure,
       unavailable,
-      /** What one dollar has become in the mean run, the lowest and the highest; with `by=entry`. */
+      /** What one dollar has become in the mean, the lowest and the highest of several runs; with `by=entry`. */
       curve: v.optional(
         v.array(
           named('FamilyPoint', {

@@ -16,7 +16,7 @@ export interface RunOfFamily {
 
 /**
  * The runs of an entry side by side, with the mean and the spread of their returns: of each entry
- * that has several or, with curves, of every entry. The mean is that of the log returns, as in a
+ * that has several or, with curves, of every entry: of several runs their mean curve. The mean is that of the log returns, as in a
  * comparison, so that an entry has one return.
  */
 export function reportFamilies(
@@ -48,7 +48,7 @@ export function reportFamilies(
           lowest_total_return: figure(least, () => Math.min(...returns)),
           highest_total_return: figure(least, () => Math.max(...returns)),
         }),
-        ...(withCurves && { curve: curveOf(own) }),
+        ...(withCurves && own.length > 1 && { curve: curveOf(own) }),
       },
     ];
   });

@@ -272,7 +272,7 @@ test('knowledge cutoffs are marked by date, with the models that have them; with
   ]);
   assert.match(
     cutoffWords(marks) ?? '',
-    /^Knowledge cutoff: 2024-10-01 \(a, m-2, m-10 and 1 more\), 2025-07-01 \(late\)\./,
+    /^Knowledge cutoff: Tue\u00a01\u00a0Oct\u00a02024 \(a, m-2, m-10 and 1 more\), Tue\u00a01\u00a0Jul\u00a02025 \(late\)\./,
   );
   assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
 });

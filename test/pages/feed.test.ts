@@ -116,6 +116,10 @@ async function withLimit(page: Page, limit: number): Promise<void> {
   );
 }
 
+function valuesOf(boxes: readonly object[]): string[] {
+  return boxes.map((box) => String('value' in box && box.value));
+}
+
 /** Decisions of model-days, the id of each its place in the list. */
 function decisionsOf(...modelDays: readonly (readonly [model: string, count: number])[]) {
   const days = modelDays.flatMap(([model, count]) => Array.from({ length: count }, () => model));
@@ -171,7 +175,7 @@ test('a model-day is one card with its reason once, also where it comes in sever
   };
   const range = { start_date: first, end_date: second };
   await runJobHere(service, day, { ...range, models: ['model-a', 'model-b'] });
-  const { page, open } = await visit(t, service.url);
+  const { page, open } = await visit(t, service.url, { provokes: [422] });
   await withLimit(page, 10);
   await open('/decision-feed');
   const cards = page.locator('.feed > li');
@@ -208,6 +212,19 @@ test('a model-day is one card with its reason once, also where it comes in sever
     'unfolded as it was, in the order in which they were bought',
   );
 
+  await open('/decision-feed?models=model-a,model-x%232,model-x%2310');
+  await page.locator('.choose summary').click();
+  const runs = page.getByRole('group', { name: 'model-x', exact: true });
+  assert.deepEqual(await runs.getByRole('checkbox').evaluateAll(valuesOf), [
+    'model-x#2',
+    'model-x#10',
+  ]);
+  await page.getByRole('button', { name: 'Untick all' }).click();
+  await runs.getByRole('button', { name: 'model-x, all 2 runs' }).click();
+  await page.getByRole('button', { name: 'Show these' }).click();
+  await page.waitForURL('**/decision-feed?models=model-x%232,model-x%2310');
+
+  await open('/decision-feed');
   await page.getByLabel('Symbol').fill('b');
   await page.getByLabel('Symbol').press('Enter');
   await page.getByText('2 model-days in total.').waitFor();

@@ -404,6 +404,7 @@ test(
       [`/jobs/${jobId}`, '**/performance?*', '.curves'],
       ['/models/model-a', '**/models', 'main h2'],
       ['/decision-feed', '**/decisions?*', 'main :is(li, tbody tr)'],
+      ['/compare', '**/comparison*', 'main .stack > :is(p, section)'],
     ];
     for (const [path, request, complete] of rows) {
       const respond = await failUntilTold(page, request);

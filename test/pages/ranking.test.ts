@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanOf } from '../../src/browser/pages/entries.ts';
-import { curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
+import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
 import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
 import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
@@ -168,10 +168,9 @@ function performanceOf(
       { date: '2025-10-08', value: 1.2 },
     ],
   };
-  const families = models.map(({ model, curve }) => ({
+  const families: CurvesOf['families'][number][] = models.map(({ model, curve }) => ({
     family: model,
     runs: [{ model, model_days: curve.length, total_return: null }],
-    curve: curve.map(({ date, growth }) => ({ date, growth, low: growth, high: growth })),
   }));
   return { models, families, benchmark };
 }
@@ -244,7 +243,6 @@ test('the curve of an entry is the mean of its runs, with a band from the lowest
   const performance = performanceOf({ pair: 100 }, { pair: [['2025-10-07', 1.5]] });
   const [family] = performance.families;
   assert.ok(family);
-  family.runs.push({ model: 'pair#2', model_days: 1, total_return: null });
   family.curve = [{ date: '2025-10-07', growth: 2, low: 1, high: 4 }];
   const { title, lines } = curvesFromStart(performance);
   const [line] = lines;

@@ -271,12 +271,14 @@ test(
     const board = await saved(reader, 'section:has(h2:text-is("Leaderboard"))', 'CSV');
     assert.equal(board.name, 'leaderboard-of-the-models.csv');
     const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
-    const { models } = (await (await answer).json()) as {
+    const { models, benchmark } = (await (await answer).json()) as {
       models: { model: string; total_return: number }[];
+      benchmark: { name: string; total_return: number };
     };
-    const expected = models.toSorted((one, other) => other.total_return - one.total_return);
+    const row = { model: `${benchmark.name} (benchmark)`, total_return: benchmark.total_return };
+    const expected = [...models, row].sort((one, other) => other.total_return - one.total_return);
     assert.match(head, /^Model,Return,/);
-    const named = rows.map((row) => row.split(',')).map(([model, _value, gain]) => [model, gain]);
+    const named = rows.map((row) => row.split(',')).map(([model, gain]) => [model, gain]);
     assert.deepEqual(
       named,
       expected.map(({ model, total_return }) => [model, `${total_return}`]),

@@ -1,4 +1,4 @@
-import { getComparison, getJobs, getModels, getPerformance } from '../api.ts';
+import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { filtersIn, modelLink, queryOf } from '../filters.ts';
@@ -59,7 +59,7 @@ export const showCompare: Page = async (host, _params, signal) => {
     options.offer(names);
   };
   const [{ parts, isNothing }] = await Promise.all([
-    load(choice, signal).catch((error: unknown) => ({ parts: failure(error), isNothing: true })),
+    load(choice, signal).catch(refused),
     offerModels().catch(() => undefined),
   ]);
   replace(content, ...parts);
@@ -73,6 +73,12 @@ function isChosen({ filters, options }: Choice): boolean {
 }
 
 type Parts = (HTMLElement | null)[];
+
+/** Shows why the service refuses the choice; what may pass makes the page try again. */
+function refused(error: unknown): { parts: Parts; isNothing: boolean } {
+  if (mayPass(error)) throw error;
+  return { parts: failure(error), isNothing: true };
+}
 
 /** What the page shows, and whether no model can be compared. */
 async function load(

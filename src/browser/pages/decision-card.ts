@@ -6,7 +6,7 @@ import { dayLink } from './conversation.ts';
 
 /** A model-day with more orders than this shows them when it is unfolded. */
 const MOST_ORDERS = 6;
-/** So many of them are shown nevertheless, where each has a reason of its own. */
+/** But these, where reasons differ. */
 const FIRST_ORDERS = 3;
 
 /** Which model-day a decision belongs to. */
@@ -25,14 +25,15 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
   const { model, date, timestamp } = last;
   const orders = all.filter(({ side }) => side !== null);
   const reasons = new Set(all.map(({ reason }) => reason));
-  const reason = reasons.size === 1 ? last.reason : null;
-  const details = orders.length > 1 ? all.filter(({ side }) => side === null) : all;
+  const listed = orders.length > 1 ? orders : [];
+  const others = all.filter((one) => !listed.includes(one));
+  const said = reasons.size === 1 ? reasons : new Set(others.map(({ reason }) => reason));
   return h(
     'li',
     h('p.did', dayLink(model, date), ...outcome(all), h('span.when.quiet', localTime(timestamp))),
-    ...details.map(({ detail }) => detail !== null && h('p.detail', detail)),
-    reason !== null && h('p.reason', reason),
-    ...(orders.length > 1 ? tablesOf(orders, reasons.size > 1) : []),
+    ...others.map(({ detail }) => detail !== null && h('p.detail', detail)),
+    ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
+    ...(listed.length > 0 ? tablesOf(listed, reasons.size > 1) : []),
   );
 }
 

@@ -6,16 +6,13 @@ import type { Figure } from './model-figures.ts';
 type Family = Performance['families'][number];
 
 /** An entry and the reports of its runs, as `/performance?by=entry` has them. */
-export interface EntryReport extends Omit<Family, 'runs' | 'curve'> {
+export interface EntryReport extends Omit<Family, 'runs'> {
   runs: readonly ModelReport[];
-  curve: NonNullable<Family['curve']>;
 }
 
 export function entriesOf({ models, families }: Pick<Performance, 'models' | 'families'>) {
   const byFamily = Map.groupBy(models, ({ family }) => family);
-  return families.map((own): EntryReport => {
-    return { ...own, runs: byFamily.get(own.family) ?? [], curve: own.curve ?? [] };
-  });
+  return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
 }
 
 /** The mean of a figure of the runs; null where one of them has none. */

@@ -122,14 +122,14 @@ interface EquityCurves {
 }
 
 /** What the curves use of a response. */
-interface CurvesOf {
+export interface CurvesOf {
   models: readonly ModelCurve[];
   families: readonly Pick<Performance['families'][number], 'family' | 'runs' | 'curve'>[];
   benchmark: BenchmarkCurve;
 }
 
 /** What the curves use of a run's report. */
-interface ModelCurve extends Pick<ModelReport, 'initial_cash' | 'start_value'> {
+interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
   curve: readonly Day[];
 }
 
@@ -143,18 +143,24 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf): Equi
   const dates = datesFromStart(datesOf(models));
   const own = families
     .toSorted((one, other) => byName(one.family, other.family))
-    .map(({ family, runs, curve = [] }): Line => {
-      const values = (name: 'growth' | 'low' | 'high') =>
-        valuesFromStart(
-          dates,
-          curve.map((day) => ({ date: day.date, value: day[name] * start })),
-          start,
-        );
-      const band = runs.length > 1 && { low: values('low'), high: values('high') };
-      return { ...lookOf(family), label: family, values: values('growth'), ...band };
+    .map(({ family, runs, curve: mean }): Line => {
+      const valuesOf = <Own extends { date: string }>(
+        curve: readonly Own[],
+        read: (day: Own) => number,
+      ) => {
+        const values = curve.map((day) => ({ date: day.date, value: read(day) * start }));
+        return valuesFromStart(dates, values, start);
+      };
+      const look = { ...lookOf(family), label: family };
+      if (mean === undefined) {
+        const curve = models.find(({ model }) => model === runs[0]?.model)?.curve ?? [];
+        return { ...look, values: valuesOf(curve, ({ growth }) => growth) };
+      }
+      const [low, high] = [valuesOf(mean, (day) => day.low), valuesOf(mean, (day) => day.high)];
+      return { ...look, values: valuesOf(mean, ({ growth }) => growth), low, high };
     });
   const isValue =
-    families.every(({ runs }) => runs.length === 1) &&
+    families.every(({ curve }) => curve === undefined) &&
     models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
   const title = titleOfCurves(start, { isValue });
   return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title, start };

@@ -213,6 +213,8 @@ test('a model-day is one card with its reason once, also where it comes in sever
   );
 
   await open('/decision-feed?models=model-a,model-x%232,model-x%2310');
+  assert.equal(await page.getByLabel('From', { exact: true }).isVisible(), false);
+  await page.getByText('model-a, model-x#2, model-x#10, all dates').click();
   await page.locator('.choose summary').click();
   const runs = page.getByRole('group', { name: 'model-x', exact: true });
   assert.deepEqual(await runs.getByRole('checkbox').evaluateAll(valuesOf), [

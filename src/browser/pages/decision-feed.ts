@@ -1,6 +1,6 @@
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, lastUsed } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar, foldedBar, lastUsed } from '../filter-bar.ts';
 import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
@@ -19,7 +19,12 @@ export const showDecisions: Page = async (host, _params, signal) => {
   replace(
     host,
     heading('Decisions'),
-    h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element),
+    h(
+      'section.choosing',
+      { 'aria-label': 'What to show' },
+      findForm(choice),
+      foldedBar(bar, choice.filters),
+    ),
     content,
   );
   const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(

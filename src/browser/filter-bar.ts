@@ -1,3 +1,4 @@
+import { repeatIn } from '../basics/runs.ts';
 import { h, newId, on, replace } from './element.ts';
 import {
   type FilterName,
@@ -7,7 +8,7 @@ import {
   hasFilters,
   queryWith,
 } from './filters.ts';
-import { byName, counted, jobStatusWords, longDate, shortId, shortList } from './format.ts';
+import { byName, count, counted, jobStatusWords, longDate, shortId, shortList } from './format.ts';
 import type { Job } from './responses.ts';
 import { goTo } from './router.ts';
 import { button, field, fillOptions, modelBox } from './ui.ts';
@@ -169,7 +170,14 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
   const offer = (names: readonly string[]) => {
     const ticked = new Set(boxes.childElementCount === 0 ? chosen : tickedIn(boxes));
     const all = [...new Set([...names, ...chosen])].sort(byName);
-    replace(boxes, ...all.map((name) => modelBox(name, { isChosen: ticked.has(name) })));
+    const boxOf = (name: string) => modelBox(name, { isChosen: ticked.has(name) });
+    const entries = Map.groupBy(all, (name) => repeatIn(name)?.family ?? name);
+    replace(
+      boxes,
+      ...[...entries].map(([entry, runs]) =>
+        runs.length === 1 ? boxOf(runs[0] ?? entry) : runsOf(entry, runs.map(boxOf)),
+      ),
+    );
   };
   const close = () => (element.open = false);
   const untick = () => boxesIn(boxes).forEach((box) => (box.checked = false));
@@ -201,6 +209,14 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
     if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) close();
   });
   return { element, offer };
+}
+
+/** The boxes of an entry's runs, below a button that ticks all of them. */
+function runsOf(entry: string, runs: readonly HTMLElement[]): HTMLElement {
+  const tick = () => boxesIn(group).forEach((box) => (box.checked = true));
+  const all = button(`${entry}, all ${count(runs.length)} runs`, tick, { class: 'ghost' });
+  const group = h('div.runs', { role: 'group', 'aria-label': entry }, all, ...runs);
+  return group;
 }
 
 function boxesIn(place: HTMLElement): HTMLInputElement[] {

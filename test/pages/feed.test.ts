@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
 import {
   decisionsRequest,
   feedChoiceIn,
   feedPath,
   searchRequest,
+  wholeDays,
 } from '../../src/browser/pages/decision-feed.ts';
 import { piecesOf, speakerOf } from '../../src/browser/pages/conversation.ts';
+import type { Decision } from '../../src/browser/responses.ts';
 import type { Script } from '../support/agents.ts';
 import { loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -18,16 +21,16 @@ import { leftToLongForm } from '../support/long.ts';
 /** The page of decisions, and of words in conversations. */
 
 const addresses: [search: string, path: string, requests: [decisions: string, search: string]][] = [
-  ['', '', ['limit=50', 'limit=20']],
+  ['', '', ['limit=100', 'limit=20']],
   [
     '?kind=refusal&symbol=BRK-B&days=clean',
     '?kind=refusal&symbol=BRK-B',
-    ['kind=refusal&symbol=BRK-B&limit=50', 'limit=20'],
+    ['kind=refusal&symbol=BRK-B&limit=100', 'limit=20'],
   ],
   [
     '?models=a%231,b&q=a+%26+b',
     '?models=a%231,b&q=a%20%26%20b',
-    ['models=a%231,b&limit=50', 'models=a%231,b&q=a%20%26%20b&limit=20'],
+    ['models=a%231,b&limit=100', 'models=a%231,b&q=a%20%26%20b&limit=20'],
   ],
 ];
 for (const [search, path, [decisions, messages]] of addresses) {
@@ -106,6 +109,131 @@ test('only the first system message is an instruction to the model; later ones a
   ]);
 });
 
+/** As if the page requested so many decisions at a time. */
+async function withLimit(page: Page, limit: number): Promise<void> {
+  await page.route('**/decisions?*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=100', `limit=${limit}`) }),
+  );
+}
+
+function valuesOf(boxes: readonly object[]): string[] {
+  return boxes.map((box) => String('value' in box && box.value));
+}
+
+/** Decisions of model-days, the id of each its place in the list. */
+function decisionsOf(...modelDays: readonly (readonly [model: string, count: number])[]) {
+  const days = modelDays.flatMap(([model, count]) => Array.from({ length: count }, () => model));
+  return days.map((model, place) => ({ id: `${place}`, model, date: '2025-11-28', job_id: 'j' }));
+}
+
+test('a part of the feed ends with a whole model-day, unless one fills it', () => {
+  const part = (next: string | null, ...days: [string, number][]) => {
+    const { items, next: before } = wholeDays({
+      decisions: decisionsOf(...days) as Decision[],
+      next_before: next,
+    });
+    return [items.length, before];
+  };
+  assert.deepEqual(part('4', ['a', 2], ['b', 1], ['c', 2]), [3, '2']);
+  assert.deepEqual(part(null, ['a', 2], ['b', 1]), [3, null]);
+  assert.deepEqual(part('3', ['a', 4]), [4, '3']);
+  assert.deepEqual(part('x'), [0, 'x']);
+});
+
+test('a model-day is one card with its reason once, also where it comes in several parts', {
+  skip: noBrowser,
+}, async (t) => {
+  const symbols = Array.from({ length: 26 }, (_none, index) => String.fromCharCode(65 + index));
+  const [first, second] = lastWeekdays(2) as [string, string];
+  const service = await startTestService(t, {
+    configuration: {
+      ...twoModels,
+      agent_config: { stock_symbols: symbols, initial_cash: 1_000_000 },
+    },
+    prices: wavyPrices(symbols, [first, second]),
+    pages: true,
+  });
+  const day: Script = {
+    [`model-a ${first}`]: [
+      [
+        ['say', 'All of them.'],
+        ...symbols.map((symbol): [string, object] => ['buy', { symbol, amount: 3 }]),
+      ],
+    ],
+    [`model-a ${second}`]: [
+      [
+        ['say', 'Less of two.'],
+        ['sell', { symbol: 'A', amount: 1 }],
+        ['sell', { symbol: 'B', amount: 2 }],
+      ],
+      [
+        ['say', 'Too much.'],
+        ['buy', { symbol: 'C', amount: 1_000_000 }],
+      ],
+    ],
+    '*': [[['say', 'I wait.']]],
+  };
+  const range = { start_date: first, end_date: second };
+  await runJobHere(service, day, { ...range, models: ['model-a', 'model-b'] });
+  const { page, open } = await visit(t, service.url, { provokes: [422] });
+  await withLimit(page, 10);
+  await open('/decision-feed');
+  const cards = page.locator('.feed > li');
+  const acts = (card: Locator) => card.locator('.did .act').allInnerTexts();
+  const mixed = cards.nth(0);
+  assert.deepEqual(await acts(mixed), ['Sold 2 symbols', 'Order refused: buy 1,000,000 C']);
+  assert.deepEqual(await mixed.locator('.reason').allInnerTexts(), ['Less of two.', 'Too much.']);
+  assert.match(
+    await mixed.locator('table').innerText(),
+    /Less of two\.\s+Sell\s+1\s+A\s+[\d.]+\s+Sell\s+2\s+B\s+[\d.]+\s+Too much\.\s+Buy\s+1,000,000\s+C\s+refused\s+Cannot buy/,
+  );
+  assert.deepEqual(await acts(cards.nth(1)), ['No trade']);
+  assert.equal(await cards.nth(1).locator('table').count(), 0);
+
+  const older = page.getByRole('button', { name: 'Older decisions' });
+  await older.click();
+  await page.getByText('3 model-days so far.').waitFor();
+  await cards.nth(2).locator('summary').click();
+  await older.click();
+  await page.getByText('All 20 orders').waitFor();
+  await older.click();
+  await page.getByText('4 model-days in total.').waitFor();
+  const buys = cards.nth(2);
+  assert.deepEqual(await acts(buys), ['Bought 26 symbols']);
+  assert.deepEqual(
+    await buys.locator('.reason').allInnerTexts(),
+    ['All of them.'],
+    'the last orders are more than 20 messages after it',
+  );
+  assert.equal(await buys.locator('summary').innerText(), 'All 26 orders');
+  assert.deepEqual(
+    await buys.locator('tbody td:nth-child(3)').allInnerTexts(),
+    symbols,
+    'unfolded as it was, in the order in which they were bought',
+  );
+
+  await open('/decision-feed?models=model-a,model-x%232,model-x%2310');
+  assert.equal(await page.getByLabel('From', { exact: true }).isVisible(), false);
+  await page.getByText('model-a, model-x#2, model-x#10, all dates').click();
+  await page.locator('.choose summary').click();
+  const runs = page.getByRole('group', { name: 'model-x', exact: true });
+  assert.deepEqual(await runs.getByRole('checkbox').evaluateAll(valuesOf), [
+    'model-x#2',
+    'model-x#10',
+  ]);
+  await page.getByRole('button', { name: 'Untick all' }).click();
+  await runs.getByRole('button', { name: 'model-x, all 2 runs' }).click();
+  await page.getByRole('button', { name: 'Show these' }).click();
+  await page.waitForURL('**/decision-feed?models=model-x%232,model-x%2310');
+
+  await open('/decision-feed');
+  await page.getByLabel('Symbol').fill('b');
+  await page.getByLabel('Symbol').press('Enter');
+  await page.getByText('2 model-days in total.').waitFor();
+  assert.match((await acts(cards.nth(0))).join(), /^Sold 2 B at [\d.]+$/);
+  assert.match((await acts(cards.nth(1))).join(), /^Bought 3 B at [\d.]+$/);
+});
+
 test('decisions are filtered, continued and searched, and Back undoes each step', {
   skip: noBrowser || leftToLongForm,
 }, async (t) => {
@@ -129,21 +257,24 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
     assert.equal(await items.count(), count);
   };
 
+  await withLimit(page, 30);
   await reader.open('/decision-feed');
-  await settled(50);
+  await settled(5);
   assert.equal(await overflow(reader), 0);
-  assert.equal(await items.nth(6).locator('.reason').textContent(), HOSTILE);
+  assert.equal(await items.nth(1).locator('.reason').textContent(), HOSTILE);
   assert.equal(await page.locator('.feed img').count(), 0);
   await page.getByRole('button', { name: 'Older decisions' }).click();
-  await page.getByText('62 decisions in total.').waitFor();
-  assert.equal(await items.count(), 62);
+  await page.getByText('9 model-days so far.').waitFor();
+  await page.getByRole('button', { name: 'Older decisions' }).click();
+  await page.getByText('12 model-days in total.').waitFor();
+  assert.equal(await items.count(), 12);
 
   // Back finds the older ones again, at the same place.
   await items.last().scrollIntoViewIfNeeded();
   await items.last().getByRole('link').click();
   await page.getByRole('heading', { level: 1, name: /^model-b, / }).waitFor();
   await page.goBack();
-  await settled(62);
+  await settled(12);
   assert.ok(await page.evaluate<boolean>('scrollY > innerHeight'));
 
   await page.getByLabel('Kind').selectOption('refusal');

@@ -127,7 +127,7 @@ test(
     for (const [name, path] of Object.entries(pages)) {
       await reader.open(path);
       await reader.page.locator('.dev').waitFor();
-      if (name === 'compare') await reader.page.locator('main .side li.refusal').waitFor();
+      if (name === 'compare') await reader.page.locator('main .side .act.refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
       if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*Left out[^]*Terms/);
@@ -173,7 +173,14 @@ test(
     assert.equal(await call.locator('pre').first().isVisible(), false);
     await call.locator('summary').click();
     assert.match(await call.locator('pre').first().innerText(), /"symbol": "<\/pre>/);
-    assert.match(await page.locator('.brief').innerText(), /"date"/);
+    assert.equal(await page.locator('.brief .text').isVisible(), false);
+    await page.getByText('What the model knew that morning').click();
+    assert.match(await page.locator('.brief .text').innerText(), /"date"/);
+    assert.equal(await page.locator('.stack > .figures').count(), 1, 'one strip of figures');
+    assert.match(
+      await page.locator('main').innerText(),
+      /Value at the close.*Trades.*Cost.*Took.*Conversation.*Trades.*Portfolio/s,
+    );
   },
 );
 
@@ -644,7 +651,7 @@ test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404, 400] });
   const missing: [string, RegExp][] = [
     ['/models/unknown', /Model unknown has no completed model-day/],
-    ['/model-days/model-a/2020-01-01', /Model model-a has no session on 2020-01-01/],
+    ['/model-days/model-a/2020-01-01', /Model model-a has no session on Wed 1 Jan 2020/],
     ['/model-days/model-a/yesterday', /Invalid date format: yesterday/],
     ['/jobs/no-such-job', /There is no job no-such-job/],
   ];

@@ -3,7 +3,7 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { type Child, h } from '../element.ts';
 import { count, counted, longDate, prettyJson, price } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
-import type { Decision, FoundMessage, Message } from '../responses.ts';
+import type { FoundMessage, Message } from '../responses.ts';
 import { localTime } from '../ui.ts';
 
 /** How much of a longer text is shown before it is unfolded. */
@@ -111,32 +111,6 @@ export function speakerOf({
   return { user: 'Message to the model', assistant: 'Model', tool: 'Tool' }[role];
 }
 
-/**
- * One decision: what a model did, in its words why, and what became of it. It links to its
- * model-day. Words that are those of the item above are not repeated.
- */
-export function decisionItem(decision: Decision, above: Decision | null): HTMLElement {
-  const { kind, model, date, reason, detail, timestamp } = decision;
-  return h(
-    `li.${kind}`,
-    h(
-      'p.did',
-      dayLink(model, date),
-      h(`span.act.${kind}`, ...deedOf(decision)),
-      h('span.when.quiet', localTime(timestamp)),
-    ),
-    detail !== null && h('p.detail', detail),
-    reason !== null &&
-      (isSameReason(decision, above)
-        ? h('p.reason.quiet', 'For the same reason.')
-        : h('p.reason', reason)),
-  );
-}
-
-function isSameReason({ session_id: session, reason }: Decision, above: Decision | null): boolean {
-  return above?.session_id === session && above.reason === reason;
-}
-
 /** A message that was found, with the words that were searched for. */
 export function messageItem(message: FoundMessage): HTMLElement {
   const { model, date, tool_name: tool, excerpt, matches, timestamp } = message;
@@ -156,22 +130,13 @@ export function messageItem(message: FoundMessage): HTMLElement {
   );
 }
 
-function dayLink(model: string, date: string): HTMLElement {
+/** A model with its colour, which leads to what it did on that day. */
+export function dayLink(model: string, date: string): HTMLElement {
   return h(
     'span.who-did',
     swatch(lookOf(model)),
     h('a', { href: modelDayPath(model, date), title: model }, model),
   );
-}
-
-function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] {
-  if (kind === 'no_trade') return ['No trade'];
-  if (kind === 'failure') return ['Failed'];
-  const order = [amount === null ? null : count(amount), symbol]
-    .filter((part) => part !== null)
-    .join(' ');
-  if (kind === 'refusal') return [`Order refused: ${side} ${order}`];
-  return [`${side === 'buy' ? 'Bought' : 'Sold'} ${order} at ${price(paid)}`];
 }
 
 /** Part of a text, and whether it is a match. */

@@ -1,14 +1,15 @@
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, lastUsed } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar, foldedBar, lastUsed } from '../filter-bar.ts';
 import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
 import { poll } from '../poll.ts';
-import type { Decision } from '../responses.ts';
+import type { Decision, Decisions } from '../responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
 import { button, field, fillOptions, messageOf, wayToAJob } from '../ui.ts';
-import { decisionItem, messageItem } from './conversation.ts';
+import { messageItem } from './conversation.ts';
+import { decisionCard, modelDayOf } from './decision-card.ts';
 
 /** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {
@@ -18,7 +19,12 @@ export const showDecisions: Page = async (host, _params, signal) => {
   replace(
     host,
     heading('Decisions'),
-    h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element),
+    h(
+      'section.choosing',
+      { 'aria-label': 'What to show' },
+      findForm(choice),
+      foldedBar(bar, choice.filters),
+    ),
     content,
   );
   const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(
@@ -36,7 +42,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
   return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
 };
 
-/** Decisions by date. Resolves to the ids of the first part. */
+/** Decisions by date, a card for each model-day. Resolves to the ids of the first part. */
 async function showFeed(
   content: HTMLElement,
   choice: FeedChoice,
@@ -46,27 +52,48 @@ async function showFeed(
   const foot = h('div.older');
   replace(content, days, foot);
   let list = h('ol.feed');
-  let above: Decision | null = null;
+  let above: Decision[] = []; // those of the last card
+  let cards = 0;
   const add = (decisions: readonly Decision[]) => {
-    for (const decision of decisions) {
-      if (decision.date !== above?.date) list = addDay(days, decision.date);
-      list.append(decisionItem(decision, above));
-      above = decision;
+    for (const own of Map.groupBy(decisions, modelDayOf).values()) {
+      const [first, before] = [own[0], above[0]];
+      if (first === undefined) continue;
+      if (before !== undefined && modelDayOf(first) === modelDayOf(before)) {
+        above = [...above, ...own];
+        list.lastElementChild?.replaceWith(decisionCard(above));
+        continue;
+      }
+      if (first.date !== before?.date) list = addDay(days, first.date);
+      list.append(decisionCard(own));
+      above = own;
+      cards += 1;
     }
   };
   let first: string | undefined;
   const load = async (before: string) => {
-    const { decisions, next_before: next } = await getDecisions(
-      decisionsRequest(choice, before),
-      signal,
-    );
-    first ??= idsOf(decisions);
-    return { items: decisions, next };
+    const part = await getDecisions(decisionsRequest(choice, before), signal);
+    first ??= idsOf(part.decisions);
+    return wholeDays(part);
   };
-  const describe = (count: number) => counted(count, 'decision');
+  const describe = () => counted(cards, 'model-day');
   const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
   if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
   return first ?? '';
+}
+
+/**
+ * A part without its last model-day, which the next part may continue: that begins with it. Only a
+ * model-day that fills the whole part is shown before it is complete.
+ */
+export function wholeDays({
+  decisions,
+  next_before: next,
+}: Pick<Decisions, 'decisions' | 'next_before'>): Part<Decision> {
+  const last = decisions.at(-1);
+  if (next === null || last === undefined) return { items: decisions, next };
+  const whole = decisions.filter((one) => modelDayOf(one) !== modelDayOf(last));
+  const end = whole.at(-1);
+  return end === undefined ? { items: decisions, next } : { items: whole, next: end.id };
 }
 
 function idsOf(decisions: readonly Decision[]): string {
@@ -276,7 +303,7 @@ interface FeedChoice {
 }
 
 /** How many items the feed requests at a time. */
-const DECISIONS_PER_PAGE = 50;
+const DECISIONS_PER_PAGE = 100;
 const MESSAGES_PER_PAGE = 20;
 
 /** The kinds of decisions in words. */

@@ -1,6 +1,6 @@
 import { jobPath, modelDayPath, modelPath } from '../../basics/paths.ts';
 import { getDayResults, getSession } from '../api.ts';
-import { h, replace } from '../element.ts';
+import { type Child, h, replace } from '../element.ts';
 import {
   change,
   cost,
@@ -13,6 +13,7 @@ import {
   profit,
   shortId,
   tone,
+  unbrokenDate,
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Message, ResultsRecord, Session } from '../responses.ts';
@@ -26,7 +27,7 @@ export const showModelDay: Page = async (host, params, signal) => {
   const { model = '', date = '' } = params;
   const content = h('div.stack');
   const nav = h('nav.way', { 'aria-label': 'Other days of this model' });
-  replace(host, heading(`${model}, ${longDate(date)}`), nav, content);
+  replace(host, heading(`${model}, ${unbrokenDate(date)}`), nav, content);
   const [session, { results }] = await Promise.all([
     getSession(model, date, signal),
     getDayResults(model, date, signal),
@@ -39,7 +40,7 @@ export const showModelDay: Page = async (host, params, signal) => {
 
 /** What the page of a model-day says that does not exist, with ways on. */
 function noSession(model: string, date: string): HTMLElement[] {
-  const words = `Model ${model} has no session on ${date}: it was not run, or was skipped.`;
+  const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
   return missing(words, link(modelPath(model), model), ' with all its days, ');
 }
 
@@ -51,71 +52,117 @@ function showWays(
   replace(nav, link(modelPath(model), model), ...neighbours);
 }
 
-/** Shows a session and the records of its model-day, of which there are none until it is committed. */
+/**
+ * Shows a session and the records of its model-day, of which there are none until it is committed:
+ * first what the model said, beside it what it did.
+ */
 function show(
   content: HTMLElement,
   session: Session,
   records: readonly ResultsRecord[] = [],
 ): void {
   const close = records.at(-1);
-  const conversation = session.conversation ?? [];
   const { opening, usage } = session;
   const summaryText = restOfSummary(session);
-  const brief = conversation.find(({ role }) => role === 'user');
   const isRunning = session.completed_at === null;
   const noResults = isRunning
     ? 'This session is running.'
     : 'This session failed: it has no results.';
+  const hasDone = close !== undefined && opening !== null;
   replace(
     content,
-    close === undefined ? h('p.notice', noResults) : summary(close, dividendsOf(records, opening)),
+    close === undefined && h('p.notice', noResults),
     usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
-    usage !== null && usageOf(session.started_at, usage),
-    close !== undefined &&
-      opening !== null &&
-      h('div.two', portfolio(close, opening), tradesOfDay(records)),
-    section(
-      'What the model knew',
-      brief === undefined
-        ? h('p.quiet', 'The model received no brief.')
-        : h('div.brief', text(brief.content)),
+    definitions('figures', figuresOf(session, records)),
+    h(
+      'div.two',
+      h(
+        'div.stack',
+        conversationOf(session),
+        summaryText !== null && section('How the day ended', text(summaryText)),
+        session.note !== null && section('Note for the next day', text(session.note)),
+      ),
+      hasDone && h('div.stack', tradesOfDay(records), portfolio(close, opening)),
     ),
-    section(
-      'Conversation',
-      h('p.quiet', counted(conversation.length, 'message')),
-      thread(conversation.filter((message) => message !== brief)),
-    ),
-    summaryText !== null && section('How the day ended', text(summaryText)),
-    session.note !== null && section('Note for the next day', text(session.note)),
   );
 }
 
-function summary(close: ResultsRecord, dividends: number | null): HTMLElement {
-  const { portfolio_value, daily_profit, daily_return_pct, job_id: jobId } = close;
-  const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
-  return definitions('figures', [
-    ['Value at the close', money(portfolio_value)],
-    ['Profit of the day', h(`span.${tone(daily_profit)}`, profit(daily_profit))],
-    ['Return of the day', h(`span.${tone(fraction)}`, change(fraction))],
-    ...(dividends === null
-      ? []
-      : [['Dividends received', h('span.gain', profit(dividends))] as const]),
-    ['Job', link(jobPath(jobId), shortId(jobId))],
-  ]);
+/** The messages; what the model knew that morning is folded, as long as it is. */
+function conversationOf({ conversation }: Session): HTMLElement {
+  const messages = conversation ?? [];
+  const brief = messages.find(({ role }) => role === 'user');
+  return section(
+    'Conversation',
+    h('p.quiet', counted(messages.length, 'message')),
+    brief === undefined
+      ? h('p.quiet', 'The model received no brief.')
+      : h('details.brief', h('summary', 'What the model knew that morning'), text(brief.content)),
+    thread(messages.filter((message) => message !== brief)),
+  );
 }
 
-function usageOf(startedAt: string, usage: NonNullable<Session['usage']>): HTMLElement {
-  return definitions('figures', [
-    ['Started', localTime(startedAt)],
-    ['Took', duration(usage.duration_seconds)],
-    ['Steps', count(usage.steps)],
-    ['Requests', count(usage.requests)],
-    ['Tokens in', count(usage.prompt_tokens)],
-    ['Cached tokens', count(usage.cached_tokens)],
-    ['Tokens out', count(usage.completion_tokens)],
-    ['Reasoning tokens', count(usage.reasoning_tokens)],
+/** What became of the day, and what it took, in one strip. */
+function figuresOf(
+  { opening, started_at: startedAt, usage, job_id: jobId }: Session,
+  records: readonly ResultsRecord[],
+): [string, Child][] {
+  const close = records.at(-1);
+  const job: [string, Child] = [
+    'Job',
+    h(
+      'span',
+      link(jobPath(jobId), shortId(jobId)),
+      h('small.quiet', 'Started ', localTime(startedAt)),
+    ),
+  ];
+  const used: [string, Child][] = usage === null ? [job] : [...usageOf(usage), job];
+  if (close === undefined) return used;
+  const { portfolio_value, daily_profit, daily_return_pct } = close;
+  const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
+  const dividends = dividendsOf(records, opening);
+  const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
+  return [
+    ['Value at the close', money(portfolio_value)],
+    [
+      'Return of the day',
+      withMore(h(`span.${tone(fraction)}`, change(fraction)), `Profit ${profit(daily_profit)}`),
+    ],
+    ['Trades', count(trades.length)],
+    ...(dividends === null
+      ? []
+      : [['Dividends received', h('span.gain', profit(dividends))] as [string, Child]]),
+    ...used,
+  ];
+}
+
+function usageOf(usage: NonNullable<Session['usage']>): [string, Child][] {
+  const { cached_tokens: cached, reasoning_tokens: reasoning } = usage;
+  return [
     ['Cost', cost(usage.cost_usd)],
-  ]);
+    [
+      'Tokens in',
+      withMore(count(usage.prompt_tokens), cached !== null && `${count(cached)} cached`),
+    ],
+    [
+      'Tokens out',
+      withMore(
+        count(usage.completion_tokens),
+        reasoning !== null && `${count(reasoning)} reasoning`,
+      ),
+    ],
+    [
+      'Took',
+      withMore(
+        duration(usage.duration_seconds),
+        `${counted(usage.steps, 'step')}, ${counted(usage.requests, 'request')}`,
+      ),
+    ],
+  ];
+}
+
+/** A figure with a small line below it. */
+function withMore(figure: Child, more: string | false): HTMLElement {
+  return h('span', figure, more !== false && h('small.quiet', more));
 }
 
 /** Shows the messages of a running session as they come, and its results at the end. */
@@ -180,7 +227,7 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
     };
   });
   const start =
-    opening.date === null ? 'the initial cash' : `the close of ${longDate(opening.date)}`;
+    opening.date === null ? 'the initial cash' : `the close of ${unbrokenDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
   const content = table<Row>({
     caption: 'Portfolio',

@@ -8,7 +8,7 @@ import { datesOf } from '../plot/lines.ts';
 import type { Decisions, ModelReport, Performance } from '../responses.ts';
 import { button, link, messageOf, section } from '../ui.ts';
 import { addressOf, choiceIn } from './compare-options.ts';
-import { decisionItem } from './conversation.ts';
+import { decisionCard } from './decision-card.ts';
 
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
@@ -130,15 +130,10 @@ async function columnOf(
   return h('div.side', title, figures, content);
 }
 
-/** In the order in which they were made; the response has the last one first. */
-function decisionList({ decisions: lastFirst, next_before: more }: Decisions): HTMLElement {
-  if (lastFirst.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
-  const all = lastFirst.toReversed();
-  const list = h(
-    'ol.feed',
-    ...all.map((decision, index) => decisionItem(decision, all[index - 1] ?? null)),
-  );
+function decisionList({ decisions, next_before: more }: Decisions): HTMLElement {
+  if (decisions.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
+  const list = h('ol.feed', decisionCard(decisions));
   return more === null
     ? list
-    : h('div', h('p.quiet', `The last ${all.length} decisions of the day.`), list);
+    : h('div', h('p.quiet', `The last ${decisions.length} decisions of the day.`), list);
 }

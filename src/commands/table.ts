@@ -47,7 +47,8 @@ export const commands: Record<string, Command> = {
     summary:
       'Serves in DEV mode, simulates the last 60 weekdays, prints a table, and keeps serving until Ctrl-C.',
     details:
-      'Needs no key and costs nothing. The models are those of configs/demo_config.json, if it is there. Uses any free port if API_PORT is taken.',
+      'Needs no key and costs nothing. The models are those of configs/demo_config.json, if it is there. Uses any free ' +
+      'port if API_PORT is taken.',
     options: {},
     example: 'demo',
     run: async () => (await import('./demo.ts')).demo(),

@@ -371,11 +371,12 @@ test(
       100,
       'each page has the states of its model-days',
     );
-    for (const name of ['Leaderboard', 'Cost']) {
+    // The benchmark has a row of the leaderboard too.
+    for (const [name, all] of Object.entries({ Leaderboard: 251, Cost: 250 })) {
       const table = page.locator(`section:has(h2:text-is("${name}"))`);
       assert.equal(await table.locator('tbody tr').count(), 200, name);
-      await table.getByText('Show all 250').click();
-      assert.equal(await table.locator('tbody tr').count(), 250, name);
+      await table.getByText(`Show all ${all}`).click();
+      assert.equal(await table.locator('tbody tr').count(), all, name);
     }
     const ran = page.locator('h3:text-is("What ran") ~ details');
     assert.deepEqual(

@@ -262,7 +262,7 @@ function colourAtEdge(page: Page, picture: Buffer): Promise<number[]> {
 }
 
 test(
-  'the list of jobs stands beside the leaderboard only where it leaves the table room',
+  'the list of jobs is beside the leaderboard only where it leaves the table room',
   inBrowser,
   async (t) => {
     const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });

@@ -24,8 +24,7 @@ const modes = ['light', 'dark'] as const;
 
 /** A colour of the style sheet by the text before it. */
 function colourIn(mode: (typeof modes)[number], rule: string): Rgb {
-  const [, light, dark] =
-    new RegExp(`${rule}:? var\\(--light, (#\\w+)\\) var\\(--dark, (#\\w+)\\)`).exec(css) ?? [];
+  const [, light, dark] = new RegExp(`${rule}:? light-dark\\((#\\w+), (#\\w+)\\)`).exec(css) ?? [];
   const colour = mode === 'light' ? light : dark;
   assert.ok(colour, rule);
   return linearOf(colour);

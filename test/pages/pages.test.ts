@@ -696,7 +696,7 @@ test(
       .click();
     await page.locator('.forest').waitFor();
     assert.equal(new URL(page.url()).search, '?days=clean&looks=daily');
-    const controls = page.locator('.choice > summary');
+    const controls = page.locator('.folded > summary');
     assert.equal(
       await controls.innerText(),
       'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arrive · Change',
@@ -767,7 +767,7 @@ test(
       )
       .waitFor();
     await page.getByText('At 20 days in common this page adds').waitFor();
-    assert.equal(await page.locator('.choice[open]').count(), 1, 'another choice is the way on');
+    assert.equal(await page.locator('.folded[open]').count(), 1, 'another choice is the way on');
     const shown = await page.locator('.forest tbody').innerText();
     const sides = page.getByRole('region', { name: 'Side by side', exact: true });
     assert.doesNotMatch(await sides.innerText(), /other days/);
@@ -826,7 +826,7 @@ test(
       return route.fulfill({ json: comparison });
     });
     await open('/compare?against=model-b');
-    await page.locator('.choice > summary').click();
+    await page.locator('.folded > summary').click();
     assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
     await page.locator('.choose summary').click();
     await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();

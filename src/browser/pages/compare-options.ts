@@ -23,15 +23,8 @@ export interface Choice {
 /**
  * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
  */
-interface Options {
-  against: string;
-  align: string;
-  confidence: string;
-  looks: string;
-  date: string;
-}
-
 const optionNames = ['against', 'align', 'confidence', 'looks', 'date'] as const;
+type Options = Record<(typeof optionNames)[number], string>;
 
 /** What the service does anyway; the address need not say it. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95', looks: 'once' };
@@ -42,15 +35,8 @@ const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'jo
 /** The choice in the page's address; parameters that it does not know are ignored. */
 export function choiceIn(search: string): Choice {
   const query = new URLSearchParams(search);
-  const read = (name: keyof Options) => query.get(name)?.trim() ?? '';
-  const options = {
-    against: read('against'),
-    align: read('align'),
-    confidence: read('confidence'),
-    looks: read('looks'),
-    date: read('date'),
-  };
-  return { filters: filtersIn(search), options };
+  const read = optionNames.map((name) => [name, query.get(name)?.trim() ?? '']);
+  return { filters: filtersIn(search), options: Object.fromEntries(read) };
 }
 
 /** The page's address with this choice. */
@@ -60,7 +46,7 @@ export function addressOf({ filters, options }: Choice): string {
 
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
-  const own = given(options, ['against', 'align', 'confidence', 'looks']);
+  const own = given({ ...options, date: '' }, optionNames);
   return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
 }
 

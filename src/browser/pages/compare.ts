@@ -42,13 +42,13 @@ export const showCompare: Page = async (host, _params, signal) => {
   const options = optionsForm(choice);
   const content = h('div.stack');
   const controls: HTMLDetailsElement = h(
-    'details.choice',
+    'details.folded',
     { 'data-name': 'choice' },
-    h('summary', choiceInWords(choice), ' · ', h('span', 'Change')),
+    h('summary', choiceInWords(choice), h('span.way-in', 'Change')),
     bar.element,
     options.element,
   );
-  replace(host, heading('Compare'), controls, content);
+  replace(host, h('div.bar', heading('Compare'), controls), content);
   const offerModels = async () => {
     const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);

@@ -239,8 +239,8 @@ interface Scale {
   percent(value: number): number;
 }
 
-/** `axisSplits` makes a label per 36 pixels of height; this makes about six side by side. */
-const AXIS_ROOM = 255;
+/** `axisSplits` makes a label per 36 pixels of height; this makes so few that a phone has room. */
+const AXIS_ROOM = 190;
 
 /**
  * From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin.

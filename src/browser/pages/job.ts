@@ -84,6 +84,14 @@ interface Alike extends Detail {
   days: readonly Detail[];
 }
 
+function datesOf(days: readonly Detail[]): string[] {
+  return [...new Set(days.map(({ date }) => date))].sort();
+}
+
+function modelsOf(days: readonly Detail[]): string[] {
+  return [...new Set(days.map(({ model }) => model))];
+}
+
 /** The rows of a table of model-days. */
 export function alikeOf(details: readonly Detail[]): Alike[] {
   const keyOf = ({ date, model, status, error }: Detail) =>
@@ -128,12 +136,12 @@ function detailTable() {
 }
 
 function whenOf({ date, model, days }: Alike): Child {
-  if (days.length > 1) return datesInWords([...new Set(days.map((day) => day.date))].sort());
+  if (days.length > 1) return h('span.names', datesInWords(datesOf(days)));
   return link(modelDayPath(model, date), longDate(date));
 }
 
 function whoOf({ model, days }: Alike): Child {
-  const models = [...new Set(days.map((day) => day.model))];
+  const models = modelsOf(days);
   return models.length > 1 ? shortList(models) : link(modelPath(model), model);
 }
 
@@ -213,20 +221,11 @@ export function leftOutOf({
     return kind === null ? [] : [{ ...detail, kind, reason: detail.error ?? NOT_RUN }];
   });
   const groups = [...Map.groupBy(without, ({ kind, reason }) => `${kind} ${reason}`).values()];
-  const all = groups.flatMap((own): LeftOut[] => {
-    const [first] = own;
-    if (first === undefined) return [];
-    const dates = [...new Set(own.map(({ date }) => date))].sort();
-    return [
-      {
-        kind: first.kind,
-        reason: first.reason,
-        modelDays: own.length,
-        dates,
-        models: [...new Set(own.map(({ model }) => model))],
-      },
-    ];
-  });
+  const all = groups.flatMap((own) =>
+    own.slice(0, 1).map(({ kind, reason }): LeftOut => {
+      return { kind, reason, modelDays: own.length, dates: datesOf(own), models: modelsOf(own) };
+    }),
+  );
   const order: readonly LeftOut['kind'][] = ['failed', 'not run', 'skipped'];
   return all.sort(
     (one, other) =>

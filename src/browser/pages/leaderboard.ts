@@ -1,7 +1,7 @@
 import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
 import { h, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, cost, count, counted, longDate, money, ratio, share } from '../format.ts';
+import { byName, change, count, counted, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
@@ -9,14 +9,7 @@ import { type Column, liveTable, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
 import { type EntryReport, entriesOf, meanOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
-import {
-  type Figure,
-  drawdown,
-  reportFigure,
-  selectionFigure,
-  tradingFigure,
-  usageFigure,
-} from './model-figures.ts';
+import { type Figure, brief, reportFigure } from './model-figures.ts';
 
 /** The table of the entries, with what its ranking covers. */
 export interface Leaderboard {
@@ -109,12 +102,12 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       isToned: true,
       meaning: definitions['excess_return'],
     }),
-    column(reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }), (own) => own.sharpe_ratio),
-    column({ ...drawdown, label: 'Drawdown' }, (own) => own.max_drawdown.depth),
-    column(selectionFigure('percentile', share, { label: 'Selection', name: 'selection' })),
-    column(tradingFigure('trades', count)),
+    column(brief.sharpe, (own) => own.sharpe_ratio),
+    column(brief.drawdown, (own) => own.max_drawdown.depth),
+    column(brief.selection),
+    column(brief.trades),
     column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days),
-    column(usageFigure('cost_usd', cost, { label: 'Cost' })),
+    column(brief.cost),
     numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
   ];
 }
@@ -232,7 +225,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
 function rankingView(performance: Performance): HTMLElement {
   const { words, models, days } = rankingOf(performance);
   const unranked = models.map(({ model, reason }) => ({ name: model, reason }));
-  const left = days.map(({ date, reason }) => ({ name: date, reason }));
+  const left = days.map(({ date, reason }) => ({ name: longDate(date), reason }));
   return h(
     'div.ranking',
     h('p', words.join(' ')),

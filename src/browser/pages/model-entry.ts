@@ -1,40 +1,23 @@
 import { h } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, cost, count, money, ratio, share, tone } from '../format.ts';
+import { byName, change, count, money, tone } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
 import type { KnownModels, ModelReport, Performance } from '../responses.ts';
 import { table } from '../table.ts';
 import { definitions, section } from '../ui.ts';
 import { type EntryReport, entriesOf, meanOf } from './entries.ts';
 import { equityCurves } from './equity-curves.ts';
-import {
-  drawdown,
-  type Figure,
-  figureColumn,
-  relativeFigure,
-  reportFigure,
-  selectionFigure,
-  tradingFigure,
-  usageFigure,
-} from './model-figures.ts';
+import { brief, type Figure, figureColumn, relativeFigure, reportFigure } from './model-figures.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
 
 const total = reportFigure('total_return', change, { label: 'Return' });
 const excess = relativeFigure('excess_return', change, { label: 'vs. benchmark' });
-const sharpe = reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' });
-const selection = selectionFigure('percentile', share, { label: 'Selection', name: 'selection' });
-const modelCost = usageFigure('cost_usd', cost, { label: 'Cost' });
-const deepest = { ...drawdown, label: 'Drawdown' };
-
-const KEY: readonly Figure[] = [
+const figures: readonly Figure[] = [total, excess, ...Object.values(brief)];
+/** A key figure: the number of trades says little of a model. */
+const KEY = [
   reportFigure('end_value', money, { label: 'Value' }),
-  total,
-  excess,
-  sharpe,
-  deepest,
-  selection,
-  modelCost,
+  ...figures.filter((figure) => figure !== brief.trades),
 ];
 
 /** The key figures in one row: of one run, or the means of all. */
@@ -86,15 +69,6 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
 }
 
 function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElement {
-  const figures = [
-    total,
-    excess,
-    sharpe,
-    deepest,
-    selection,
-    tradingFigure('trades', count),
-    modelCost,
-  ];
   return table<ModelReport>({
     caption: 'Runs of this model',
     rows: runs.toSorted((one, other) => byName(one.model, other.model)),

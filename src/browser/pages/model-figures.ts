@@ -57,12 +57,12 @@ function figuresIn<Part extends { unavailable: Record<string, string> }>(
 /** Figures of a whole report, and of its parts. */
 export const reportFigure = figuresIn((report) => report);
 export const relativeFigure = figuresIn((report) => report.relative);
-export const tradingFigure = figuresIn((report) => report.trading);
+const tradingFigure = figuresIn((report) => report.trading);
 const tripFigure = figuresIn((report) => report.round_trips);
 export const usageFigure = figuresIn((report) => report.usage);
 
 const NO_DETAILS = { unavailable: {} as Record<string, string> };
-export const selectionFigure = figuresIn<NonNullable<ModelReport['details']>['selection']>(
+const selectionFigure = figuresIn<NonNullable<ModelReport['details']>['selection']>(
   (report) => report.details?.selection ?? (NO_DETAILS as never),
 );
 const costFigure = figuresIn<NonNullable<ModelReport['details']>>(
@@ -72,10 +72,19 @@ const costFigure = figuresIn<NonNullable<ModelReport['details']>>(
 const volatility = reportFigure('annualised_volatility', share, { label: 'Volatility' });
 const shortfall = reportFigure('expected_shortfall_95', share, { label: 'Expected shortfall' });
 const winningDays = reportFigure('winning_days_share', share, { label: 'Winning days' });
-export const drawdown = reportFigure('max_drawdown', share, {
+const drawdown = reportFigure('max_drawdown', share, {
   label: 'Maximum drawdown',
   read: (report) => report.max_drawdown.depth,
 });
+
+/** The figures that tell models apart, in few words. */
+export const brief = {
+  sharpe: reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }),
+  drawdown: { ...drawdown, label: 'Drawdown' },
+  selection: selectionFigure('percentile', share, { label: 'Selection', name: 'selection' }),
+  trades: tradingFigure('trades', count),
+  cost: usageFigure('cost_usd', cost, { label: 'Cost' }),
+} as const;
 
 /** A column with a figure of each model; `definitions` say what the figures mean. */
 export function figureColumn(

@@ -59,6 +59,7 @@ export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]
   const columns = [
     textColumn<Point>('Date', ({ date }) => date, {
       isName: true,
+      look: () => 'date',
       cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
     }),
     numberColumn<Point>('Value', ({ value }) => value, money),

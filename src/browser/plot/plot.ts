@@ -4,7 +4,7 @@ import { h, on, replace } from '../element.ts';
 import { keep, type Kept } from '../history.ts';
 import { swatch, THEME_CHANGE } from '../look.ts';
 import { pngButton } from '../save.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { dateColumn, numberColumn, table } from '../table.ts';
 import { toggle } from '../ui.ts';
 import { KEYS, listenToKeys, openOnClick } from './choosing.ts';
 import { AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
@@ -350,6 +350,9 @@ function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
     caption: label,
     rows: [...dates.keys()].reverse(),
     most: ROWS,
-    columns: [textColumn('Date', (index) => dates[index] ?? null, { isName: true }), ...columns],
+    columns: [
+      { ...dateColumn<number>('Date', (index) => dates[index] ?? null), isName: true },
+      ...columns,
+    ],
   });
 }

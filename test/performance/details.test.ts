@@ -120,7 +120,8 @@ test('on any ledger the details are those of a naive implementation that shares 
     { numRuns: runs(30, 500) },
   );
   assert.ok(
-    seen.months > 1 && seen.drawdowns > 2 && seen.points > 20 && seen.sparse > 0,
+    // Thirty ledgers may have no window without variation.
+    seen.months > 1 && seen.drawdowns > 2 && seen.points > 20 && seen.sparse >= runs(0, 1),
     JSON.stringify(seen),
   );
 });

@@ -366,9 +366,10 @@ test('import-prices reports its result in a line and by its exit code', async (t
 });
 
 test('the demo finds a free port, knows its own token, shows trades and refusals, and serves until Ctrl-C', async (t) => {
-  const cwd = installProgram(t, {
-    models: [{ signature: 'gpt-5', enabled: true }],
-  });
+  const cwd = installProgram(t);
+  // Its own models, not those of the default configuration.
+  const models = [{ signature: 'gpt-5', enabled: true, repeats: 2 }];
+  writeFileSync(join(cwd, 'configs/demo_config.json'), JSON.stringify({ models }));
   const occupant = createServer().listen(0);
   t.after(() => occupant.close());
   const port = String((occupant.address() as { port: number }).port);
@@ -389,7 +390,12 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   assert.equal(code, 0);
   assert.match(stdout, new RegExp(`Port ${port} is taken`));
   assert.match(stdout, /^model +trades +refused orders +end value +return$/m);
-  assert.match(stdout, /^gpt-5 +\d+ +\d+ +[\d,]+\.\d\d +[+-]\d+\.\d\d %$/m);
+  for (const run of ['gpt-5', 'gpt-5#2'])
+    assert.match(
+      stdout,
+      new RegExp(`^${run} +\\d+ +\\d+ +[\\d,]+\\.\\d\\d +[+-]\\d+\\.\\d\\d %$`, 'm'),
+    );
+  assert.equal(stdout.match(/%$/gm)?.length, 2);
   assert.equal(stderr.match(/simulated$/gm)?.length, 10);
   assert.equal(stdout.includes('-H "Authorization: Bearer $API_TOKEN"'), !isLong);
   assert.ok(!(stdout + stderr).includes(TOKEN));

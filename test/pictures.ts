@@ -26,6 +26,7 @@ for await (const line of createInterface({ input: demo.stdout })) {
   lastDate = /"end_date": "([\d-]+)"/.exec(line)?.[1] ?? lastDate;
   if (lastDate !== '') break; // the demo's last line
 }
+if (url === '' || lastDate === '') throw new Error('The demo ended before it said where it serves');
 const pictures = [
   ['overview', '/'],
   ['comparison', '/compare?looks=daily'],

@@ -164,3 +164,21 @@ test('repeats of an entry trade by one temperament and draw independently', asyn
     assert.equal(new Set(runs.map(({ day }) => day.portfolio.cash)).size, 3);
   }
 });
+
+test('a simulated model whose name begins with unreliable fails on some days, and any other never', async () => {
+  const market = openMarket(database, FIRST, SYMBOLS);
+  const portfolio = { cash: fromDollars(10_000), holdings: new Map() };
+  const day: LedgerDay = { market, universe: new Set(SYMBOLS), actions: [], portfolio };
+  const failuresOf = async (name: string) => {
+    let failures = 0;
+    for (const date of days) {
+      const brief: Brief = { date, ...describePortfolio(day), quotes: [], costs: null };
+      const model = createSimulatedModel({ signature: name, family: name }, brief);
+      await model(firstMessages(brief)).catch(() => (failures += 1));
+    }
+    return failures;
+  };
+  const failures = await failuresOf('unreliable-model');
+  assert.ok(failures > 3 && failures < 30, `${failures} of ${days.length}`);
+  assert.equal(await failuresOf('reliable-model'), 0);
+});

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { visit } from '../support/browser.ts';
+import { layoutShift, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { builtPages, temporaryFolder } from '../support/service.ts';
-import { fillWithTrackRecords } from '../support/track-records.ts';
+import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
 /** One figure, one set of days: whichever page a reader looks at, an entry has one return. */
@@ -65,4 +65,36 @@ test('an entry has one return on the overview, the comparison and the page of it
   const { body } = await view.get('/performance?by=entry&common=true');
   assert.ok(body.common.left_out_days.length > 0, 'some days do not count');
   assert.ok(body.models.every((model: any) => model.total_return !== 0));
+});
+
+test('the first screen of the overview has the answer, the curves with their names and returns, and five rows', {
+  skip: noBrowser,
+}, async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models: modelNames(6), days: 30 });
+  const view = await startTestView(t, path, { pages: await builtPages() });
+  const viewport = { width: 1440, height: 900 };
+  const reader = await visit(t, view.url, { viewport });
+  await reader.open('/');
+  const { page } = reader;
+  await page.locator('.ends.placed').waitFor({ state: 'attached' });
+  assert.ok((await layoutShift(reader)) < 0.05, 'nothing moves when the curves are drawn');
+  const ends = async (selector: string) => {
+    const boxes = await Promise.all(
+      (await page.locator(selector).all()).map((element) => element.boundingBox()),
+    );
+    return boxes.map((box) => (box === null ? Infinity : box.y + box.height));
+  };
+  const onScreen = async (selector: string) =>
+    (await ends(selector)).filter((end) => end <= viewport.height).length;
+  assert.equal(await onScreen('.answer'), 1);
+  assert.equal(await onScreen('.curves .canvas'), 1);
+  const names = await ends('.curves .ends > li');
+  assert.equal(names.length, 7, 'six models and the benchmark');
+  const sorted = names.toSorted((one, other) => one - other);
+  assert.ok(
+    sorted.every((end, row) => row === 0 || end - (sorted[row - 1] ?? 0) >= 23),
+    `${sorted}`,
+  );
+  assert.ok((await onScreen('tbody tr')) >= 5);
 });

@@ -56,7 +56,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
   );
   const returnOf = ({ values }: Line) =>
     change((values.findLast((value) => value !== null) ?? NaN) / start - 1);
-  const list = legend(plot, lines, { wordsOf: returnOf });
+  const list = legend(plot, lines, { wordsOf: returnOf, height: HEIGHT });
   plot.element.prepend(list.element);
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
   const note = h('p.quiet', noteOf(performance));

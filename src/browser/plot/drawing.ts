@@ -13,7 +13,8 @@ import {
 
 /** In CSS pixels: the room for the labels of the values, left of the drawing area. */
 export const AXIS_WIDTH = 74;
-const AXIS_HEIGHT = 32;
+/** In CSS pixels: the room for the dates below it. */
+export const AXIS_HEIGHT = 32;
 const DAY_STEPS = [1, 2, 7, 14, 30, 61, 91, 182, 365, 730].map((days) => days * DAY_SECONDS);
 
 interface Drawing {

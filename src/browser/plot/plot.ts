@@ -7,7 +7,7 @@ import { pngButton } from '../save.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { toggle } from '../ui.ts';
 import { KEYS, listenToKeys, openOnClick } from './choosing.ts';
-import { AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
+import { AXIS_HEIGHT, AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
 import { DAY_SECONDS, type Line, type PlotOptions, rankOrder } from './lines.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
 
@@ -233,12 +233,12 @@ const LEGEND_ROW = 24;
 /**
  * The names of the lines, highest last value first, with words such as their return; each hides and
  * shows its own. In a wide window the style sheet puts them where `place` says, at the right ends of
- * the lines, if there is room for all.
+ * the lines, if a plot of this height has room for all.
  */
 export function legend(
   plot: Plot,
   lines: readonly Line[],
-  { wordsOf }: { wordsOf?: (line: Line) => string } = {},
+  { wordsOf, height = 0 }: { wordsOf?: (line: Line) => string; height?: number } = {},
 ): Legend {
   const words = lines.map(() => h('b'));
   const items = lines.map((line, place) => {
@@ -254,6 +254,8 @@ export function legend(
     );
   });
   const element = h('ul.legends', { 'aria-label': 'Lines of the plot' });
+  // From the start, so that nothing moves when the plot is drawn.
+  element.classList.toggle('ends', items.length * LEGEND_ROW <= height - AXIS_HEIGHT - LEGEND_ROW);
   let order: number[] = [];
   const update = (later: readonly Line[]) => {
     later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
@@ -269,7 +271,7 @@ export function legend(
   const place = (drawn: uPlot) => {
     const top = drawn.bbox.top / devicePixelRatio;
     const height = drawn.bbox.height / devicePixelRatio;
-    element.classList.toggle('ends', items.length * LEGEND_ROW <= height);
+    element.classList.add('placed');
     const wanted = order.map((line) => drawn.valToPos(lastOf(drawn.data[line + 1]), 'y') || 0);
     spreadOut(wanted, { gap: LEGEND_ROW, height }).forEach((y, rank) =>
       items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top + y)}px`),

@@ -130,7 +130,8 @@ test(
       if (name === 'compare') await reader.page.locator('main .side .act.refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
-      if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*Left out[^]*Terms/);
+      if (name === 'job')
+        assert.match(text, /(Portfolio value|Growth of)[^]*Leaderboard[^]*Left out[^]*Terms/);
       if (name === 'model')
         assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
       if (name === 'hostile model')
@@ -260,7 +261,10 @@ test(
     await page.getByRole('button', { name: 'All dates' }).click();
     assert.match(await dateAt(0.001), /^Start$/);
 
-    await page.getByRole('button', { name: 'model-a', exact: true }).click();
+    await page
+      .locator('.curves')
+      .getByRole('button', { name: /^model-a/ })
+      .click();
     await dateAt(0.5);
     assert.doesNotMatch(await tip.innerText(), /model-a/);
     await page.getByRole('button', { name: 'Log scale' }).click();

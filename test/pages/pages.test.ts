@@ -462,7 +462,10 @@ test(
     await page.getByRole('link', { name: 'model-a', exact: true }).click();
     await page.getByRole('region', { name: 'Portfolio value', exact: true }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/models/model-a');
-    await page.getByRole('link', { name: secondDate }).first().click();
+    await page
+      .getByRole('link', { name: longDate(secondDate) })
+      .first()
+      .click();
     await page.locator('.portfolio').waitFor();
     await page.getByRole('link', { name: /^Next day/ }).click();
     await page.waitForURL(`**/model-days/model-a/${dates[2]}`);
@@ -703,7 +706,7 @@ test(
     const controls = page.locator('.folded > summary');
     assert.equal(
       await controls.innerText(),
-      'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arrive · Change',
+      'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arriveChange',
     );
     assert.equal(await page.getByLabel('I look').isVisible(), false);
     await controls.press('Enter');

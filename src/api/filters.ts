@@ -128,8 +128,8 @@ export const choiceEntries = {
     v.pipe(
       v.picklist(['run', 'entry'], 'expected run or entry'),
       v.description(
-        'What days are counted for: each run over its own, or entries, over the days that all runs of each have in common. ' +
-          'With common, entries are measured over the days that GET /comparison compares.',
+        'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
+          'with common over the days that GET /comparison compares.',
       ),
     ),
     'run',

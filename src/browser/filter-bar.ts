@@ -1,5 +1,5 @@
 import { repeatIn } from '../basics/runs.ts';
-import { h, newId, on, replace } from './element.ts';
+import { type Child, h, newId, on, replace } from './element.ts';
 import {
   type FilterName,
   type Filters,
@@ -91,18 +91,26 @@ export function filterBar(
   };
 }
 
-/** The bar behind one line that says what is chosen; open while the reader chooses. */
-export function foldedBar({ element, isInUse }: FilterBar, filters: Filters): HTMLDetailsElement {
+/**
+ * The bar, and a page's own controls, behind one line that says what is chosen; open while the
+ * reader chooses.
+ */
+export function foldedBar(
+  { element, isInUse }: FilterBar,
+  filters: Filters,
+  { words = filtersInWords(filters), more = null }: { words?: string; more?: Child } = {},
+): HTMLDetailsElement {
   return h(
     'details.folded',
-    { open: isInUse },
-    h('summary', h('span', filtersInWords(filters)), h('span.way-in', 'Change')),
+    { open: isInUse, 'data-name': 'choice' },
+    h('summary', words, h('span.way-in', 'Change')),
     element,
+    more,
   );
 }
 
-/** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, one job`. */
-export function filtersInWords(filters: Filters): string {
+/** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, job 1a2b3c4d`. */
+function filtersInWords(filters: Filters): string {
   const { models, start_date: from, end_date: to, job_id: job, benchmark, days } = filters;
   const dates = [from && `from ${longDate(from)}`, to && `to ${longDate(to)}`].filter(Boolean);
   const words = [

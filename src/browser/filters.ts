@@ -117,15 +117,15 @@ export function modelLink(model: string, look?: Look, name = model): HTMLAnchorE
   return link(modelPath(model) + ownQuery(), look && swatch(look), name);
 }
 
-/** A link to one run of an entry, such as `#2`, with the filters of this page. */
-export function runLink({ model, family }: { model: string; family: string }): HTMLAnchorElement {
-  const run = runNumber({ model, family });
-  return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
-}
-
-/** 1 for the run that has the entry's own name. */
-export function runNumber({ model, family }: { model: string; family: string }): number {
-  return model === family ? 1 : (repeatIn(model)?.run ?? 1);
+/** A link to one run of an entry, as `#2` or in other words, with the filters of this page. */
+export function runLink(
+  { model, family }: { model: string; family: string },
+  { look, words }: { look?: Look; words?: string } = {},
+): HTMLAnchorElement {
+  // Run 1 has the entry's own name.
+  const run = model === family ? 1 : (repeatIn(model)?.run ?? 1);
+  const path = modelPath(family) + ownQuery({ run: String(run) });
+  return link(path, look && swatch(look), words ?? `#${run}`);
 }
 
 /** The filters of this page as a model's page takes them, followed by its own parameters. */

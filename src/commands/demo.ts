@@ -49,7 +49,7 @@ export async function demo(): Promise<void> {
 
 interface Demo {
   port: number;
-  /** As many calendar days may a job have. */
+  /** The most calendar days of a job. */
   maxDays: number;
   isGuarded: boolean;
   signal: AbortSignal;

@@ -42,11 +42,15 @@ export function narrowToEntries(
       return entry.runs.map(({ run }) => [run, own] as const);
     }),
   );
-  const leftOut = [...reasons].map(([model, reason]) => ({ model, reason }));
+  const unclean = isClean ? withoutDays(entries, clean) : [];
+  const isUnclean = new Set(unclean.map(({ model }) => model));
+  const leftOut = [...reasons]
+    .filter(([model]) => !isUnclean.has(model))
+    .map(([model, reason]) => ({ model, reason }));
   return {
     choice: { ...wanted, models: [...dates.keys()].sort(), dates },
     cleanAfter,
-    withoutCleanDays: isClean ? withoutDays(entries, clean) : [],
+    withoutCleanDays: unclean,
     common: isCommon
       ? {
           ...spanOf(days),

@@ -3,7 +3,7 @@ import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { medianOf } from '../performance/choice.ts';
+import { medianOf } from '../statistics/moments.ts';
 
 /** More would make more pairs than anyone reads. */
 export const MAX_MODELS = 50;

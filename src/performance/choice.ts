@@ -3,6 +3,7 @@ import { countActiveDays, type SessionFilters } from '../database/session-filter
 import type { Database } from '../database/database.ts';
 import { dailyReturns, failedModelDays } from '../database/records/returns.ts';
 import { type ChosenDay, chosenDays } from '../database/records/performance.ts';
+import { medianOf } from '../statistics/moments.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { count } from '../basics/sentences.ts';
 import { newestRun } from '../database/records/models.ts';
@@ -186,13 +187,6 @@ export function commonDatesOf({ models, byDate }: SharedReturns): CommonDates {
     .filter((place) => !isRanked[place])
     .map((place) => ({ model: nameOf(place), reason: reasonOf(place) }));
   return { dates, leftOutDays, models: ranked.map(nameOf), leftOut };
-}
-
-/** The middle number, or the mean of the two in the middle; 0 of none. */
-export function medianOf(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
-  return (low + high) / 2;
 }
 
 /** Which of the chosen model-days count. */

@@ -15,9 +15,9 @@ export interface RunOfFamily {
 }
 
 /**
- * The runs of an entry side by side, with the mean and the spread of their returns: of each entry
- * that has several or, with curves, of every entry: of several runs their mean curve. The mean is that of the log returns, as in a
- * comparison, so that an entry has one return.
+ * The runs of each entry side by side, with the mean and the spread of their returns. The mean is
+ * that of the log returns, as in a comparison, so that an entry has one return. Without curves only
+ * entries with several runs are reported; with them every entry, and several runs have a mean curve.
  */
 export function reportFamilies(
   runs: readonly RunOfFamily[],
@@ -54,7 +54,7 @@ export function reportFamilies(
   });
 }
 
-/** On each date of all runs the mean of what one dollar has become, the lowest and the highest. */
+/** What one dollar has become in the mean run, the lowest and the highest, on each date that all runs share. */
 function curveOf(runs: readonly RunOfFamily[]) {
   const [first, ...others] = runs.map(({ curve }) => curve);
   const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));

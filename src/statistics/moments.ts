@@ -20,6 +20,13 @@ export function mean(numbers: Numbers): number {
   return sum / numbers.length;
 }
 
+/** The middle number, or the mean of the two in the middle; unlike the moments, 0 of none. */
+export function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
+  return (low + high) / 2;
+}
+
 /** The sample variance, over n − 1; 0 for a single number. */
 export function sampleVariance(numbers: Numbers): number {
   return numbers.length === 1

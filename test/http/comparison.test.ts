@@ -614,7 +614,7 @@ test('an entry has one return: /performance by entry covers the days that are co
   ]);
   assert.deepEqual(await ranked(`${RECENT}&model=gamma`), [['gamma', 30]]);
   assert.deepEqual(await ranked(`${RECENT}&model=gamma%232`), [['gamma', 30]]);
-  assert.deepEqual(await ranked('model=nobody'), []);
+  assert.deepEqual(await ranked('model=unknown'), []);
   const { common } = await validBody<any>(
     service,
     `/performance?${RECENT}&by=entry&common=true`,

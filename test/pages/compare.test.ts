@@ -106,11 +106,25 @@ test('what is compared is said in a line', () => {
 });
 
 test('models that cannot be compared yet have the returns that there are, the highest first', () => {
-  const reports = { a: 0.1, 'a#2': 0.21, b: 0.4, 'b#2': null, c: null };
-  const models = Object.entries(reports).map(([model, total_return]) => ({ model, total_return }));
+  const family = (
+    name: string,
+    mean_total_return: number | null,
+    ...returns: (number | null)[]
+  ) => ({
+    ...{ family: name, mean_total_return, total_return_deviation: null },
+    ...{ lowest_total_return: null, highest_total_return: null, unavailable: {} },
+    runs: returns.map((total_return, index) => ({
+      ...{ model: index === 0 ? name : `${name}#${index + 1}`, model_days: 3, total_return },
+    })),
+  });
+  const families = [
+    family('a', Math.sqrt(1.1 * 1.21) - 1, 0.1, 0.21),
+    family('b', 0.4, 0.4, null),
+    family('c', null, null),
+  ];
   const rows = withReturns(
     [modelWithout('c', 'Few'), comparedModel('a', [0, 0]), comparedModel('b', [0, 0])],
-    { models: models as Performance['models'] },
+    { families },
   );
   assert.deepEqual(
     rows.map(({ model, run_returns: own, total_return }) => [model, own, total_return?.toFixed(6)]),
@@ -206,6 +220,7 @@ test('sentences are those of neighbours in the order; with one model against all
 test('the benchmark is that of figures over as many days, or it is not drawn', () => {
   const over = (days: number, own: number | null, align: 'date' | 'number' = 'date') => {
     const models = [{ relative: { days: 3, benchmark_return: own } }];
+    // Of the answer only what the benchmark's row reads.
     const performance = { models, benchmark: { name: 'universe' } } as unknown as Performance;
     return benchmarkOver({ align, days }, performance);
   };

@@ -10,7 +10,7 @@ import { fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 /** Once the plots in the window are drawn. */
 const DRAWN = `new Promise((resolve) => {
   const isMissing = (plot) => plot.checkVisibility() && plot.getBoundingClientRect().top < innerHeight && plot.querySelector('canvas') === null;
-  const look = () => [...document.querySelectorAll('.canvas')].some(isMissing) ? setTimeout(look, 20) : resolve(true);
+  const look = () => [...document.querySelectorAll('.canvas')].some(isMissing) ? requestAnimationFrame(look) : resolve(true);
   look();
 })`;
 
@@ -23,7 +23,6 @@ const FAULTS = `[
 
 test('every page is complete in Firefox, without errors and without obstacles, as light as dark', {
   skip: noFirefox,
-  timeout: 300_000,
 }, async (t) => {
   const folder = temporaryFolder(t);
   const models = ['a', 'b', 'c'];

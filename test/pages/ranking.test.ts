@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanOf } from '../../src/browser/pages/entries.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
-import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
+import { marksOf, marksOfRuns, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
 import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
 import { spreadOut } from '../../src/browser/plot/plot.ts';
@@ -54,6 +54,7 @@ test('a ranking names its days, and the days and models that it leaves out, with
 });
 
 test('a figure of an entry is the mean of its runs; without that of one run there is none', () => {
+  // Of a report only what `read` reads.
   const run = (trades: number | null) => ({ trading: { trades } }) as unknown as ModelReport;
   const read = ({ trading }: ModelReport) => trading.trades;
   const mean = (...trades: (number | null)[]) => meanOf({ runs: trades.map(run) }, read);
@@ -144,6 +145,21 @@ test('a row names stale, missing and failed days, another period, other costs, a
     early?.reason,
     '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
   );
+});
+
+test('the row of several runs is marked for each of them, with the days of all', () => {
+  const late = { kind: 'period', reason: 'Its period' } as const;
+  const few = { kind: 'missing_days', reason: '' } as const;
+  const runs = [
+    calm,
+    { ...calm, incomparable: [late], failed_model_days: 1 },
+    { ...calm, incomparable: [late, few], failed_model_days: 2 },
+  ];
+  assert.deepEqual(
+    marksOfRuns(runs).map(({ words }) => words),
+    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025', 'missing days', '3 failed days'],
+  );
+  assert.deepEqual(marksOfRuns([calm, calm]), []);
 });
 
 function performanceOf(

@@ -66,10 +66,12 @@ type Lab = readonly [lightness: number, a: number, b: number];
 
 /** CIELAB of linear light. */
 export function labOf(colour: Rgb): Lab {
-  const [x, y, z] = times(TO_XYZ, colour).map((value, axis) => {
-    const share = value / (D65[axis] as number);
+  const light = times(TO_XYZ, colour);
+  const root = (axis: 0 | 1 | 2) => {
+    const share = light[axis] / D65[axis];
     return share > 216 / 24389 ? Math.cbrt(share) : ((24389 / 27) * share + 16) / 116;
-  }) as unknown as Rgb;
+  };
+  const [x, y, z] = [root(0), root(1), root(2)];
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 

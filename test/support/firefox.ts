@@ -113,7 +113,7 @@ async function connect(address: string): Promise<Connection> {
 
 /** As `loaded` of browser.ts asks for. */
 const COMPLETE = `new Promise((resolve) => {
-  const look = () => document.querySelector('main:not([aria-busy], [data-top-first]) h1') === null ? setTimeout(look, 20) : resolve(true);
+  const look = () => document.querySelector('main:not([aria-busy], [data-top-first]) h1') === null ? requestAnimationFrame(look) : resolve(true);
   look();
 })`;
 

@@ -68,13 +68,21 @@ export function createSimulatedModel(
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
     const step = conversation.filter(({ role }) => role === 'assistant').length;
-    if (UNRELIABLE.test(family) && createRandom(`${signature} ${brief.date}`)() < FAILURES)
+    if (step === 0 && isOverloaded({ signature, family }, brief))
       throw new Error('The simulated provider is overloaded; it answers again on another day');
     const random = createRandom(`${seed} step ${step}`);
     if (step === 0) return research(brief, { temperament, random });
     if (step === 1) return order(brief, { temperament, random, moves: movesIn(conversation) });
     return step === 2 ? repairOrFinish(conversation) : finish(conversation);
   };
+}
+
+/** Whether the provider of an unreliable model fails on this day. */
+function isOverloaded(
+  { signature, family }: { signature: string; family: string },
+  { date }: Brief,
+): boolean {
+  return UNRELIABLE.test(family) && createRandom(`${signature} ${date}`)() < FAILURES;
 }
 
 interface Mind {

@@ -1,6 +1,6 @@
 import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
 import { filtersIn, modelLink, queryOf } from '../filters.ts';
 import {
   byName,
@@ -41,13 +41,8 @@ export const showCompare: Page = async (host, _params, signal) => {
   const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
   const content = h('div.stack');
-  const controls: HTMLDetailsElement = h(
-    'details.folded',
-    { 'data-name': 'choice' },
-    h('summary', choiceInWords(choice), h('span.way-in', 'Change')),
-    bar.element,
-    options.element,
-  );
+  const own = { words: choiceInWords(choice), more: options.element };
+  const controls = foldedBar(bar, choice.filters, own);
   replace(host, h('div.bar', heading('Compare'), controls), content);
   const offerModels = async () => {
     const { models } = await getModels(signal);
@@ -164,18 +159,20 @@ async function views(
   ];
 }
 
-/** What the runs of these models made, the highest first; the mean is that of logarithms, as the service's. */
+/** What these models made so far, the highest first. */
 export function withReturns(
   models: readonly ComparedModel[],
-  performance: Pick<Performance, 'models'> | null,
+  performance: Pick<Performance, 'families'> | null,
 ): ComparedModel[] {
-  const returns = new Map(performance?.models.map((report) => [report.model, report.total_return]));
+  const families = new Map(performance?.families.map((own) => [own.family, own]));
   const rows = models.flatMap((model) => {
-    const own = model.runs.map((run) => returns.get(run) ?? null);
-    const logs = own.flatMap((one) => (one === null ? [] : Math.log1p(one)));
-    if (logs.length === 0) return [];
-    const mean = Math.expm1(logs.reduce((sum, one) => sum + one, 0) / logs.length);
-    return { ...model, run_returns: own, total_return: mean, interval_is_lower_bound: false };
+    const { runs = [], mean_total_return: mean = null } = families.get(model.model) ?? {};
+    if (mean === null) return [];
+    const returns = runs.map((run) => run.total_return);
+    return {
+      ...{ ...model, runs: runs.map((run) => run.model), run_returns: returns },
+      ...{ total_return: mean, interval_is_lower_bound: false },
+    };
   });
   return rows.sort((one, other) => other.total_return - one.total_return);
 }

@@ -15,6 +15,31 @@ export function entriesOf({ models, families }: Pick<Performance, 'models' | 'fa
   return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
 }
 
+/** A run as if it were an entry of its own. */
+export function entryOfRun(run: ModelReport): Compared {
+  return { runs: [run], mean_total_return: run.total_return };
+}
+
+/** What an entry's key figures need of it. */
+export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
+
+/**
+ * The return minus that of the benchmark over the same days, which are those of every run; where
+ * the benchmark lacks some of them, the mean of the runs' own.
+ */
+export function excessOf(entry: Compared): number | null {
+  const { runs, mean_total_return: own } = entry;
+  const other = runs[0]?.relative.benchmark_return ?? null;
+  const isWhole = runs.every(({ relative, model_days: days }) => relative.days === days);
+  if (runs.length === 1 || !isWhole) return meanOf(entry, ({ relative }) => relative.excess_return);
+  return own === null || other === null ? null : own - other;
+}
+
+/** What a start has grown to. */
+export function valueOf(total: number | null, start: number): number | null {
+  return total === null ? null : (1 + total) * start;
+}
+
 /** The mean of a figure of the runs; null where one of them has none. */
 export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']): number | null {
   let sum = 0;

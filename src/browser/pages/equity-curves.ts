@@ -36,9 +36,10 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
   const names = namesOf(lines);
   const label = `${title} of ${counted(performance.families.length, 'model')} by date`;
   const marks = cutoffMarks(performance.models);
-  const runOf = firstRuns(performance);
-  const onOpen = (entry: string, date: string) =>
-    goTo(modelDayPath(runOf.get(entry) ?? entry, date));
+  const onOpen = (entry: string, date: string) => {
+    const own = performance.families.find(({ family }) => family === entry);
+    goTo(modelDayPath(own?.runs[0]?.model ?? entry, date)); // of several runs the first
+  };
   const plot = createPlot(
     {
       label,
@@ -89,11 +90,6 @@ function noteOf({ benchmark, families }: Performance): string {
   return [most > 1 ? band : '', benchmarkWords(benchmark)].filter(Boolean).join(' ');
 }
 
-/** By entry: the run whose days its curve opens. */
-function firstRuns({ families }: Performance): Map<string, string> {
-  return new Map(families.map(({ family, runs }) => [family, runs[0]?.model ?? family]));
-}
-
 function namesOf(lines: readonly Line[]): string {
   return JSON.stringify(lines.map(({ label }) => label));
 }
@@ -141,6 +137,7 @@ interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start
 export function curvesFromStart({ models, families, benchmark }: CurvesOf): EquityCurves {
   const start = usualStart(models);
   const dates = datesFromStart(datesOf(models));
+  const curves = new Map(models.map(({ model, curve }) => [model, curve]));
   const own = families
     .toSorted((one, other) => byName(one.family, other.family))
     .map(({ family, runs, curve: mean }): Line => {
@@ -153,7 +150,7 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf): Equi
       };
       const look = { ...lookOf(family), label: family };
       if (mean === undefined) {
-        const curve = models.find(({ model }) => model === runs[0]?.model)?.curve ?? [];
+        const curve = curves.get(runs[0]?.model ?? '') ?? [];
         return { ...look, values: valuesOf(curve, ({ growth }) => growth) };
       }
       const [low, high] = [valuesOf(mean, (day) => day.low), valuesOf(mean, (day) => day.high)];

@@ -7,7 +7,7 @@ import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
-import { type EntryReport, entriesOf, meanOf } from './entries.ts';
+import { type EntryReport, entriesOf, excessOf, meanOf, valueOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
 import { type Figure, brief, reportFigure } from './model-figures.ts';
 
@@ -90,7 +90,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       title: 'Model',
       isName: true,
       by: ({ name }) => name,
-      cell: (row) => nameCell(row),
+      cell: nameCell,
       raw: ({ name }) => name,
     },
     numberColumn('Return', totalOf, change, {
@@ -98,7 +98,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       meaning: definitions['total_return'],
     }),
     ...(hasRuns ? [runsColumn(() => extentOf(newest()))] : []),
-    numberColumn('vs. benchmark', excessOf, change, {
+    numberColumn('vs. benchmark', ({ entry }) => entry && excessOf(entry), change, {
       isToned: true,
       meaning: definitions['excess_return'],
     }),
@@ -129,22 +129,10 @@ function totalOf({ entry, benchmark }: Row): number | null {
   return entry === null ? benchmark.total_return : entry.mean_total_return;
 }
 
-/** The benchmark covers the same days for every run of an entry. */
-function excessOf(row: Row): number | null {
-  const [first] = row.entry?.runs ?? [];
-  const [own, other] = [totalOf(row), first?.relative.benchmark_return ?? null];
-  return own === null || other === null ? null : own - other;
-}
-
-function valueOf(total: number | null, start: number): number | null {
-  return total === null ? null : (1 + total) * start;
-}
-
 /** The entry's name; those of several runs unfold to a link for each. */
 function nameCell({ name, entry, benchmark }: Row): HTMLElement {
   if (entry === null)
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
-  const marks = entry.runs.map(caveat).filter((own) => own !== false);
   const runs = entry.runs
     .toSorted((one, other) => byName(one.model, other.model))
     .map((run) => h('li', runLink(run), ` ${change(run.total_return)}`));
@@ -153,7 +141,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
     modelLink(name, lookOf(name)),
     runs.length > 1 &&
       h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
-    marks[0],
+    caveat(entry.runs),
   );
 }
 
@@ -193,15 +181,30 @@ function extentOf({ models }: Performance): [low: number, high: number] {
   return [lowest(returns, 0), highest(returns, 0)];
 }
 
-/** The row's marks in words; each in a sentence on hover, and all of them below the table. */
-function caveat(report: ModelReport): HTMLElement | false {
-  const marks = marksOf(report);
+/** The row's marks in words; each in a sentence on hover, and those of every run below the table. */
+function caveat(runs: readonly ModelReport[]): HTMLElement | false {
+  const marks = marksOfRuns(runs);
   if (marks.length === 0) return false;
   return h(
     'small.caveat',
     { title: sentenceOf(marks) },
     marks.map(({ words }) => words).join(' · '),
   );
+}
+
+/** The marks of several runs in one row: each respect once, and the days of all. */
+export function marksOfRuns(runs: readonly Marked[]): RowMark[] {
+  const [first] = runs;
+  if (first === undefined) return [];
+  const sum = (name: 'failed_model_days' | 'stale_model_days') =>
+    runs.reduce((days, own) => days + own[name], 0);
+  const byKind = new Map(runs.flatMap((own) => own.incomparable.map((one) => [one.kind, one])));
+  return marksOf({
+    ...first,
+    incomparable: [...byKind.values()],
+    failed_model_days: sum('failed_model_days'),
+    stale_model_days: sum('stale_model_days'),
+  });
 }
 
 function sentenceOf(marks: readonly RowMark[]): string {
@@ -217,7 +220,8 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
     name: report.model,
     reason: `${sentenceOf(marks)}.`,
   }));
-  const title = `Why ${counted(marked.length, 'row')} ${marked.length === 1 ? 'is' : 'are'} marked`;
+  const rows = new Set(marked.map(({ report }) => report.family)).size;
+  const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
   return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
 }
 

@@ -19,10 +19,7 @@ interface NoDays {
 }
 
 /** An entry with several runs, over the days that they share. */
-interface EntryData {
-  runs: number;
-  performance: Performance;
-}
+type EntryData = Pick<ModelData, 'performance'>;
 
 /**
  * Asks for a model's chosen days; resolves once all but the holdings is there. By entry a model
@@ -39,11 +36,16 @@ export async function modelData(
     { ...chosen, ...given({ benchmark }), by, details: 'true' },
     signal,
   );
-  const held = holdingsOf(figures, { model, filters, signal });
+  const single = new AbortController();
+  const own = AbortSignal.any([signal, single.signal]);
+  const held = holdingsOf(figures, { model, filters, signal: own });
   held.catch(() => null); // the caller that awaits it reports the failure
   const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
   const { models } = performance;
-  if (models.length > 1) return { runs: models.length, performance };
+  if (models.length > 1) {
+    single.abort(); // the page of all runs shows no holdings, which are the longest response
+    return { performance };
+  }
   const report = models.find((one) => one.model === model);
   if (report?.details == null) {
     const unclean = performance.without_clean_days.find((one) => one.model === model);

@@ -5,33 +5,40 @@ import { lookOf, swatch } from '../look.ts';
 import type { KnownModels, ModelReport, Performance } from '../responses.ts';
 import { table } from '../table.ts';
 import { definitions, section } from '../ui.ts';
-import { type EntryReport, entriesOf, meanOf } from './entries.ts';
-import { equityCurves } from './equity-curves.ts';
+import {
+  type Compared,
+  type EntryReport,
+  entriesOf,
+  excessOf,
+  meanOf,
+  valueOf,
+} from './entries.ts';
+import { equityCurves, usualStart } from './equity-curves.ts';
 import { brief, type Figure, figureColumn, relativeFigure, reportFigure } from './model-figures.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
 
 const total = reportFigure('total_return', change, { label: 'Return' });
 const excess = relativeFigure('excess_return', change, { label: 'vs. benchmark' });
-const figures: readonly Figure[] = [total, excess, ...Object.values(brief)];
-/** A key figure: the number of trades says little of a model. */
-const KEY = [
-  reportFigure('end_value', money, { label: 'Value' }),
-  ...figures.filter((figure) => figure !== brief.trades),
-];
+const { trades, ...means } = brief;
 
-/** The key figures in one row: of one run, or the means of all. */
-export function keyFigures(runs: readonly ModelReport[], mean: number | null): HTMLElement {
-  return definitions(
-    'figures',
-    KEY.map((figure) => {
-      const value = figure === total ? mean : meanOf({ runs }, figure.read);
-      return [
-        figure.label,
-        h('span', { class: figure.isToned && tone(value) }, figure.format(value)),
-      ];
-    }),
-  );
+/** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
+export function keyFigures(entry: Compared, value: number | null): HTMLElement {
+  const shown: [Figure, number | null][] = [
+    [total, entry.mean_total_return],
+    [excess, excessOf(entry)],
+    ...Object.values(means).map((figure): [Figure, number | null] => [
+      figure,
+      meanOf(entry, figure.read),
+    ]),
+  ];
+  return definitions('figures', [
+    ['Value', money(value)],
+    ...shown.map(
+      ([{ label, format, isToned }, own]) =>
+        [label, h('span', { class: isToned && tone(own) }, format(own))] as const,
+    ),
+  ]);
 }
 
 /** The runs of an entry with results, as links; none for a single one. */
@@ -61,7 +68,7 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   const days = entry.runs[0]?.model_days ?? 0;
   const words = `The means of ${count(entry.runs.length)} runs over the ${count(days)} days that all of them share.`;
   return [
-    keyFigures(entry.runs, entry.mean_total_return),
+    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs))),
     h('p.quiet', words),
     equityCurves(performance, signal).element,
     section('Runs', runTable(entry, performance)),
@@ -81,7 +88,9 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
         raw: ({ model }) => model,
         cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
       },
-      ...figures.map((figure) => figureColumn(figure, conventions.definitions)),
+      ...[total, excess, trades, ...Object.values(means)].map((figure) =>
+        figureColumn(figure, conventions.definitions),
+      ),
     ],
   });
 }

@@ -10,6 +10,7 @@ import { missing, section } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
+import { entryOfRun } from './entries.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
@@ -42,8 +43,9 @@ export const showModel: Page = async (host, params, signal) => {
     getJobs(OFFERED_JOBS, signal),
   ]);
   bar.offer({ jobs });
-  replace(tabs, runTabs(models, { model, isAll: 'runs' in data }));
-  if ('runs' in data) return replace(content, ...entryViews(data.performance, signal));
+  const isAll = !('reason' in data || 'report' in data);
+  replace(tabs, runTabs(models, { model, isAll }));
+  if (isAll) return replace(content, ...entryViews(data.performance, signal));
   if ('reason' in data) {
     const { start_date, end_date, job_id } = filters;
     const failed = await modelFailures(model, given({ start_date, end_date, job_id }), signal);
@@ -51,7 +53,7 @@ export const showModel: Page = async (host, params, signal) => {
   }
   replace(
     content,
-    keyFigures([data.report], data.report.total_return),
+    keyFigures(entryOfRun(data.report), data.report.end_value),
     h('p.quiet', spanInWords(data.report)),
     ...notices(data.report),
   );

@@ -1,5 +1,5 @@
 import { h } from '../element.ts';
-import { modelLink } from '../filters.ts';
+import { modelLink, runLink } from '../filters.ts';
 import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
 import { lookAt, lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
@@ -69,7 +69,10 @@ function figureTable(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     note === null ? null : h('p.quiet', note),
-    modelKey(shown, nameOf),
+    modelKey(
+      shown.flatMap((run) => reports.get(run) ?? []),
+      nameOf,
+    ),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
@@ -90,8 +93,13 @@ function figureColumn(title: string, report: ModelReport | undefined) {
 }
 
 /** Each model with the look that it has everywhere. */
-function modelKey(runs: readonly string[], nameOf: Columns['nameOf']): HTMLElement {
-  const items = runs.map((run) => h('li', modelLink(run, lookOf(run), nameOf(run))));
+function modelKey(runs: readonly ModelReport[], nameOf: Columns['nameOf']): HTMLElement {
+  const items = runs.map((run) => {
+    const words = nameOf(run.model);
+    const look = lookOf(run.model);
+    // An entry with one run has a page without the number of it.
+    return h('li', words === run.family ? modelLink(words, look) : runLink(run, { look, words }));
+  });
   return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
 }
 

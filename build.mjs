@@ -163,6 +163,7 @@ const ASSERT = 'node:assert/strict';
 const assertLate = `const fail = () => process.getBuiltinModule('${ASSERT}');
 export default Object.assign((value, message) => void (value || fail()(value, message)), {
   equal: (one, other, message) => void (Object.is(one, other) || fail().equal(one, other, message)),
+  fail: (message) => fail().fail(message),
 });`;
 
 /** SQL without its indentation, which minifying leaves in. Other code stays where it is, for stack traces. */

@@ -88,7 +88,7 @@ export async function startView({
  * The mode in which the jobs of a file were created: DEV where any of them was, because its models
  * are simulated.
  */
-function modeOf(database: Database): ServedSettings['deploymentMode'] {
+export function modeOf(database: Database): ServedSettings['deploymentMode'] {
   const { isDev, isProd } = modesOfJobs(database);
   return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
 }

@@ -27,6 +27,7 @@ const floors = [
   'browser/',
   'main.ts',
   'commands/',
+  'publish/',
   ...['view.ts', 'service.ts'],
   'http/',
   'api/',
@@ -217,11 +218,13 @@ test('no call in the pages spreads the numbers of a series into arguments: a bro
   assert.deepEqual(found, []);
 });
 
-test('the browser shares with the server only paths, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
+test('the browser shares with the server only paths, names of published files, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
   const shared = filesIn('src/browser').flatMap((path) => {
     const outside = importsOf(path).filter(
       (target) =>
-        !/^src\/(browser\/|basics\/(paths|text|runs|sentences|json|csv)\.ts$)/.test(target),
+        !/^src\/(browser\/|basics\/(paths|published|text|runs|sentences|json|csv)\.ts$)/.test(
+          target,
+        ),
     );
     return outside.map((target) => `${path} imports ${target}`);
   });

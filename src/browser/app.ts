@@ -1,4 +1,5 @@
 import type { PagePath } from '../basics/paths.ts';
+import { hrefOf, isPublished } from './address.ts';
 import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
 import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
@@ -11,7 +12,7 @@ import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
 import { POLLED } from './poll.ts';
-import { markTabAsDev, type Page, startRouter } from './router.ts';
+import { markTabAsDev, type Page, siteName, startRouter } from './router.ts';
 import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
@@ -43,12 +44,9 @@ function start(): void {
     event.stopPropagation();
     main.focus();
   });
-  const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
-  const nav = h(
-    'nav',
-    { 'aria-label': 'Pages' },
-    ...navigation.map(([path, name]) => link(path, name)),
-  );
+  const brand = h('a.brand', { href: '/' }, siteName());
+  const there = navigation.filter(([path]) => hrefOf(path) !== null);
+  const nav = h('nav', { 'aria-label': 'Pages' }, ...there.map(([path, name]) => link(path, name)));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();
   showMode();
@@ -93,7 +91,7 @@ function showMode(): void {
 /** A view says on every page which file it shows. */
 function showView(): void {
   const file = viewedFile();
-  if (file === null) return;
+  if (file === null || isPublished()) return;
   document
     .querySelector('header.top')
     ?.after(h('p.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));

@@ -1,4 +1,5 @@
 import { showLines } from '../basics/text.ts';
+import { hrefOf } from './address.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -60,8 +61,9 @@ export function setAttributes(element: Element, attributes: Attributes): void {
       throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
     if (name === 'href' && !/^\/(?!\/)/.test(String(value)))
       throw new Error('Cannot link to another site');
-    if (value === false || value === null || value === undefined) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? '' : String(value));
+    const own = name === 'href' ? hrefOf(String(value)) : value;
+    if (own === false || own === null || own === undefined) element.removeAttribute(name);
+    else element.setAttribute(name, own === true ? '' : String(own));
   }
 }
 

@@ -1,4 +1,5 @@
 import { repeatIn } from '../basics/runs.ts';
+import { here, isPublished } from './address.ts';
 import { type Child, h, newId, on, replace } from './element.ts';
 import {
   type FilterName,
@@ -50,7 +51,8 @@ export function filterBar(
   const shows = filterNames.filter((name) => !hides.includes(name));
   const change: Change = (changed, name) => {
     used.set(name);
-    goTo(location.pathname + queryWith(location.search, { ...filters, ...changed }));
+    const { pathname, search } = here();
+    goTo(pathname + queryWith(search, { ...filters, ...changed }));
   };
   const first = dateInput('start_date', filters, change);
   const last = dateInput('end_date', filters, change);
@@ -102,7 +104,7 @@ export function foldedBar(
 ): HTMLDetailsElement {
   return h(
     'details.folded',
-    { open: isInUse, 'data-name': 'choice' },
+    { open: isInUse, 'data-name': 'choice', hidden: isPublished() },
     h('summary', words, h('span.way-in', 'Change')),
     element,
     more,

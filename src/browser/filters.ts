@@ -1,5 +1,6 @@
 import { modelPath } from '../basics/paths.ts';
 import { repeatIn } from '../basics/runs.ts';
+import { here, pageOf } from './address.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';
 import { type Look, swatch } from './look.ts';
@@ -130,7 +131,7 @@ export function runLink(
 
 /** The filters of this page as a model's page takes them, followed by its own parameters. */
 function ownQuery(own: Readonly<Record<string, string>> = {}): string {
-  const filters = { ...filtersIn(location.search), models: [] };
+  const filters = { ...filtersIn(here().search), models: [] };
   return queryOf(filters, performanceFilterNames, own);
 }
 
@@ -143,9 +144,10 @@ const filtersOfPages: Record<string, readonly FilterName[]> = {
 
 /** Lets the links to pages that have the bar keep the filters of the current address. */
 export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
-  const filters = filtersIn(location.search);
+  const filters = filtersIn(here().search);
   for (const link of links) {
-    const names = filtersOfPages[link.pathname];
-    if (names !== undefined) setAttributes(link, { href: link.pathname + queryOf(filters, names) });
+    const { pathname = '' } = pageOf(link) ?? {};
+    const names = filtersOfPages[pathname];
+    if (names !== undefined) setAttributes(link, { href: pathname + queryOf(filters, names) });
   }
 }

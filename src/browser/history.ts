@@ -1,4 +1,5 @@
 import { asArray, asObject, type Json } from '../basics/json.ts';
+import { here, hrefOf } from './address.ts';
 import { setAttributes } from './element.ts';
 
 /**
@@ -63,17 +64,17 @@ export function keep(key: string): Kept {
 export function addEntry(url: string): void {
   waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
   writeKept();
-  const isSamePage = new URL(url, location.href).pathname === location.pathname;
+  const isSamePage = new URL(url, location.origin).pathname === here().pathname;
   const carried = Object.entries(keptHere()).filter(
     ([key]) => isSamePage && !NOT_CARRIED.test(key),
   );
   waiting = null;
-  history.pushState(Object.fromEntries(carried), '', url);
+  history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
 }
 
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
-  change({ state: keptHere(), url });
+  change({ state: keptHere(), url: hrefOf(url) ?? url });
 }
 
 /** Writes what the history does not have yet. What the browser refuses is written later. */

@@ -1,10 +1,11 @@
 import { matchPage, type PagePath } from '../basics/paths.ts';
+import { here, isPublished, pageOf } from './address.ts';
 import { mayPass } from './api.ts';
 import { h, on, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
 import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';
 import { untilDue } from './poll.ts';
-import { failure, link, missing, TRIES_AGAIN } from './ui.ts';
+import { failure, link, missing, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /**
  * Fills the main element and resolves once its content is complete; to a function if the page then
@@ -29,7 +30,8 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     leaving = new AbortController();
     const { signal } = leaving;
     startEntry();
-    const match = matchPage(location.pathname);
+    const { pathname } = here();
+    const match = matchPage(pathname);
     markCurrentLink();
     replace(main);
     const showScroll = startScroll(main, signal);
@@ -39,13 +41,13 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     };
     keepFolds(main, signal);
     if (match === null) {
-      replace(main, ...missingPage(location.pathname));
+      replace(main, ...missingPage(pathname));
       return complete();
     }
     // Other filters replace what is shown, where the focus may be; another page arrives part by
     // part.
-    setAttributes(main, { 'aria-busy': 'true', 'data-arriving': location.pathname !== shownPath });
-    shownPath = location.pathname;
+    setAttributes(main, { 'aria-busy': 'true', 'data-arriving': pathname !== shownPath });
+    shownPath = pathname;
     pages[match.page](main, match.params, signal)
       .then((follow) => {
         if (signal.aborted) return;
@@ -69,12 +71,12 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     show(true);
   };
   on(document.documentElement, 'click', (event) => {
-    const clicked = linkToPage(event);
-    if (clicked === null) return;
+    const page = pageClicked(event);
+    if (page === null) return;
     event.preventDefault();
-    if (clicked.href === location.href) return;
+    if (page.href === here().href) return;
     failures = 0;
-    addEntry(clicked.href);
+    addEntry(page.pathname + page.search);
     show(false);
   });
   addEventListener('popstate', () => show(false));
@@ -85,27 +87,24 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
 /** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
   const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
-  return [
-    heading('Page not found'),
-    ...missing(`This server has no page at ${path}.`, ...reference),
-  ];
+  const ways = isPublished() ? [] : reference;
+  return [heading('Page not found'), ...missing(`There is no page at ${path}.`, ...ways)];
 }
 
-/** The link to one of our pages that was plainly clicked; the browser itself follows all others. */
-function linkToPage(event: MouseEvent): HTMLAnchorElement | null {
+/** The page whose link was plainly clicked; the browser itself follows all other links. */
+function pageClicked(event: MouseEvent): URL | null {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
     return null;
   const clicked = event.target instanceof Element ? event.target.closest('a') : null;
-  const isOurs =
-    clicked?.origin === location.origin && clicked.hash === '' && clicked.target === '';
-  return isOurs && matchPage(clicked.pathname) !== null ? clicked : null;
+  const page = clicked?.target === '' ? pageOf(clicked) : null;
+  return page !== null && matchPage(page.pathname) !== null ? page : null;
 }
 
 function markCurrentLink(): void {
   const entries = document.querySelectorAll<HTMLAnchorElement>('header nav a');
   carryFilters(entries);
   for (const entry of entries)
-    setAttributes(entry, { 'aria-current': entry.pathname === location.pathname && 'page' });
+    setAttributes(entry, { 'aria-current': pageOf(entry)?.pathname === here().pathname && 'page' });
 }
 
 function failurePage(error: unknown): HTMLElement[] {
@@ -115,7 +114,11 @@ function failurePage(error: unknown): HTMLElement[] {
   ];
 }
 
-const SITE = 'Trading Simulation';
+/** The name of the site: a published folder has the title that it was given. */
+export function siteName(): string {
+  return (isPublished() && viewedFile()) || 'Trading Simulation';
+}
+
 let pageTitle = '';
 let isDev = false;
 
@@ -130,7 +133,7 @@ export function heading(title: string): HTMLHeadingElement {
 }
 
 function nameTab(): void {
-  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${SITE}`;
+  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${siteName()}`;
 }
 
 /** Puts DEV into the tab's name, on this page and the next ones. */
@@ -164,6 +167,7 @@ export async function appendInTurn(
 /** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
   writeKept();
-  if (url !== location.pathname + location.search) addEntry(url);
+  const { pathname, search } = here();
+  if (url !== pathname + search) addEntry(url);
   dispatchEvent(new PopStateEvent('popstate'));
 }

@@ -252,6 +252,34 @@ export const commands: Record<string, Command> = {
     example: 'view paper.db',
     run: async ({ rest: [file = ''] }) => (await import('./serve.ts')).view(file),
   }),
+  publish: command({
+    summary:
+      'Writes the pages into a folder that any file server shows: a leaderboard without a server.',
+    details: lines(
+      'A state of one moment, whether or not the service runs; see docs/publish.md. A second run into the same folder changes only',
+      'what changed. A folder with files of others is refused. Exit code 0 if the folder is complete, otherwise 1.',
+    ),
+    options: {
+      job: { value: 'JOB-ID', text: 'Only this job.' },
+      models: {
+        value: 'A,B,...',
+        text: 'Only these models, with all repeats; without pages of jobs.',
+      },
+      start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD; without pages of jobs.' },
+      end: { value: 'DATE', text: 'Up to this date; without pages of jobs.' },
+      title: { value: 'TEXT', text: 'The title of the site. Default: Trading Simulation.' },
+      'without-conversations': { text: 'Leave out what the models read and said.' },
+      url: { value: 'URL', text: 'Where the folder will be: previews of links need it.' },
+      chromium: {
+        value: 'PROGRAM',
+        text: 'A Chromium, which makes the preview as PNG too; most sites show no SVG.',
+      },
+    },
+    positionals: { name: 'DIR', least: 1, most: 1 },
+    example: 'publish --job JOB-ID site',
+    run: async ({ values, rest: [folder = ''] }) =>
+      (await import('./publish.ts')).publish(folder, values),
+  }),
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',
     details: lines(

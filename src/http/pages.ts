@@ -52,7 +52,7 @@ const contentTypes: Record<string, string> = {
  * A page may run our script, use our style sheet and call this server. Nothing is loaded from
  * elsewhere.
  */
-const PAGE_POLICY = [
+export const PAGE_POLICY: readonly string[] = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -61,12 +61,12 @@ const PAGE_POLICY = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
-].join('; ');
+];
 
 const PAGE_HEADERS = [
   ['Cache-Control', 'no-cache'], // the browser revalidates it by ETag, so a new version appears at once
   ['Vary', 'Accept-Encoding'],
-  ['Content-Security-Policy', PAGE_POLICY],
+  ['Content-Security-Policy', PAGE_POLICY.join('; ')],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],

@@ -1,3 +1,4 @@
+import { here } from '../address.ts';
 import { h, on } from '../element.ts';
 import {
   type FilterName,
@@ -118,7 +119,7 @@ export function optionsForm({ options }: Choice): OptionsForm {
     const element = h('select', { name });
     fillOptions(element, entries, chosen);
     const change = () => {
-      const now = choiceIn(location.search);
+      const now = choiceIn(here().search);
       goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }));
     };
     return on(element, 'change', change);

@@ -1,3 +1,4 @@
+import { here } from '../address.ts';
 import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
@@ -37,7 +38,7 @@ import { fitsSideBySide, sideBySide } from './side-by-side.ts';
  * side by side.
  */
 export const showCompare: Page = async (host, _params, signal) => {
-  const choice = choiceIn(location.search);
+  const choice = choiceIn(here().search);
   const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
   const content = h('div.stack');
@@ -133,7 +134,7 @@ async function views(
     benchmark,
     notes: benchmark === null ? [...notes, NO_BENCHMARK] : notes,
   });
-  const own = queryOf({ ...filtersIn(location.search), common: 'false' });
+  const own = queryOf({ ...filtersIn(here().search), common: 'false' });
   const answer = answerOf(comparison) ?? 'A comparison needs two models; there is one.';
   return [
     h('div', h('p.answer', answer), h('p.quiet', daysInWords(comparison, rows))),
@@ -325,7 +326,7 @@ function dayOf({ date, number }: LeftOutDay): string {
 }
 
 const TOO_FEW =
-  'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway';
+  'It has fewer than 20 active model-days in the window, and is compared only where it is chosen';
 
 /**
  * The models without figures, and why: those of the comparison, and those that it did not choose.

@@ -1,3 +1,4 @@
+import { here, isPublished } from '../address.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar, foldedBar, lastUsed } from '../filter-bar.ts';
@@ -13,7 +14,7 @@ import { decisionCard, modelDayOf } from './decision-card.ts';
 
 /** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {
-  const choice = feedChoiceIn(location.search);
+  const choice = feedChoiceIn(here().search);
   const bar = filterBar(choice.filters, { hides: ['benchmark', 'days', 'common'] });
   const content = h('div.stack');
   replace(
@@ -21,7 +22,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
     heading('Decisions'),
     h(
       'section.choosing',
-      { 'aria-label': 'What to show' },
+      { 'aria-label': 'What to show', hidden: isPublished() },
       findForm(choice),
       foldedBar(bar, choice.filters),
     ),
@@ -73,7 +74,16 @@ async function showFeed(
   const load = async (before: string) => {
     const part = await getDecisions(decisionsRequest(choice, before), signal);
     first ??= idsOf(part.decisions);
-    return wholeDays(part);
+    return isPublished() ? untilFull(part) : wholeDays(part);
+  };
+  /** A published folder has a part for each date. */
+  const untilFull = async ({
+    decisions,
+    next_before: next,
+  }: Decisions): Promise<Part<Decision>> => {
+    if (next === null || decisions.length >= DECISIONS_PER_PAGE) return { items: decisions, next };
+    const more = await getDecisions(decisionsRequest(choice, next), signal);
+    return untilFull({ ...more, decisions: [...decisions, ...more.decisions] });
   };
   const describe = () => counted(cards, 'model-day');
   const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
@@ -109,7 +119,7 @@ async function lookForNewer(
   if (content.querySelector('.newer') !== null) return 'still';
   const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
   if (idsOf(decisions) === shown) return 'still';
-  const show = button('Show the latest', () => goTo(location.pathname + location.search));
+  const show = button('Show the latest', () => goTo(here().pathname + here().search));
   content.prepend(
     h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show),
   );

@@ -1,4 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
+import { here, isPublished } from '../address.ts';
 import { getJobPage } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
 import {
@@ -21,7 +22,7 @@ import { newestTrouble } from './job-trouble.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {
-  const choice = jobChoiceIn(location.search);
+  const choice = jobChoiceIn(here().search);
   const content = h('div.stack');
   replace(host, heading('Jobs'), statusLinks(choice), content);
   const view = jobsView(content, choice);
@@ -41,7 +42,7 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
     const path = jobListPath({ status, before: '' });
     return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
   });
-  return h('nav.tabs', { 'aria-label': 'Jobs by status' }, ...links);
+  return h('nav.tabs', { 'aria-label': 'Jobs by status', hidden: isPublished() }, ...links);
 }
 
 /**

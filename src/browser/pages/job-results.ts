@@ -1,4 +1,5 @@
 import { modelPath } from '../../basics/paths.ts';
+import { isPublished } from '../address.ts';
 import { getPerformance } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { byName, cost, count, ratio } from '../format.ts';
@@ -52,13 +53,20 @@ export function jobResults(jobId: string): JobResults {
       return replace(element, words, cost.element);
     }
     const choice = link(`/${query}`, 'On the overview');
+    choice.hidden = isPublished();
     shown = {
       curves: equityCurves(performance, over),
       board: leaderboard(performance, choice),
       cost,
     };
     const compare = link(`/compare${query}`, 'Compare the models of this job with intervals');
-    const further = h('p', 'Could the difference be chance? ', compare, '.');
+    const further = h(
+      'p',
+      { hidden: isPublished() },
+      'Could the difference be chance? ',
+      compare,
+      '.',
+    );
     replace(element, shown.curves.element, shown.board.element, further, cost.element);
   };
   return { element, refreshFor: recompute(refresh) };

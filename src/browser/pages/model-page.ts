@@ -1,4 +1,5 @@
 import { runName } from '../../basics/runs.ts';
+import { here } from '../address.ts';
 import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
@@ -6,7 +7,7 @@ import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters
 import { counted, unbrokenDate } from '../format.ts';
 import type { Holdings, ModelReport } from '../responses.ts';
 import { type Page, appendInTurn, heading } from '../router.ts';
-import { missing, section } from '../ui.ts';
+import { missing, section, viewedFile } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
@@ -30,9 +31,9 @@ const HIDDEN: FilterName[] = ['models', 'common'];
  */
 export const showModel: Page = async (host, params, signal) => {
   const entryName = params['model'] ?? '';
-  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(location.search).get('run') ?? '')?.[0];
+  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(here().search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
-  const filters = filtersIn(location.search);
+  const filters = filtersIn(here().search);
   const bar = filterBar(filters, { hides: HIDDEN });
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
@@ -93,7 +94,7 @@ function spanInWords({ model_days: days, start_date: from, end_date: to }: Model
 function nothing(model: string, filters: Filters, reason: string | null): string {
   if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
   if (!hasFilters(filters))
-    return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
+    return `Model ${model} has no completed model-days.${viewedFile() === null ? ' Start a job for it on the overview.' : ''}`;
   return `Model ${model} has no completed model-days that match these filters.`;
 }
 

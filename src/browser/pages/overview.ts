@@ -1,4 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
+import { here, hrefOf } from '../address.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
 import { changeDetector, type Child, h, renew, replace } from '../element.ts';
 import { filterBar, foldedBar } from '../filter-bar.ts';
@@ -33,7 +34,7 @@ const OFFERED_JOBS = 200;
  * requested side by side and shown as they arrive, each in a place that it has from the start.
  */
 export const showOverview: Page = async (host, _params, signal) => {
-  const filters = filtersIn(location.search);
+  const filters = filtersIn(here().search);
   const places = {
     strip: h('div.newest-job'),
     trouble: h('div.trouble-place'),
@@ -95,7 +96,7 @@ function jobsView(
   return async () => {
     const { jobs } = await getJobs(LATEST_JOBS, signal);
     if (hasChanged(jobs)) {
-      renew(strip, jobStrip(jobs));
+      renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
       renew(trouble, newestTrouble(jobs));
       list.update(jobs);
       renew(place, jobs.length > 0 && list.element);

@@ -1,4 +1,5 @@
 import { modelDayPath } from '../../basics/paths.ts';
+import { here } from '../address.ts';
 import { getDecisions } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
@@ -37,7 +38,7 @@ export async function sameDay(
     (run) => performance.models.find(({ model }) => model === run) ?? [],
   );
   const dates = datesOf(reports);
-  const first = placeOf(dates, choiceIn(location.search).options.date);
+  const first = placeOf(dates, choiceIn(here().search).options.date);
   if (first === null) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
   const chooser = h(
@@ -68,7 +69,7 @@ export async function sameDay(
   };
   const open = (date: string | null) => {
     if (date === null) return;
-    const choice = choiceIn(location.search);
+    const choice = choiceIn(here().search);
     replaceAddress(addressOf({ ...choice, options: { ...choice.options, date } }));
     void show(date);
   };

@@ -1,3 +1,4 @@
+import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
@@ -34,7 +35,8 @@ export async function sideBySide(
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;
-  if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
+  if (!fitsSideBySide(models))
+    return isPublished() ? [] : [section('Side by side', h('p', howToChoose(models.length)))];
   if (performance === null)
     return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);

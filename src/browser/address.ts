@@ -1,0 +1,47 @@
+/**
+ * Where the reader is, and how our pages are addressed: by their path where a server sends them; in
+ * a published folder behind a `#`, because a file server sends only the files that there are.
+ */
+
+/** Whether these are the pages of a published folder, without a server of ours. */
+export function isPublished(): boolean {
+  return document.body.dataset['published'] !== undefined;
+}
+
+/** Whether there are pages of jobs: not in a folder with some models or dates of many. */
+function hasJobs(): boolean {
+  return document.body.dataset['published'] !== 'without-jobs';
+}
+
+/** The path and query of the page that is shown. */
+export function here(): URL {
+  return isPublished() ? pageBehind(location.hash) : new URL(location.href);
+}
+
+/**
+ * What a link to one of our pages refers to; `url` is a path, and may have a query. Null for a page
+ * that a published folder does not have.
+ */
+export function hrefOf(url: string): string | null {
+  if (!isPublished()) return url;
+  return isThere(new URL(url, location.origin)) ? `#${url}` : null;
+}
+
+/** What pages of a published folder have in their addresses; filters would need other data. */
+const PUBLISHED_PARAMETERS = ['common', 'looks', 'run', 'date'];
+
+function isThere({ pathname, searchParams }: URL): boolean {
+  if (pathname === '/api' || (/^\/job/.test(pathname) && !hasJobs())) return false;
+  return [...searchParams.keys()].every((name) => PUBLISHED_PARAMETERS.includes(name));
+}
+
+/** The page that a link leads to; null for a link to elsewhere, or to a place on a page. */
+export function pageOf({ origin, pathname, hash, href }: HTMLAnchorElement): URL | null {
+  if (origin !== location.origin) return null;
+  if (!isPublished()) return hash === '' ? new URL(href) : null;
+  return hash.startsWith('#/') && pathname === location.pathname ? pageBehind(hash) : null;
+}
+
+function pageBehind(hash: string): URL {
+  return new URL(hash.slice(1) || '/', location.origin);
+}

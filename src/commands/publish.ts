@@ -1,0 +1,47 @@
+import { checkDates } from './client.ts';
+import { WrongUsage } from './arguments.ts';
+import { ownDatabase } from './own-database.ts';
+import { builtPages } from './serve.ts';
+import { counted, size, writeStoppably } from './terminal.ts';
+import { readSettings } from '../basics/settings.ts';
+import { forTerminal } from '../basics/text.ts';
+import { publish as publishTo } from '../publish/publish.ts';
+
+interface Arguments {
+  job: string | undefined;
+  models: string | undefined;
+  start: string | undefined;
+  end: string | undefined;
+  title: string | undefined;
+  url: string | undefined;
+  chromium: string | undefined;
+  'without-conversations': boolean;
+}
+
+/** The command `publish DIR`: writes a site. 0 when it is complete, otherwise 1. */
+export async function publish(folder: string, given: Arguments): Promise<number> {
+  const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
+  checkDates({ start, end });
+  if (url !== undefined && !/^https?:\/\/[^/]+\//.test(url))
+    throw new WrongUsage(`--url: expected a URL such as https://example.org/trading/, not ${url}`);
+  const publication = {
+    title,
+    jobId: job,
+    models: models?.split(',').map((name) => name.trim()) ?? [],
+    startDate: start,
+    endDate: end,
+    withConversations: !given['without-conversations'],
+    url: url === undefined ? '' : url.replace(/\/?$/, '/'),
+    chromium,
+  };
+  const settings = readSettings(process.env);
+  const path = ownDatabase(settings);
+  return writeStoppably(folder, async (watched) => {
+    const from = { path, folder, settings, pages: builtPages() };
+    const { files, bytes, changed, removed } = await publishTo(from, publication, watched);
+    return (
+      `${forTerminal(folder)}: ${counted(files, 'file')}, ${size(bytes)}; ` +
+      `${counted(changed, 'file')} changed, ${counted(removed, 'file')} removed\n`
+    );
+  });
+}

@@ -1,0 +1,314 @@
+import type * as v from 'valibot';
+import type { decisionsResponse } from '../api/decisions.ts';
+import type { Context } from '../api/handler.ts';
+import type { jobsResponse } from '../api/jobs.ts';
+import type { modelsResponse } from '../api/models.ts';
+import type { reasoningResponse } from '../api/reasoning.ts';
+import type { resultsResponse } from '../api/results.ts';
+import type { statusResponse } from '../api/status.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { didYouMean } from '../basics/sentences.ts';
+import { silentLog } from '../basics/log.ts';
+import { publishedFile } from '../basics/published.ts';
+import type { Settings } from '../basics/settings.ts';
+import { riskFreeRateOf } from '../database/state.ts';
+import { momentAt } from '../database/view.ts';
+import type { BuiltPages } from '../http/pages.ts';
+import { modeOf } from '../view.ts';
+import { openPublishedFolder, type Written } from './folder.ts';
+import { choiceOf, given, isPart, type Publication } from './publication.ts';
+import { type Respond, responder } from './respond.ts';
+import { siteOf } from './site.ts';
+
+type Decisions = v.InferOutput<typeof decisionsResponse>;
+type Decision = Decisions['decisions'][number];
+type Models = v.InferOutput<typeof modelsResponse>;
+type Jobs = v.InferOutput<typeof jobsResponse>;
+type Status = v.InferOutput<typeof statusResponse>;
+type Results = v.InferOutput<typeof resultsResponse>;
+type Reasoning = v.InferOutput<typeof reasoningResponse>;
+
+interface Watched {
+  signal: AbortSignal;
+  onProgress: (share: number) => void;
+}
+
+/** Of a page of `GET /jobs` and `GET /decisions`. */
+const LONGEST_PAGE = '200';
+
+/**
+ * Writes the pages of a database into a folder, with what they ask for: the state of one moment,
+ * whether or not a service runs. Throws a `ServiceError` where nothing fits the choice, for a
+ * folder with other files, and when the signal aborts.
+ */
+export async function publish(
+  { path, folder, settings, pages }: PublishFrom,
+  publication: Publication,
+  { signal, onProgress }: Watched,
+): Promise<Written> {
+  const { source: _, ...moment } = momentAt({ path, isView: true });
+  try {
+    const deploymentMode = modeOf(moment);
+    const context: Context = {
+      database: moment,
+      settings: {
+        ...settings,
+        databasePath: path,
+        preserveDevData: null,
+        deploymentMode,
+        riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
+      },
+      clock: () => new Date(),
+      log: silentLog,
+      jobs: null,
+      viewedFile: publication.title,
+      isFixed: true,
+      interfaceDescription: () => Promise.resolve('{}'),
+    };
+    const respond = responder(context);
+    checkChoice(respond, publication);
+    const isDev = deploymentMode === 'DEV';
+    const site = await siteOf(respond, publication, { pages, isDev });
+    const target = openPublishedFolder(folder); // from here on nothing that was asked for is wrong
+    const { gzipSync } = process.getBuiltinModule('node:zlib');
+    const write: Write = (url, text) => target.write(publishedFile(url).path, gzipSync(text));
+    const work = { respond, publication, write };
+    const days: ModelDays = new Map();
+    for (const modelDay of writeDecisions(work)) {
+      addTo(days, modelDay);
+      await turn(signal);
+    }
+    const jobs = writeJobs(work, days);
+    writeOverview(work);
+    const models = writeModels(work, { days, jobs });
+    const steps = [
+      ...modelSteps(work, models),
+      ...[...days].flatMap(([model, dates]) =>
+        [...dates].map((date) => () => writeModelDay(work, { model, date, dates })),
+      ),
+    ];
+    for (const [index, step] of steps.entries()) {
+      step();
+      onProgress((index + 1) / steps.length);
+      await turn(signal);
+    }
+    for (const [name, content] of site) target.write(name, content);
+    return target.finish();
+  } finally {
+    moment.close();
+  }
+}
+
+/** The database, the folder, and the built pages. */
+export interface PublishFrom {
+  path: string;
+  folder: string;
+  settings: Settings;
+  pages: BuiltPages;
+}
+
+type Write = (url: string, text: string) => void;
+
+/** The dates of each model with a page. */
+type ModelDays = Map<string, Set<string>>;
+
+function addTo(days: ModelDays, { model, date }: { model: string; date: string }): void {
+  days.set(model, (days.get(model) ?? new Set()).add(date));
+}
+
+interface Work {
+  respond: Respond;
+  publication: Publication;
+  write: Write;
+}
+
+/** Lets signals arrive; throws when one asked to stop. */
+async function turn(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}
+
+/**
+ * Throws for a choice that the service refuses or that has no model-day, and for a name that is not
+ * that of an entry: the page of a model shows all its runs.
+ */
+function checkChoice(respond: Respond, publication: Publication): void {
+  const { models }: Models = JSON.parse(respond('/models'));
+  const entries = new Set(models.map(({ family }) => family));
+  const unknown = publication.models.find((name) => !entries.has(name));
+  if (unknown !== undefined) {
+    const { family } = models.find(({ signature }) => signature === unknown) ?? {};
+    const why =
+      family === undefined
+        ? didYouMean(unknown, entries, 'GET /models lists the models')
+        : `it is a run of ${family}; name that, with all its runs`;
+    throw refusal(`the model ${unknown}: ${why}`);
+  }
+  const found: Partial<Decisions> & { detail?: string } = JSON.parse(
+    respond('/decisions', { ...choiceOf(publication), limit: '1' }),
+  );
+  if (found.detail !== undefined) throw refusal(`this choice: ${found.detail}`);
+  if (found.count === 0) throw refusal('this choice: it has no model-day');
+}
+
+function refusal(what: string): ServiceError {
+  return new ServiceError('cannot_start', `Cannot publish ${what}`);
+}
+
+/** Asks for something with the filters of the publication, and writes it as pages ask for it. */
+function answer(
+  { respond, publication, write }: Work,
+  path: string,
+  own: Readonly<Record<string, string>> = {},
+): string {
+  const models = own['model'] === undefined ? publication.models : [];
+  const text = respond(path, { ...choiceOf({ ...publication, models }), ...own });
+  write(`${path}?${new URLSearchParams(own)}`, text);
+  return text;
+}
+
+/** What the models decided, a file for each date, the latest first; yields the model-days. */
+function* writeDecisions(work: Work): Generator<{ model: string; date: string }> {
+  const { respond, publication, write } = work;
+  const choice = choiceOf(publication);
+  let before = '';
+  let own: Decision[] = [];
+  let asked: string | undefined = '';
+  const flush = (next: string | null) => {
+    const date = own[0]?.date;
+    const text = JSON.stringify({ decisions: own, count: own.length, next_before: next });
+    // The first is asked for without a date too.
+    for (const name of new Set([asked, date]))
+      if (name !== undefined)
+        write(`/decisions?${new URLSearchParams(given({ before: name }))}`, text);
+    asked = next ?? undefined;
+    own = [];
+  };
+  for (;;) {
+    const text = respond('/decisions', { ...choice, limit: LONGEST_PAGE, ...given({ before }) });
+    const page: Decisions = JSON.parse(text);
+    for (const decision of page.decisions) {
+      if (own[0] !== undefined && own[0].date !== decision.date) flush(decision.date);
+      own.push(withoutWords(publication, decision));
+      yield decision;
+    }
+    if (page.next_before === null) break;
+    before = page.next_before;
+  }
+  flush(null);
+}
+
+/** A decision without the id of a job that has no page, and without words that are not published. */
+function withoutWords(publication: Publication, decision: Decision): Decision {
+  return {
+    ...decision,
+    ...(isPart(publication) && { id: '', job_id: '' }),
+    ...(!publication.withConversations && { reason: null }),
+  };
+}
+
+/** The pages of jobs, none where they would say too much; adds the model-days that they link to. */
+function writeJobs(work: Work, days: ModelDays): Status[] {
+  const { respond, publication, write } = work;
+  const all: Jobs['jobs'] = [];
+  let rest: Partial<Jobs> = {};
+  for (let before: string | null = ''; before !== null; ) {
+    const page: Jobs = JSON.parse(respond('/jobs', { limit: LONGEST_PAGE, ...given({ before }) }));
+    const { jobs, next_before: next, ...others } = page;
+    all.push(...jobs);
+    [before, rest] = [next, others];
+  }
+  const { jobId } = publication;
+  const isChosen = ({ job_id: id }: Jobs['jobs'][number]) => jobId === undefined || id === jobId;
+  const jobs = isPart(publication) ? [] : all.filter(isChosen);
+  write('/jobs', JSON.stringify({ ...rest, jobs, count: jobs.length, next_before: null }));
+  return jobs.map(({ job_id: id }) => {
+    const path = `/simulate/status/${encodeURIComponent(id)}`;
+    const text = respond(path);
+    write(path, text);
+    for (const query of [{}, { by: 'entry', common: 'true' }]) {
+      const own = { job_id: id, ...query };
+      write(`/performance?${new URLSearchParams(own)}`, respond('/performance', own));
+    }
+    const status: Status = JSON.parse(text);
+    for (const modelDay of status.details) addTo(days, modelDay);
+    return status;
+  });
+}
+
+/** Figures and comparison of all. */
+function writeOverview(work: Work): void {
+  for (const common of [{}, { common: 'true' }] as const)
+    for (const details of [{}, { details: 'true' }] as const)
+      answer(work, '/performance', { by: 'entry', ...common, ...details });
+  for (const looks of [{}, { looks: 'daily' }] as const)
+    for (const curves of [{}, { curves: 'true' }] as const)
+      answer(work, '/comparison', { ...looks, ...curves });
+}
+
+/** The models with a model-day, without what the rest of the database says of them; returns them. */
+function writeModels(
+  { respond, publication, write }: Work,
+  { days, jobs }: { days: ModelDays; jobs: readonly Status[] },
+): Models['models'] {
+  const { models: all, ...rest }: Models = JSON.parse(respond('/models'));
+  const isWhole = publication.jobId === undefined && !isPart(publication);
+  const entries = new Map(jobs.flatMap((job) => job.entries.map((own) => [own.family, own.entry])));
+  const unsaid = {
+    ...{ first_completed_date: null, last_completed_date: null, portfolio_value: null },
+    ...{ model_days_before_cutoff: 0, served: [], last_job: null },
+  };
+  const models = all.flatMap((model) => {
+    const own = days.get(model.signature)?.size;
+    if (own === undefined) return [];
+    if (isWhole) return [model];
+    const entry = jobs.length === 0 ? model.entry : (entries.get(model.family) ?? null);
+    return [{ ...model, ...unsaid, completed_model_days: own, entry }];
+  });
+  write('/models', JSON.stringify({ ...rest, models, count: models.length }));
+  return models;
+}
+
+/** What the pages of the models ask for: the steps that write it. */
+function modelSteps(work: Work, models: Models['models']): (() => void)[] {
+  const { respond, publication, write } = work;
+  const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
+  const entry = (name: string) => models.find((one) => one.signature === name)?.family ?? name;
+  const hasRuns = (name: string) =>
+    models.some((one) => one.family === entry(name) && one.signature !== name);
+  return [...names].map((model) => () => {
+    // Only an entry with several runs has a page for each of them.
+    for (const by of hasRuns(model) ? ['entry', 'run'] : ['entry'])
+      answer(work, '/performance', { model, by, details: 'true' });
+    answer(work, '/performance', { model, table: 'actions', format: 'csv' });
+    answer(work, '/holdings', { model });
+    const own = { kind: 'failure', model };
+    const choice = choiceOf({ ...publication, models: [] });
+    const text = respond('/decisions', { ...choice, ...own, limit: LONGEST_PAGE });
+    const failures: { decisions: Decision[] } = JSON.parse(text);
+    const decisions = failures.decisions.map((one) => withoutWords(publication, one));
+    write(`/decisions?${new URLSearchParams(own)}`, JSON.stringify({ ...failures, decisions }));
+  });
+}
+
+/** One file with all that the page of a model-day asks for; `dates` are those of the model. */
+function writeModelDay(
+  { respond, publication, write }: Work,
+  { model, date, dates }: { model: string; date: string; dates: ReadonlySet<string> },
+): void {
+  const own = { model, date, ...given({ job_id: publication.jobId }) };
+  const results: Results = JSON.parse(respond('/results', own));
+  const reasoning: Partial<Reasoning> = JSON.parse(
+    respond('/reasoning', { ...own, include_full_conversation: 'true' }),
+  );
+  const there = (other: string | null) => (other !== null && dates.has(other) ? other : null);
+  for (const session of reasoning.sessions ?? []) {
+    session.previous_date = there(session.previous_date);
+    session.next_date = there(session.next_date);
+    if (!publication.withConversations)
+      Object.assign(session, { conversation: null, session_summary: null, note: null });
+  }
+  if (isPart(publication))
+    for (const one of [...results.results, ...(reasoning.sessions ?? [])]) one.job_id = '';
+  write(`/results?${new URLSearchParams({ model, date })}`, JSON.stringify({ results, reasoning }));
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { runInProcess } from '../support/in-process.ts';
+import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** The command `publish`; what it writes is in test/pages/published.test.ts. */
+
+const SECRETS = {
+  API_TOKEN: 'canary-of-the-access-token',
+  OPENAI_API_KEY: 'canary-of-the-makers-key',
+  MASSIVE_API_KEY: 'canary-of-the-prices',
+};
+
+test('a running service is published while it serves, without its keys and paths', async (t) => {
+  const own = { signature: 'model-a', enabled: true, openai_api_key: 'canary-of-the-entry' };
+  const cwd = installProgram(t, {
+    models: [own],
+    agent_config: { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] },
+  });
+  const env = { DEPLOYMENT_MODE: 'DEV', ...SECRETS };
+  const { url } = await startServer(t, {
+    cwd,
+    env: { ...env, API_TOKEN: '', MASSIVE_API_KEY: '' },
+  });
+  const dates = { start_date: '2025-10-06', end_date: '2025-10-07' };
+  const { job_id: id } = await ask(`${url}/simulate/trigger`, dates);
+  const { status, details } = await waitForJob(url, id);
+  assert.equal(status, 'completed', JSON.stringify(details));
+  const first = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
+  assert.deepEqual([first.code, first.stderr], [0, '']);
+  assert.match(first.stdout, /^site: (\d+) files, [\d.]+ kB; \1 files changed, 0 files removed\n$/);
+  const again = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
+  assert.match(again.stdout, /; 0 files changed, 0 files removed\n$/);
+  const files = readdirSync(join(cwd, 'site'), { recursive: true, withFileTypes: true });
+  const texts = files
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => {
+      const bytes = readFileSync(join(parentPath, name));
+      return name.endsWith('.gz') ? String(gunzipSync(bytes)) : String(bytes);
+    });
+  const content = texts.join('\n');
+  assert.ok(content.includes('Today') && content.includes(id), 'the conversations and the job');
+  for (const secret of [...Object.values(SECRETS), 'canary', cwd, process.cwd()])
+    assert.ok(!content.includes(secret), secret);
+});
+
+const wrong: [args: string[], code: number, words: RegExp][] = [
+  [[], 2, /DIR is missing/],
+  [['a', 'b'], 2, /there is no argument "b"/],
+  [['site', '--start', 'soon'], 2, /--start: expected a date YYYY-MM-DD, got soon/],
+  [['site', '--url', 'example.org'], 2, /--url: expected a URL such as https:/],
+  [['site', '--model', 'a'], 2, /there is no option --model/],
+  [['site'], 1, /There is no database data.jobs\.db \(DEPLOYMENT_MODE=PROD\)/],
+];
+
+test('what cannot be published is said, and no folder is made', async (t) => {
+  const cwd = temporaryFolder(t);
+  for (const [args, code, words] of wrong) {
+    const ended = await runInProcess(['publish', ...args], { cwd });
+    assert.deepEqual([ended.code, ended.stdout], [code, ''], args.join(' '));
+    assert.match(ended.stderr, words);
+  }
+  assert.ok(!existsSync(join(cwd, 'site')));
+});

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { publishedFile } from '../../src/basics/published.ts';
+import { readSettings } from '../../src/basics/settings.ts';
+import { publish } from '../../src/publish/publish.ts';
+import type { Publication } from '../../src/publish/publication.ts';
+import { visit } from '../support/browser.ts';
+import { chromiumPath, noBrowser } from '../support/chromium.ts';
+import { serveFolder } from '../support/file-server.ts';
+import { isLong } from '../support/long.ts';
+import { builtPages, temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords, recordDates } from '../support/track-records.ts';
+import { startTestView } from '../support/view.ts';
+
+/** A published folder behind a plain file server: the pages without our server. */
+
+const MODELS = ['alpha', 'alpha#2', 'BETA/5: x%', 'gamma'];
+const DAYS = 24;
+
+const all: Publication = {
+  title: 'Which <model> trades “better”?',
+  jobId: undefined,
+  models: [],
+  startDate: undefined,
+  endDate: undefined,
+  withConversations: true,
+  url: '',
+  chromium: undefined,
+};
+
+async function publishedFrom(
+  t: TestContext,
+  {
+    own = {},
+    models = MODELS,
+    days = DAYS,
+  }: { own?: Partial<Publication>; models?: string[]; days?: number } = {},
+) {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures: 0.05 });
+  const folder = join(temporaryFolder(t), 'site');
+  const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
+  const watched = { signal: new AbortController().signal, onProgress: () => {} };
+  const again = (more: Partial<Publication> = {}, by = watched) =>
+    publish(from, { ...all, ...own, ...more }, by);
+  const written = await again();
+  return { path, folder, written, again, url: await serveFolder(t, folder) };
+}
+
+/** What a reader sees of a page, without the controls that need a server. */
+async function textOf(page: Page): Promise<string> {
+  await page.evaluate(
+    `for (const part of document.querySelectorAll('.folded, .choosing, nav[aria-label="Jobs by status"], .ranking-way')) part.hidden = true`,
+  );
+  return page.locator('main').innerText();
+}
+
+test('every page of a published folder shows what the service shows, under any path', {
+  skip: noBrowser,
+}, async (t) => {
+  const { path, folder } = await publishedFrom(t);
+  const url = await serveFolder(t, folder, { isEncoded: true });
+  const view = await startTestView(t, path, { pages: await builtPages() });
+  const [date] = recordDates(1);
+  const pages = ['/', '/?common=false', '/compare', '/compare?looks=daily', '/models/alpha'];
+  pages.push('/models/alpha?run=2', `/models/${encodeURIComponent('BETA/5: x%')}`, '/job-list');
+  pages.push(`/model-days/gamma/${date}`, `/model-days/alpha%232/${date}`);
+  const textsFrom = async (site: string) => {
+    const { page, open } = await visit(t, site);
+    const texts: string[] = [];
+    for (const address of pages) {
+      await page.goto('about:blank');
+      await open(address);
+      // The overview asks for one column when all else is there.
+      if (/^\/(\?|$)/.test(address)) await page.waitForLoadState('networkidle');
+      texts.push(`${address} ${await textOf(page)}`);
+    }
+    await page.close();
+    return texts;
+  };
+  const served = await textsFrom(view.url);
+  for (const [index, text] of (await textsFrom(`${url}#`)).entries())
+    assert.ok(
+      text === served[index],
+      `${text.slice(0, 2_000)}\nand not\n${served[index]?.slice(0, 2_000)}`,
+    );
+});
+
+test('the decisions of a published folder go back to the first day', {
+  skip: noBrowser,
+}, async (t) => {
+  const { url } = await publishedFrom(t);
+  const { page, open } = await visit(t, url);
+  await open('#/decision-feed');
+  const dates = page.locator('main h2');
+  assert.ok((await dates.count()) > 1);
+  const older = page.getByRole('button', { name: 'Older decisions' });
+  while (await older.isVisible()) {
+    const count = await dates.count();
+    await older.click();
+    await dates.nth(count).waitFor();
+  }
+  assert.equal(await dates.count(), DAYS);
+  assert.equal(await page.locator('.feed > li').count(), DAYS * MODELS.length);
+});
+
+const linked: [own: Partial<Publication>, pages: string[]][] = [
+  [{}, ['#/job-list', '#/jobs/bench-0000', '#/compare', '#/decision-feed', '#/models/alpha?run=2']],
+  [{ jobId: 'bench-0001' }, ['#/job-list', '#/jobs/bench-0001', '#/models/gamma']],
+  [
+    { models: ['alpha'], endDate: '2023-10-10', withConversations: false },
+    ['#/compare', '#/models/alpha?run=2'],
+  ],
+];
+
+for (const [own, least] of linked)
+  test(`no link is dead, and no request fails: ${JSON.stringify(own)}`, {
+    skip: noBrowser,
+  }, async (t) => {
+    const { url } = await publishedFrom(t, { own });
+    const { page, open } = await visit(t, url);
+    const seen = new Set(['#/']);
+    const shapes = new Map<string, number>();
+    for (const link of seen) {
+      const shape = link.replaceAll(/\d{4}-\d\d-\d\d/g, 'DATE');
+      // Of the many model-days of a model one; the long form visits all.
+      const visits = shapes.get(shape) ?? 0;
+      if (visits >= 1 && !isLong) continue;
+      shapes.set(shape, visits + 1);
+      await open(link);
+      assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
+      const notices = await page.locator('main .notice').allInnerTexts();
+      assert.deepEqual(
+        notices.filter((words) => /not responding|no session|no job|status \d/.test(words)),
+        [],
+        link,
+      );
+      const links: string[] = await page.evaluate(
+        `[...document.querySelectorAll('a[href]:not(.skip)')].map((link) => link.getAttribute('href'))`,
+      );
+      for (const other of links) seen.add(other);
+    }
+    for (const shape of least) assert.ok(shapes.has(shape), shape);
+    assert.ok([...seen].every((link) => link.startsWith('#/')));
+  });
+
+/** All that a folder says, in one text. */
+function contentOf(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return files
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => {
+      const bytes = readFileSync(join(parentPath, name));
+      return `${name} ${name.endsWith('.gz') ? gunzipSync(bytes) : bytes}`;
+    })
+    .join('\n');
+}
+
+const parts: [own: Partial<Publication>, has: string[], hasNot: string[]][] = [
+  [{}, ['bench-0000', 'bench-0001', 'gamma', '2023-10-02', '2023-11-02'], []],
+  [
+    { jobId: 'bench-0001' },
+    ['bench-0001', 'gamma', '2023-11-02'],
+    ['bench-0000', '2023-10-03.json.gz'],
+  ],
+  [{ models: ['alpha'] }, ['alpha#2', '2023-10-02', '2023-11-02'], ['bench-', 'gamma', 'BETA']],
+  [{ endDate: '2023-10-10' }, ['gamma', '2023-10-02'], ['bench-', '2023-10-11', '2023-11-02']],
+  [{ withConversations: false }, ['bench-0000', 'gamma'], ['"role":"assistant"']],
+];
+
+for (const [own, has, hasNot] of parts)
+  test(`a folder has what was asked for and nothing else: ${JSON.stringify(own)}`, async (t) => {
+    const { path, folder } = await publishedFrom(t, { own });
+    const content = contentOf(folder);
+    for (const text of has) assert.ok(content.includes(text), `it has ${text}`);
+    for (const text of [...hasNot, path, process.cwd()])
+      assert.ok(!content.includes(text), `it lacks ${text}`);
+  });
+
+const filesOfUrls: [url: string, file: string, part: string | null][] = [
+  ['/models', 'data/models.json.gz', null],
+  ['/jobs?limit=8', 'data/jobs.json.gz', null],
+  ['/simulate/status/a-1', 'data/simulate/status/a-1.json.gz', null],
+  ['/performance?common=true&by=entry', 'data/performance,by=entry,common=true.json.gz', null],
+  [
+    '/performance?model=A%2Fb&table=actions&format=csv',
+    'data/performance,format=csv,model=_a~2f~b,table=actions.csv.gz',
+    null,
+  ],
+  [
+    '/results?model=a_B%232&date=2025-10-01',
+    'data/model-days/a___b~23~2/2025-10-01.json.gz',
+    'results',
+  ],
+  ['/reasoning?date=x&model=..&more=1', 'data/model-days/~2e~./x.json.gz', 'reasoning'],
+  ['/decisions?before=2025-10-01&limit=50', 'data/decisions,before=2025-10-01.json.gz', null],
+  [
+    '/decisions?model=a&start_date=2025-10-01&end_date=2025-10-01',
+    'data/decisions,before=2025-10-01.json.gz',
+    null,
+  ],
+  ['/models?x=😀', 'data/models,x=~1f600~.json.gz', null],
+];
+
+test('the file of a request has a name for every file system, and no two share one', () => {
+  for (const [url, path, part] of filesOfUrls) {
+    const found = publishedFile(url);
+    assert.deepEqual([found.path, found.part], [path, part], url);
+  }
+  const names = [
+    'a',
+    'A',
+    '_a',
+    'a/b',
+    'a-b',
+    'a.b',
+    '~',
+    'é',
+    'É',
+    '.',
+    '..',
+    'x'.repeat(200),
+    `${'x'.repeat(199)}y`,
+  ];
+  const files = names.map(
+    (model) => publishedFile(`/holdings?${new URLSearchParams({ model })}`).path,
+  );
+  assert.equal(new Set(files.map((file) => file.toLowerCase())).size, names.length);
+  for (const file of files) assert.match(file, /^data\/[\w.=,~-]{1,200}$/);
+});
+
+test('a second run writes only what changed, and removes what is gone', async (t) => {
+  const { folder, written, again } = await publishedFrom(t);
+  assert.equal(written.changed, written.files);
+  assert.deepEqual(await again(), { ...written, changed: 0 });
+  const renamed = await again({ title: 'Another title' });
+  assert.deepEqual([renamed.changed, renamed.removed], [2, 0]); // index.html and the preview
+  const gone = await again({ jobId: 'bench-0001' });
+  assert.ok(gone.removed > 40, 'the days of the other job');
+  assert.equal(readdirSync(join(folder, 'data/simulate/status')).length, 1);
+  const back = await again();
+  assert.equal(back.files, written.files);
+});
+
+const foreign: [what: string, make: (folder: string) => void, names: RegExp][] = [
+  ['a file', (folder) => writeFileSync(join(folder, 'notes.txt'), ''), /it has notes\.txt/],
+  [
+    'a file of another kind',
+    (folder) => writeFileSync(join(folder, 'data/notes.txt'), ''),
+    /data.notes\.txt/,
+  ],
+  ['a link', (folder) => symlinkSync('/etc', join(folder, 'etc')), /it has etc/],
+  [
+    'a manifest that cannot be read',
+    (folder) => writeFileSync(join(folder, 'published.json'), '['),
+    /cannot read/,
+  ],
+];
+
+for (const [what, make, names] of foreign)
+  test(`a folder with ${what} of others is refused, and stays as it is`, async (t) => {
+    const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+    make(folder);
+    const before = contentOf(folder);
+    await assert.rejects(again({ title: 'Another' }), names);
+    assert.equal(contentOf(folder), before);
+  });
+
+test('a run that was stopped leaves a folder that the next one completes', async (t) => {
+  const { folder, again, written } = await publishedFrom(t, { models: ['alpha'], days: 6 });
+  rmSync(folder, { recursive: true });
+  const stopping = new AbortController();
+  const onProgress = () => stopping.abort();
+  await assert.rejects(again({}, { signal: stopping.signal, onProgress }), { name: 'AbortError' });
+  writeFileSync(join(folder, 'data/models.json.gz.partial'), 'half'); // as a SIGKILL leaves it
+  assert.ok(!existsSync(join(folder, 'index.html')));
+  mkdirSync(join(folder, '.git'));
+  writeFileSync(join(folder, '.git/config'), 'of the repository');
+  writeFileSync(join(folder, 'CNAME'), 'example.org');
+  const { files, removed } = await again();
+  assert.deepEqual([files, removed], [written.files, 1]);
+  assert.ok(existsSync(join(folder, 'index.html')) && existsSync(join(folder, '.git/config')));
+  assert.ok(existsSync(join(folder, 'CNAME')));
+});
+
+const refused: [own: Partial<Publication>, why: RegExp][] = [
+  [{ jobId: 'unknown' }, /Job unknown not found/],
+  [{ models: ['alphq'] }, /model alphq: did you mean "alpha"\?/],
+  [{ models: ['alpha#2'] }, /alpha#2: it is a run of alpha; name that/],
+  [{ startDate: '2031-01-01' }, /it has no model-day/],
+  [{ startDate: '2024-01-02', endDate: '2024-01-01' }, /Invalid date range/],
+  [{ chromium: '/no/such/program' }, /--chromium: \/no\/such\/program made no picture/],
+];
+
+test('what cannot be published is refused in words', async (t) => {
+  const { again } = await publishedFrom(t, { days: 2 });
+  for (const [own, why] of refused) await assert.rejects(again(own), why);
+});
+
+test('links to the site have a preview: a title, a description and a picture', async (t) => {
+  const own = { url: 'https://example.org/board/', chromium: noBrowser ? undefined : chromiumPath };
+  const { folder } = await publishedFrom(t, { own });
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const picture = noBrowser ? 'preview.svg' : 'preview.png';
+  assert.match(html, /og:title" content="Which &#60;model&#62; trades “better”\?"/);
+  assert.match(
+    html,
+    /og:description" content="2 models over 22 days, from 2023-10-02 to 2023-11-02\."/,
+  );
+  assert.ok(html.includes(`og:image" content="https://example.org/board/${picture}"`));
+  const svg = readFileSync(join(folder, 'preview.svg'), 'utf8');
+  for (const text of ['Which &#60;model&#62; trades', 'gamma', 'QQQ', 'BETA/5: x%'])
+    assert.ok(svg.includes(text), text);
+  assert.equal(
+    new Set(svg.match(/stroke="#\w+"/g)).size,
+    4,
+    'two models, the benchmark and the line',
+  );
+  if (noBrowser) return;
+  const png = readFileSync(join(folder, 'preview.png'));
+  assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1200, 630]);
+});

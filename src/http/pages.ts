@@ -159,7 +159,8 @@ function marked(
   return zlib().brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));
 }
 
-function escapeAttribute(text: string): string {
+/** A text inside an attribute, or inside an element. */
+export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

@@ -1,29 +1,22 @@
 import {
+  appendFileSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import * as v from 'valibot';
-import { messageOf, ServiceError } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import { dirname, join, relative } from 'node:path';
+import { ServiceError } from '../basics/domain.ts';
 
-/** What says which files of the folder are ours. */
-const MANIFEST = 'published.json';
+/** Names the files of the folder that are ours, a line for each; it grows before they do. */
+const MANIFEST = 'published.txt';
 /** What a repository or its pages keep in the folder of a site. */
 const OF_OTHERS = ['.git', 'CNAME'];
 const PARTIAL = '.partial';
-
-const manifestSchema = v.object({
-  /** False while files are being written: then any of the names that we use may be ours. */
-  complete: v.boolean(),
-  files: v.array(v.string()),
-});
 
 /** What came of the files of a folder. */
 export interface Written {
@@ -47,23 +40,19 @@ export interface PublishedFolder {
  * that the next one completes.
  */
 export function openPublishedFolder(folder: string): PublishedFolder {
-  const { complete, files: own } = readManifest(folder);
-  const there = existsSync(folder) ? filesIn(folder) : [];
-  const isOurs = new Set([...own, MANIFEST]);
-  const foreign = there.find((path) => !isOurs.has(path) && !(complete === false && isKind(path)));
+  const manifest = join(folder, MANIFEST);
+  const own = new Set(existsSync(manifest) ? readFileSync(manifest, 'utf8').split('\n') : []);
+  const there = existsSync(folder) ? filesIn(folder).filter((path) => path !== MANIFEST) : [];
+  const foreign = there.find((path) => !own.has(path) && !own.has(path.slice(0, -PARTIAL.length)));
   if (foreign !== undefined)
     throw new ServiceError(
       'cannot_start',
       `Cannot publish to ${folder}: it has ${foreign}, which publish did not write; name a folder of its own`,
     );
-  const write = (path: string, content: string | Buffer) => {
-    const target = join(folder, path);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target + PARTIAL, content);
-    renameSync(target + PARTIAL, target);
+  const replace = (path: string, content: string | Buffer) => {
+    writeFileSync(path + PARTIAL, content);
+    renameSync(path + PARTIAL, path);
   };
-  mkdirSync(folder, { recursive: true });
-  write(MANIFEST, JSON.stringify({ complete: false, files: own }));
   const written: Written = { files: 0, bytes: 0, changed: 0, removed: 0 };
   const now = new Set<string>();
   const before = new Set(there);
@@ -74,61 +63,38 @@ export function openPublishedFolder(folder: string): PublishedFolder {
       const bytes = Buffer.from(content);
       written.files += 1;
       written.bytes += bytes.length;
-      if (before.has(path) && readFileSync(join(folder, path)).equals(bytes)) return;
+      const target = join(folder, path);
+      if (before.has(path) && readFileSync(target).equals(bytes)) return;
+      mkdirSync(dirname(target), { recursive: true });
+      if (!own.has(path)) appendFileSync(manifest, `${path}\n`);
+      replace(target, bytes);
       written.changed += 1;
-      write(path, bytes);
     },
     finish() {
-      for (const path of there)
-        if (!now.has(path) && path !== MANIFEST) {
-          rmSync(join(folder, path));
-          written.removed += 1;
-        }
+      for (const path of there.filter((path) => !now.has(path))) {
+        rmSync(join(folder, path));
+        written.removed += 1;
+      }
       removeEmptyFolders(folder);
-      write(MANIFEST, `${JSON.stringify({ complete: true, files: [...now].sort() }, null, 1)}\n`);
+      replace(manifest, `${[...now].sort().join('\n')}\n`);
       return written;
     },
   };
 }
 
-/** A folder without a manifest has none of our files. */
-function readManifest(folder: string): v.InferOutput<typeof manifestSchema> {
-  const path = join(folder, MANIFEST);
-  if (!existsSync(path)) return { complete: true, files: [] };
-  const { success, output } = v.safeParse(manifestSchema, tryParse(readFileSync(path, 'utf8')));
-  if (success) return output;
-  throw new ServiceError(
-    'cannot_start',
-    `Cannot publish to ${folder}: cannot read ${path}; name a new folder`,
-  );
-}
-
-/** Whether a run that was killed may have left a file of this name. */
-function isKind(path: string): boolean {
-  const name = path.endsWith(PARTIAL) ? path.slice(0, -PARTIAL.length) : path;
-  return /^data\/|^(app\.(js|css)|index\.html|favicon\.svg|preview\.(svg|png)|published\.json|\.nojekyll)$/.test(
-    name,
-  );
-}
-
 /** Relative to the folder; a link is one of its files, wherever it leads. */
 function filesIn(folder: string): string[] {
-  try {
-    const all = readdirSync(folder, { recursive: true, withFileTypes: true });
-    return all
-      .filter((entry) => !entry.isDirectory())
-      .map(({ parentPath, name }) => join(parentPath, name).slice(join(folder, '/').length))
-      .filter((path) => !OF_OTHERS.includes(path.split('/')[0] ?? ''));
-  } catch (error) {
-    throw new ServiceError('cannot_start', `Cannot publish to ${folder}: ${messageOf(error)}`);
-  }
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .filter((path) => !OF_OTHERS.includes(path.split('/')[0] ?? ''));
 }
 
 function removeEmptyFolders(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (OF_OTHERS.includes(name) || !lstatSync(path).isDirectory()) continue;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory() || OF_OTHERS.includes(entry.name)) continue;
+    const path = join(folder, entry.name);
     removeEmptyFolders(path);
-    if (readdirSync(path).length === 0) rmSync(path, { recursive: true });
+    if (readdirSync(path).length === 0) rmdirSync(path);
   }
 }

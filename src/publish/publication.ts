@@ -14,17 +14,16 @@ export interface Publication {
   chromium: string | undefined;
 }
 
-/** The filters of every request, unless it names a model. */
-export function choiceOf({
-  jobId,
-  startDate,
-  endDate,
-  models,
-}: Publication): Record<string, string> {
-  const dates = { start_date: startDate, end_date: endDate };
-  return given({ job_id: jobId, ...dates, models: models.join(',') });
+/** The filters of a request that has these parameters of its own. */
+export function choiceOf(
+  { jobId, startDate, endDate, models }: Publication,
+  own: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const named = own['model'] === undefined ? models.join(',') : '';
+  return given({ job_id: jobId, start_date: startDate, end_date: endDate, models: named });
 }
 
+/** The values that there are. */
 export function given(values: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])),

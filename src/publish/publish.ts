@@ -7,7 +7,6 @@ import type { reasoningResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
 import type { statusResponse } from '../api/status.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { didYouMean } from '../basics/sentences.ts';
 import { silentLog } from '../basics/log.ts';
 import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
@@ -129,73 +128,66 @@ async function turn(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Throws for a choice that the service refuses or that has no model-day, and for a name that is not
- * that of an entry: the page of a model shows all its runs.
+ * Throws for a choice that the service refuses or that has no model-day, and for the name of a run:
+ * the page of a model shows all its runs.
  */
 function checkChoice(respond: Respond, publication: Publication): void {
   const { models }: Models = JSON.parse(respond('/models'));
-  const entries = new Set(models.map(({ family }) => family));
-  const unknown = publication.models.find((name) => !entries.has(name));
-  if (unknown !== undefined) {
-    const { family } = models.find(({ signature }) => signature === unknown) ?? {};
-    const why =
-      family === undefined
-        ? didYouMean(unknown, entries, 'GET /models lists the models')
-        : `it is a run of ${family}; name that, with all its runs`;
-    throw refusal(`the model ${unknown}: ${why}`);
-  }
-  const found: Partial<Decisions> & { detail?: string } = JSON.parse(
+  const runs = new Map(models.map(({ signature, family }) => [signature, family]));
+  const run = publication.models.find((name) => (runs.get(name) ?? name) !== name);
+  const { detail, count } = JSON.parse(
     respond('/decisions', { ...choiceOf(publication), limit: '1' }),
   );
-  if (found.detail !== undefined) throw refusal(`this choice: ${found.detail}`);
-  if (found.count === 0) throw refusal('this choice: it has no model-day');
+  const why =
+    run === undefined
+      ? (detail ?? (count === 0 && 'no model-day fits this choice'))
+      : `${run} is a run of ${runs.get(run)}; name that, with all its runs`;
+  if (why) throw new ServiceError('cannot_start', `Cannot publish: ${why}`);
 }
 
-function refusal(what: string): ServiceError {
-  return new ServiceError('cannot_start', `Cannot publish ${what}`);
+/** The pages of a list, from its start to its end. */
+function* pagesOf<Page extends { next_before: string | null }>(
+  respond: Respond,
+  path: string,
+  choice: Record<string, string> = {},
+): Generator<Page> {
+  for (let before: string | null = ''; before !== null; ) {
+    const query = { ...choice, ...given({ before }), limit: LONGEST_PAGE };
+    const page: Page = JSON.parse(respond(path, query));
+    yield page;
+    before = page.next_before;
+  }
 }
 
 /** Asks for something with the filters of the publication, and writes it as pages ask for it. */
 function answer(
   { respond, publication, write }: Work,
   path: string,
-  own: Readonly<Record<string, string>> = {},
-): string {
-  const models = own['model'] === undefined ? publication.models : [];
-  const text = respond(path, { ...choiceOf({ ...publication, models }), ...own });
-  write(`${path}?${new URLSearchParams(own)}`, text);
-  return text;
+  own: Readonly<Record<string, string>>,
+): void {
+  write(
+    `${path}?${new URLSearchParams(own)}`,
+    respond(path, { ...choiceOf(publication, own), ...own }),
+  );
 }
 
 /** What the models decided, a file for each date, the latest first; yields the model-days. */
-function* writeDecisions(work: Work): Generator<{ model: string; date: string }> {
-  const { respond, publication, write } = work;
-  const choice = choiceOf(publication);
-  let before = '';
+function* writeDecisions({ respond, publication, write }: Work): Generator<Decision> {
   let own: Decision[] = [];
-  let asked: string | undefined = '';
-  const flush = (next: string | null) => {
-    const date = own[0]?.date;
+  let isFirst = true;
+  const writeDate = (next: string | null) => {
     const text = JSON.stringify({ decisions: own, count: own.length, next_before: next });
-    // The first is asked for without a date too.
-    for (const name of new Set([asked, date]))
-      if (name !== undefined)
-        write(`/decisions?${new URLSearchParams(given({ before: name }))}`, text);
-    asked = next ?? undefined;
-    own = [];
+    if (isFirst) write('/decisions', text); // as the list asks for it
+    write(`/decisions?before=${own[0]?.date}`, text);
+    [isFirst, own] = [false, []];
   };
-  for (;;) {
-    const text = respond('/decisions', { ...choice, limit: LONGEST_PAGE, ...given({ before }) });
-    const page: Decisions = JSON.parse(text);
+  for (const page of pagesOf<Decisions>(respond, '/decisions', choiceOf(publication)))
     for (const decision of page.decisions) {
-      if (own[0] !== undefined && own[0].date !== decision.date) flush(decision.date);
+      if (own[0] !== undefined && own[0].date !== decision.date) writeDate(decision.date);
       own.push(withoutWords(publication, decision));
       yield decision;
     }
-    if (page.next_before === null) break;
-    before = page.next_before;
-  }
-  flush(null);
+  writeDate(null);
 }
 
 /** A decision without the id of a job that has no page, and without words that are not published. */
@@ -208,27 +200,20 @@ function withoutWords(publication: Publication, decision: Decision): Decision {
 }
 
 /** The pages of jobs, none where they would say too much; adds the model-days that they link to. */
-function writeJobs(work: Work, days: ModelDays): Status[] {
-  const { respond, publication, write } = work;
-  const all: Jobs['jobs'] = [];
-  let rest: Partial<Jobs> = {};
-  for (let before: string | null = ''; before !== null; ) {
-    const page: Jobs = JSON.parse(respond('/jobs', { limit: LONGEST_PAGE, ...given({ before }) }));
-    const { jobs, next_before: next, ...others } = page;
-    all.push(...jobs);
-    [before, rest] = [next, others];
-  }
+function writeJobs({ respond, publication, write }: Work, days: ModelDays): Status[] {
   const { jobId } = publication;
-  const isChosen = ({ job_id: id }: Jobs['jobs'][number]) => jobId === undefined || id === jobId;
-  const jobs = isPart(publication) ? [] : all.filter(isChosen);
-  write('/jobs', JSON.stringify({ ...rest, jobs, count: jobs.length, next_before: null }));
+  const pages = [...pagesOf<Jobs>(respond, '/jobs')];
+  const jobs = pages
+    .flatMap((page) => page.jobs)
+    .filter(({ job_id: id }) => !isPart(publication) && (jobId ?? id) === id);
+  write('/jobs', JSON.stringify({ ...pages[0], jobs, count: jobs.length, next_before: null }));
   return jobs.map(({ job_id: id }) => {
     const path = `/simulate/status/${encodeURIComponent(id)}`;
     const text = respond(path);
     write(path, text);
-    for (const query of [{}, { by: 'entry', common: 'true' }]) {
-      const own = { job_id: id, ...query };
-      write(`/performance?${new URLSearchParams(own)}`, respond('/performance', own));
+    for (const more of [{}, { by: 'entry', common: 'true' }]) {
+      const query = { job_id: id, ...more };
+      write(`/performance?${new URLSearchParams(query)}`, respond('/performance', query));
     }
     const status: Status = JSON.parse(text);
     for (const modelDay of status.details) addTo(days, modelDay);
@@ -251,21 +236,18 @@ function writeModels(
   { respond, publication, write }: Work,
   { days, jobs }: { days: ModelDays; jobs: readonly Status[] },
 ): Models['models'] {
-  const { models: all, ...rest }: Models = JSON.parse(respond('/models'));
-  const isWhole = publication.jobId === undefined && !isPart(publication);
+  const known: Models = JSON.parse(respond('/models'));
   const entries = new Map(jobs.flatMap((job) => job.entries.map((own) => [own.family, own.entry])));
-  const unsaid = {
-    ...{ first_completed_date: null, last_completed_date: null, portfolio_value: null },
-    ...{ model_days_before_cutoff: 0, served: [], last_job: null },
-  };
-  const models = all.flatMap((model) => {
-    const own = days.get(model.signature)?.size;
-    if (own === undefined) return [];
-    if (isWhole) return [model];
-    const entry = jobs.length === 0 ? model.entry : (entries.get(model.family) ?? null);
-    return [{ ...model, ...unsaid, completed_model_days: own, entry }];
-  });
-  write('/models', JSON.stringify({ ...rest, models, count: models.length }));
+  const models = known.models
+    .filter(({ signature }) => days.has(signature))
+    .map((model) => ({
+      ...model,
+      ...{ first_completed_date: null, last_completed_date: null, portfolio_value: null },
+      ...{ model_days_before_cutoff: 0, served: [], last_job: null },
+      completed_model_days: days.get(model.signature)?.size ?? 0,
+      entry: publication.jobId === undefined ? model.entry : (entries.get(model.family) ?? null),
+    }));
+  write('/models', JSON.stringify({ ...known, models, count: models.length }));
   return models;
 }
 
@@ -273,19 +255,18 @@ function writeModels(
 function modelSteps(work: Work, models: Models['models']): (() => void)[] {
   const { respond, publication, write } = work;
   const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
-  const entry = (name: string) => models.find((one) => one.signature === name)?.family ?? name;
-  const hasRuns = (name: string) =>
-    models.some((one) => one.family === entry(name) && one.signature !== name);
+  const entries = Map.groupBy(models, ({ family }) => family);
+  const runsOf = (name: string) =>
+    [...entries.values()].find((runs) => runs.some(({ signature }) => signature === name)) ?? [];
   return [...names].map((model) => () => {
     // Only an entry with several runs has a page for each of them.
-    for (const by of hasRuns(model) ? ['entry', 'run'] : ['entry'])
+    for (const by of runsOf(model).length > 1 ? ['entry', 'run'] : ['entry'])
       answer(work, '/performance', { model, by, details: 'true' });
     answer(work, '/performance', { model, table: 'actions', format: 'csv' });
     answer(work, '/holdings', { model });
     const own = { kind: 'failure', model };
-    const choice = choiceOf({ ...publication, models: [] });
-    const text = respond('/decisions', { ...choice, ...own, limit: LONGEST_PAGE });
-    const failures: { decisions: Decision[] } = JSON.parse(text);
+    const query = { ...choiceOf(publication, own), ...own, limit: LONGEST_PAGE };
+    const failures: Decisions = JSON.parse(respond('/decisions', query));
     const decisions = failures.decisions.map((one) => withoutWords(publication, one));
     write(`/decisions?${new URLSearchParams(own)}`, JSON.stringify({ ...failures, decisions }));
   });

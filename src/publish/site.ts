@@ -2,9 +2,9 @@ import type * as v from 'valibot';
 import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
 import { count } from '../basics/sentences.ts';
-import { type BuiltPages, PAGE_POLICY } from '../http/pages.ts';
+import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
-import { escaped, type PreviewLine, pngOf, previewSvg } from './preview.ts';
+import { type PreviewLine, pngOf, previewSvg } from './preview.ts';
 import { choiceOf, isPart, type Publication } from './publication.ts';
 import type { Respond } from './respond.ts';
 

@@ -262,11 +262,7 @@ const foreign: [what: string, make: (folder: string) => void, names: RegExp][] =
     /data.notes\.txt/,
   ],
   ['a link', (folder) => symlinkSync('/etc', join(folder, 'etc')), /it has etc/],
-  [
-    'a manifest that cannot be read',
-    (folder) => writeFileSync(join(folder, 'published.json'), '['),
-    /cannot read/,
-  ],
+  ['no manifest', (folder) => rmSync(join(folder, 'published.txt')), /which publish did not write/],
 ];
 
 for (const [what, make, names] of foreign)
@@ -297,9 +293,9 @@ test('a run that was stopped leaves a folder that the next one completes', async
 
 const refused: [own: Partial<Publication>, why: RegExp][] = [
   [{ jobId: 'unknown' }, /Job unknown not found/],
-  [{ models: ['alphq'] }, /model alphq: did you mean "alpha"\?/],
-  [{ models: ['alpha#2'] }, /alpha#2: it is a run of alpha; name that/],
-  [{ startDate: '2031-01-01' }, /it has no model-day/],
+  [{ models: ['alphq'] }, /alphq/],
+  [{ models: ['alpha#2'] }, /alpha#2 is a run of alpha; name that/],
+  [{ startDate: '2031-01-01' }, /no model-day fits/],
   [{ startDate: '2024-01-02', endDate: '2024-01-01' }, /Invalid date range/],
   [{ chromium: '/no/such/program' }, /--chromium: \/no\/such\/program made no picture/],
 ];

@@ -25,6 +25,7 @@ import {
   type Input,
   listBody,
   type ResponseBody,
+  type Table,
 } from './handler.ts';
 import { checkChoice, choiceEntries, readChoice } from './filters.ts';
 import type { performanceResponse } from './performance-response.ts';
@@ -79,9 +80,13 @@ export const performanceQuery = v.object({
   ...formatQuery,
   table: v.optional(
     v.pipe(
-      v.picklist(['curve', 'trades', 'actions'], 'expected curve, trades or actions'),
+      v.picklist(
+        ['curve', 'returns', 'trades', 'actions'],
+        'expected curve, returns, trades or actions',
+      ),
       v.description(
-        'Which of the tables, as CSV: the curve; the orders and dividends; or these with the splits.',
+        'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
+          'benchmark last; the orders and dividends; or these with the splits.',
       ),
     ),
     'curve',
@@ -93,7 +98,8 @@ type Response = v.InferOutput<typeof performanceResponse>;
 
 /** Whether the response is a report; the tables of actions are unbounded streams. */
 export function isReport(_context: Context, { query, format }: Input): boolean {
-  return format === 'json' || (query as Query).table === 'curve';
+  const { table } = query as Query;
+  return format === 'json' || table === 'curve' || table === 'returns';
 }
 
 /**
@@ -103,6 +109,7 @@ export function performance(context: Context, { query, format }: Input<Query>): 
   checkChoice(context.database, query);
   checkBenchmark(context.database, query.benchmark);
   if (format !== 'csv') return inJson(context, query);
+  if (query.table === 'returns') return returnsTable(context, query);
   if (query.table !== 'curve')
     return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
@@ -163,11 +170,39 @@ function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) 
   } satisfies Partial<Response>;
 }
 
+function curvesOf({ database, settings }: Context, query: Query) {
+  const { choice } = readChoice(database, query);
+  const request = requestOf(choice, { ...query, details: false }, settings.riskFreeRate);
+  return { request, basis: prepareReports(request) };
+}
+
+/**
+ * A row per date with the daily return of each model, empty where it has none, and that of the
+ * benchmark in the last column.
+ */
+function returnsTable(context: Context, query: Query): Table {
+  const { request, basis } = curvesOf(context, query);
+  type Day = { date: string; daily_return: number | null };
+  const column = (name: string, curve: readonly Day[]) => {
+    return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
+  };
+  const models = basis.periods.map((period) => {
+    const { model, curve } = modelReport(request, basis, period);
+    return column(model, curve);
+  });
+  const dates = [...new Set(models.flatMap(({ returns }) => [...returns.keys()]))].sort();
+  const { name, curve } = basis.benchmarkReport;
+  const all = [...models, column(`${name} (benchmark)`, curve)];
+  return csvTable(
+    'returns.csv',
+    ['date', ...all.map((one) => one.name)],
+    dates.map((date) => [date, ...all.map(({ returns }) => returns.get(date) ?? null)]),
+  );
+}
+
 /** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(context: Context, query: Query): Generator<Cell[]> {
-  const { choice } = readChoice(context.database, query);
-  const request = requestOf(choice, { ...query, details: false }, context.settings.riskFreeRate);
-  const basis = prepareReports(request);
+  const { request, basis } = curvesOf(context, query);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
+import { startTestView } from '../support/view.ts';
 
 let service: TestService;
 before(async (t) => {
@@ -55,6 +58,12 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235,0',
     ],
   ],
+  [
+    'format=csv&table=returns',
+    'returns.csv',
+    ['date,model-a,QQQ (benchmark)', '2025-11-10,0.0099,0.01', '2025-11-11,0.0162514605,0.02'],
+  ],
+  ['format=csv&table=returns&model=unknown', 'returns.csv', ['date,universe (benchmark)']],
   [
     'format=csv&table=trades',
     'trades.csv',
@@ -133,7 +142,7 @@ test('another table is a 422, and without CSV the table changes nothing', async 
   const wrong = await service.get('/performance?format=csv&table=holdings');
   assert.deepEqual(
     [wrong.status, wrong.body.detail],
-    [422, 'table: expected curve, trades or actions'],
+    [422, 'table: expected curve, returns, trades or actions'],
   );
   assert.deepEqual(
     (await service.get('/performance?table=trades')).body.models,
@@ -155,4 +164,27 @@ test('the figures count the model-days that the model may remember', async () =>
     ],
   );
   assert.deepEqual(families, []);
+});
+
+test('returns have a column for each model, empty where it has none, under names that CSV can carry', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const models = ['a, "b"', 'QQQ (benchmark)', 'late'];
+  fillWithTrackRecords(path, { models, days: 24, failures: 0.1 });
+  const view = await startTestView(t, path);
+  const response = await fetch(`${view.url}/performance?table=returns&format=csv`);
+  const [header, ...lines] = (await response.text()).trimEnd().split(/\r?\n/);
+  const { body } = await view.get('/performance');
+  const names = body.models.map(({ model }: any) => model);
+  assert.equal(header, 'date,QQQ (benchmark),"a, ""b""",late,QQQ (benchmark)');
+  const expected = body.benchmark.curve.map(({ date, daily_return: passive }: any) => {
+    const own = body.models.map(
+      ({ curve }: any) => curve.find((day: any) => day.date === date)?.daily_return ?? '',
+    );
+    return [date, ...own, passive].join(',');
+  });
+  assert.deepEqual([names.length, lines], [3, expected]);
+  assert.ok(
+    lines.some((line) => line.includes(',,')),
+    'a model lacks a day',
+  );
 });

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { within } from '../support/near.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
+import { startTestView } from '../support/view.ts';
+
+/**
+ * The table "Words and signs" of docs/figures.md. `ORACLE_PYTHON` names a Python that has the
+ * packages: `python3 -m venv oracle && oracle/bin/pip install quantstats empyrical-reloaded`.
+ */
+const PYTHON = process.env['ORACLE_PYTHON'];
+const hasPackages =
+  PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import quantstats, empyrical']).status === 0;
+const skip = hasPackages ? false : 'ORACLE_PYTHON names no Python with quantstats and empyrical';
+const SCRIPT = new URL('../oracles/returns.py', import.meta.url).pathname;
+
+/** CSV has ten decimals. */
+const assertNear = within({ absolute: 1e-6, relative: 1e-6 });
+
+/** Where a figure is in the report of a model. */
+const places: Record<string, (report: any) => number> = {
+  max_drawdown: ({ max_drawdown: { depth } }) => depth,
+  best_day: ({ best_day: { daily_return: own } }) => own,
+  worst_day: ({ worst_day: { daily_return: own } }) => own,
+  beta: ({ relative }) => relative.beta,
+  alpha: ({ relative }) => relative.alpha,
+  information_ratio: ({ relative }) => relative.information_ratio,
+};
+
+test('quantstats and empyrical read the returns as they are, and have our figures under their words and signs', {
+  skip,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  fillWithTrackRecords(path, { models: ['alpha', 'alpha#2', 'BETA, "5"'], days: 300 });
+  const yearly = 0.04;
+  const view = await startTestView(t, path, { settings: { riskFreeRate: yearly } });
+  const [csv, html] = [join(folder, 'returns.csv'), join(folder, 'report.html')];
+  const table = await fetch(`${view.url}/performance?table=returns&format=csv`);
+  writeFileSync(csv, await table.text());
+  const { models } = (await view.get('/performance')).body;
+  const { status, stdout, stderr } = spawnSync(PYTHON ?? '', [SCRIPT, csv, String(yearly), html], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  const theirs = JSON.parse(stdout);
+  assert.deepEqual(
+    Object.keys(theirs),
+    models.map(({ model }: any) => model),
+  );
+  for (const report of models) {
+    const { equal, like } = theirs[report.model];
+    for (const [name, values] of Object.entries<number[]>(equal)) {
+      const own = places[name]?.(report) ?? report[name];
+      for (const value of values) assertNear(value, own, `${name} of ${report.model}`);
+    }
+    for (const [name, values] of Object.entries<number[]>(like))
+      for (const value of values)
+        assert.ok(
+          value > 0.5 * report[name] && value < 2 * report[name],
+          `${name}: ${value}, not ${report[name]}`,
+        );
+  }
+  const page = readFileSync(html, 'utf8');
+  assert.ok(page.length > 100_000 && page.includes('Sharpe'), 'the report of quantstats');
+});

@@ -280,6 +280,25 @@ export const commands: Record<string, Command> = {
     run: async ({ values, rest: [folder = ''] }) =>
       (await import('./publish.ts')).publish(folder, values),
   }),
+  export: command({
+    summary:
+      'Writes conversations in the messages form of Chat Completions, a line for each completed model-day.',
+    details: lines(
+      'For fine-tuning, for judges, and for programs that read JSON lines; the form is in docs/publish.md. Works whether or not the',
+      'service runs. No file is overwritten. Exit code 0 if the file is complete, otherwise 1 with nothing left behind.',
+    ),
+    options: {
+      job: { value: 'JOB-ID', text: 'Only this job.' },
+      models: { value: 'A,B,...', text: 'Only these models, with all repeats, or single runs.' },
+      start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD.' },
+      end: { value: 'DATE', text: 'Up to this date.' },
+      'with-reasoning': { text: "Add the models' reasoning, where their providers returned it." },
+    },
+    positionals: { name: 'conversations FILE', least: 2, most: 2 },
+    example: 'export conversations days.jsonl --models gpt-5',
+    run: async ({ values, rest: [what = '', file = ''] }) =>
+      (await import('./export.ts')).exportData(what, file, values),
+  }),
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',
     details: lines(

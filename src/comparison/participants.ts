@@ -252,10 +252,11 @@ export function leftOutDays<OfDay extends Day>(
 }
 
 function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
-  const missing = 'have no return on this day';
-  const elsewhere = 'started it from another close, so that their return is over other days';
-  if (!isFromElsewhere) return `These runs ${missing}`;
-  return isMissing ? `These runs ${missing}, or ${elsewhere}` : `These runs ${elsewhere}`;
+  const elsewhere = 'another close, so that the return is over other days';
+  if (!isFromElsewhere) return 'No return on this day';
+  return isMissing
+    ? `No return on this day, or one from ${elsewhere}`
+    : `Started from ${elsewhere}`;
 }
 
 /** Which models are compared, and over which days. */

@@ -71,16 +71,15 @@ function modelDaysOf(runs: readonly RunInWindow[]): number {
 }
 
 /**
- * The entries with model-days enough for figures, and per run with half the median of these: one
- * that has just begun would cost the others too many days. All where none has enough.
+ * The entries whose runs have, in the mean, model-days enough for figures, and half the median of
+ * these: one that has just begun would cost the others too many days. All where none has enough.
  */
 function longEnough(present: readonly string[], families: Families): readonly string[] {
-  const runsOf = (name: string) => families.get(name) ?? [];
-  const enough = present.filter((name) => modelDaysOf(runsOf(name)) >= MIN_DAYS);
   const perRun = (name: string) => {
-    const active = runsOf(name).filter(({ modelDays }) => modelDays > 0);
+    const active = (families.get(name) ?? []).filter(({ modelDays }) => modelDays > 0);
     return modelDaysOf(active) / active.length;
   };
+  const enough = present.filter((name) => perRun(name) >= MIN_DAYS);
   const least = medianOf(enough.map(perRun)) / 2;
   return enough.length === 0 ? present : enough.filter((name) => perRun(name) >= least);
 }

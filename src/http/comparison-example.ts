@@ -20,7 +20,7 @@ export const comparison = {
       {
         date: '2025-07-08',
         runs: ['gpt-5#2'],
-        reason: 'These runs have no return on this day',
+        reason: 'No return on this day',
       },
     ],
     models: [

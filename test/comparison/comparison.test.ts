@@ -75,8 +75,8 @@ test('too few common days leave no model with figures, and still name those whos
   assert.deepEqual(
     [leftOut[0], leftOut.at(-1)],
     [
-      { day: 1, runs: ['late'], reason: 'These runs have no return on this day' },
-      { day: 45, runs: ['a', 'a#2'], reason: 'These runs have no return on this day' },
+      { day: 1, runs: ['late'], reason: 'No return on this day' },
+      { day: 45, runs: ['a', 'a#2'], reason: 'No return on this day' },
     ],
   );
   const reason =

@@ -54,9 +54,8 @@ test('every figure of real series agrees with other libraries', () => {
 });
 
 test('a day that a run missed is left out, and so is the next, which it started from another close', () => {
-  const missing = 'These runs have no return on this day';
-  const elsewhere =
-    'These runs started it from another close, so that their return is over other days';
+  const missing = 'No return on this day';
+  const elsewhere = 'Started from another close, so that the return is over other days';
   assert.deepEqual(compare(stockModels()).leftOut, [
     { day: '2025-07-08', runs: ['chips#2', 'shops#4'], reason: missing },
     { day: '2025-07-09', runs: ['chips#2', 'shops#4'], reason: elsewhere },

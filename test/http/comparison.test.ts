@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
@@ -10,8 +11,10 @@ import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
 import { validBody } from '../support/valid-body.ts';
+import { startTestView } from '../support/view.ts';
 
 /**
  * What GET /comparison reads, selects and refuses; the figures themselves are tested in
@@ -58,9 +61,8 @@ const pastModels = [
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
 
-const MISSED = 'These runs have no return on this day';
-const ELSEWHERE =
-  'These runs started it from another close, so that their return is over other days';
+const MISSED = 'No return on this day';
+const ELSEWHERE = 'Started from another close, so that the return is over other days';
 const betaMissed = [
   { date: recent[5], runs: ['beta'], reason: MISSED },
   { date: recent[6], runs: ['beta'], reason: ELSEWHERE },
@@ -792,3 +794,13 @@ for (const [query, status, detail] of refusals)
     assert.equal(refused.status, status);
     assert.match(refused.body.detail, detail);
   });
+
+test('before any entry has twenty days, all are compared, however many runs each has', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models: ['a', 'a#2', 'b'], days: 16 });
+  const { body } = await (await startTestView(t, path)).get('/comparison');
+  assert.deepEqual(
+    [body.models.map(({ model }: any) => model), body.left_out_models],
+    [['a', 'b'], []],
+  );
+});

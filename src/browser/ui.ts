@@ -227,7 +227,8 @@ export function localTime(timestamp: string | null): HTMLElement | string {
   const instant = new Date(timestamp);
   if (Number.isNaN(instant.getTime())) return timestamp;
   const utc = `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
-  return h('time', { datetime: timestamp, title: utc }, local.format(instant));
+  const words = local.format(instant).replace('Sept', 'Sep'); // as in every other date
+  return h('time', { datetime: timestamp, title: utc }, words);
 }
 
 const moves: Record<string, readonly [rows: number, columns: number]> = {

@@ -12,7 +12,7 @@ const [LEFT, TOP, RIGHT, BOTTOM] = [60, 170, 840, 570];
 /** More names would not be read. */
 const MOST_NAMES = 11;
 const NAME_HEIGHT = 36;
-const [LONGEST_NAME, LONGEST_TITLE] = [18, 50];
+const [LONGEST_NAME, LONGEST_TITLE] = [20, 50];
 
 /** A line of the picture: what a dollar has become by date, from 1 before the first. */
 export interface PreviewLine {

@@ -3,7 +3,6 @@ import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
 import { count } from '../basics/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
-import { UNIVERSE } from '../performance/choose-benchmark.ts';
 import { type PreviewLine, pngOf, previewSvg } from './preview.ts';
 import { choiceOf, isPart, type Publication } from './publication.ts';
 import type { Respond } from './respond.ts';
@@ -109,7 +108,7 @@ function previewLines(
   const passive = benchmark.curve.map(({ date, daily_return: change }) => {
     return { date, growth: (value *= 1 + change) };
   });
-  const name = benchmark.name === UNIVERSE ? 'Equal-weight universe' : benchmark.name;
+  const name = `${benchmark.name} (benchmark)`;
   const growth = growthOf(passive);
   return [...own, { name, colour: colours.benchmark, isDashed: true, growth }];
 }

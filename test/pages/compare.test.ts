@@ -224,7 +224,7 @@ test('the benchmark is that of figures over as many days, or it is not drawn', (
     const performance = { models, benchmark: { name: 'universe' } } as unknown as Performance;
     return benchmarkOver({ align, days }, performance);
   };
-  assert.deepEqual(over(3, 0.05), { name: 'Equal-weight universe', value: 0.05 });
+  assert.deepEqual(over(3, 0.05), { name: 'Universe', value: 0.05 });
   assert.deepEqual([over(4, 0.05), over(3, null), over(3, 0.05, 'number')], [null, null, null]);
   assert.equal(benchmarkOver({ align: 'date', days: 0 }, null), null);
 });

@@ -96,7 +96,7 @@ export function benchmarkWords({
 
 /** The name of a benchmark, as readers know it. */
 export function benchmarkName(name: string): string {
-  return name === 'universe' ? 'Equal-weight universe' : name;
+  return name === 'universe' ? 'Universe' : name;
 }
 
 /** Session dates have no hours: a plot's axis and zoom use whole days. */

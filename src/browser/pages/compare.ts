@@ -15,7 +15,7 @@ import {
 } from '../format.ts';
 import type { ComparedModel, Comparison, Leader, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
 import { DAYS_NEEDED, answerOf } from './answer.ts';
 import {
@@ -224,25 +224,28 @@ type Figure =
 /** The figures behind the plot, folded. */
 function modelTable(models: readonly ComparedModel[]): HTMLElement {
   const figure = (title: string, name: Figure, format: typeof change) =>
-    numberColumn<ComparedModel>(title, (row) => row[name], format, {
+    numberColumn<ComparedModel>(title, name, format, {
       reason: ({ unavailable }) => unavailable[name],
     });
-  const columns = [
-    textColumn<ComparedModel>('Model', ({ model }) => model, { isName: true }),
-    figure('Return', 'total_return', change),
-    figure(BEST, 'probability_best', chance),
-    figure('Standard error, per day', 'standard_error_daily', share),
-    figure('Degrees of freedom', 'degrees_of_freedom', ratio),
-    figure('Variance from runs', 'variance_share_of_runs', share),
-    {
-      title: 'Runs',
-      by: ({ runs }: ComparedModel) => runs.length,
-      cell: runsText,
-      raw: runsText,
-      look: () => 'runs',
-    },
-  ];
-  const figures = table({ caption: 'Figures of the models', rows: models, columns });
+  const figures = table<ComparedModel>({
+    caption: 'Figures of the models',
+    rows: models,
+    columns: [
+      nameColumn('Model', 'model'),
+      figure('Return', 'total_return', change),
+      figure(BEST, 'probability_best', chance),
+      figure('Standard error, per day', 'standard_error_daily', share),
+      figure('Degrees of freedom', 'degrees_of_freedom', ratio),
+      figure('Variance from runs', 'variance_share_of_runs', share),
+      {
+        title: 'Runs',
+        by: ({ runs }) => runs.length,
+        cell: runsText,
+        raw: runsText,
+        look: () => 'runs',
+      },
+    ],
+  });
   return h('details.fold', h('summary', 'Figures, and the return of each run'), figures);
 }
 
@@ -256,12 +259,12 @@ function runsText({ model, runs, run_returns: returns }: ComparedModel): string 
 
 /** How the figures are computed, in the service's own words. */
 function conventions(words: Comparison['conventions']): HTMLElement {
-  const list = Object.entries(words).map(([name, meaning]) =>
-    h('div', h('dt', name.replaceAll('_', ' ')), h('dd', meaning)),
+  const list = Object.entries(words).map(
+    ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
   );
   return section(
     'How it is computed',
-    h('details.fold', h('summary', 'Conventions'), h('dl.meanings', ...list)),
+    h('details.fold', h('summary', 'Conventions'), definitions('meanings', list)),
   );
 }
 
@@ -303,20 +306,24 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0) return null;
   const entries = models.map(({ model, reason }) => ({ name: model, reason }));
-  const columns = [
-    textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, {
-      isName: true,
-      cell: (row) => h('span.date', longDate(dayOf(row))),
-    }),
-    textColumn<LeftOutDay>('Runs', ({ runs }) => runs.join(', ')),
-    textColumn<LeftOutDay>('Why', ({ reason }) => reason),
-  ];
   return section(
     measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
     reasonList(entries, { 'aria-label': 'Models left out' }),
     days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 &&
-      table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
+      table<LeftOutDay>({
+        caption: 'Days left out',
+        rows: days,
+        most: ROWS_AT_FIRST,
+        isFixed: true,
+        columns: [
+          nameColumn(align === 'number' ? 'Day' : 'Date', dayOf, {
+            cell: (row) => h('span.date', longDate(dayOf(row))),
+          }),
+          textColumn('Runs', ({ runs }) => runs.join(', ')),
+          textColumn('Why', 'reason'),
+        ],
+      }),
   );
 }
 

@@ -14,7 +14,7 @@ import {
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
 import { jobCost, ranInWords } from './job-panel.ts';
 import { newestTrouble } from './job-trouble.ts';
@@ -92,11 +92,10 @@ function jobTable(jobs: readonly Job[]) {
     key: ({ job_id: id }) => id,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [
-      textColumn('Job', ({ job_id: id }) => id, {
-        isName: true,
+      nameColumn('Job', 'job_id', {
         cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
       }),
-      textColumn('Status', ({ status }) => status, { cell: stateOf }),
+      textColumn('Status', 'status', { cell: stateOf }),
       textColumn('Dates', datesOf, { look: () => 'on-one-line' }),
       textColumn('Models', ({ models }) => models.join(', '), {
         cell: modelsOf,
@@ -109,8 +108,8 @@ function jobTable(jobs: readonly Job[]) {
         }),
         cell: ({ usage }) => jobCost(usage),
       },
-      textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
-      numberColumn('Took', (row) => row.total_duration_seconds, duration),
+      textColumn('Created', 'created_at', { cell: (row) => localTime(row.created_at) }),
+      numberColumn('Took', 'total_duration_seconds', duration),
     ],
   });
 }

@@ -4,7 +4,7 @@ import { h, replace } from '../element.ts';
 import { byName, cost, count, ratio } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
-import { liveTable, textColumn } from '../table.ts';
+import { liveTable, nameColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
 import { totalInWords } from './job-panel.ts';
@@ -100,8 +100,7 @@ function costSection(performance: Performance, total: Status['usage']): CostTabl
     key: ({ model }) => model,
     sortedBy: 'Cost',
     columns: [
-      textColumn('Model', ({ model }) => model, {
-        isName: true,
+      nameColumn('Model', 'model', {
         cell: ({ model }) => link(modelPath(model), model),
       }),
       ...USAGE.map((figure) => figureColumn(figure, definitions)),

@@ -5,7 +5,7 @@ import { byName, change, count, counted, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
-import { type Column, liveTable, numberColumn } from '../table.ts';
+import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
 import { type EntryReport, entriesOf, excessOf, meanOf, valueOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
@@ -86,13 +86,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       },
     );
   return [
-    {
-      title: 'Model',
-      isName: true,
-      by: ({ name }) => name,
-      cell: nameCell,
-      raw: ({ name }) => name,
-    },
+    nameColumn('Model', 'name', { cell: nameCell }),
     numberColumn('Return', totalOf, change, {
       isToned: true,
       meaning: definitions['total_return'],

@@ -184,18 +184,17 @@ interface Row extends Drawdown {
 }
 
 function tableOf(deepest: readonly Drawdown[]): HTMLElement {
-  if (deepest.length === 0) return h('p.quiet', 'The value never fell below its last high.');
-  const rows = deepest.map((drawdown, index): Row => ({ ...drawdown, place: index + 1 }));
-  return table({
+  return table<Row>({
     caption: 'Deepest drawdowns, with their numbers in the plot',
-    rows,
+    rows: deepest.map((drawdown, index) => ({ ...drawdown, place: index + 1 })),
+    none: 'The value never fell below its last high.',
     columns: [
-      numberColumn<Row>('No.', ({ place }) => place, count),
-      numberColumn<Row>('Depth', ({ depth }) => depth, share),
-      dateColumn<Row>('High', (row) => row.peak_date, 'start'),
-      dateColumn<Row>('Low', (row) => row.trough_date),
-      dateColumn<Row>('Recovered', (row) => row.recovery_date, 'not yet'),
-      numberColumn<Row>('Days', ({ length }) => length, count, {
+      numberColumn('No.', 'place', count),
+      numberColumn('Depth', 'depth', share),
+      dateColumn('High', 'peak_date', 'start'),
+      dateColumn('Low', 'trough_date'),
+      dateColumn('Recovered', 'recovery_date', 'not yet'),
+      numberColumn('Days', 'length', count, {
         meaning: 'From the high to the recovery, or to the last day',
       }),
     ],

@@ -11,7 +11,7 @@ import type {
   ModelReport,
   Performance,
 } from '../responses.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
@@ -60,8 +60,7 @@ function figureTable(
   const shown = runs.filter((run) => reports.has(run));
   const columns = shown.map((run) => figureColumn(nameOf(run), reports.get(run)));
   const meanings = performance.conventions.definitions;
-  const name = textColumn<Figure>('Figure', ({ label }) => label, {
-    isName: true,
+  const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
   });
   const caption = 'Figures side by side';
@@ -138,15 +137,18 @@ function differencePlot(
 }
 
 function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
-  const columns = [
-    textColumn<ComparedPair>('Pair', pairName, { isName: true }),
-    numberColumn<ComparedPair>('Difference', (row) => row.difference, change, { isToned: true }),
-    numberColumn<ComparedPair>('Correlation', (row) => row.correlation, ratio, {
-      meaning: 'Of the daily log returns',
-      reason: ({ unavailable }) => unavailable['correlation'],
-    }),
-  ];
-  return table<ComparedPair>({ caption: 'Pairs with their correlation', rows: pairs, columns });
+  return table<ComparedPair>({
+    caption: 'Pairs with their correlation',
+    rows: pairs,
+    columns: [
+      nameColumn('Pair', pairName),
+      numberColumn('Difference', 'difference', change, { isToned: true }),
+      numberColumn('Correlation', 'correlation', ratio, {
+        meaning: 'Of the daily log returns',
+        reason: ({ unavailable }) => unavailable['correlation'],
+      }),
+    ],
+  });
 }
 
 interface DifferenceLines {

@@ -345,16 +345,15 @@ export function drawingExports(
 const ROWS = 20;
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
-  const columns = lines.map((line) =>
-    numberColumn<number>(line.label, (index) => line.values[index] ?? null, format),
-  );
-  return table<number>({
+  return table({
     caption: label,
     rows: [...dates.keys()].reverse(),
     most: ROWS,
     columns: [
-      { ...dateColumn<number>('Date', (index) => dates[index] ?? null), isName: true },
-      ...columns,
+      { ...dateColumn('Date', (index: number) => dates[index] ?? null), isName: true },
+      ...lines.map(({ label: title, values }) =>
+        numberColumn(title, (index: number) => values[index] ?? null, format),
+      ),
     ],
   });
 }

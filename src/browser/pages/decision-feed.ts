@@ -5,7 +5,7 @@ import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '.
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
 import { poll } from '../poll.ts';
-import type { Decision, Decisions } from '../responses.ts';
+import type { Decision } from '../responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
 import { button, field, fillOptions, messageOf, wayToAJob } from '../ui.ts';
 import { messageItem } from './conversation.ts';
@@ -52,48 +52,31 @@ async function showFeed(
   const foot = h('div.older');
   replace(content, days, foot);
   let list = h('ol.feed');
-  let above: Decision[] = []; // those of the last card
-  let cards = 0;
-  const add = (decisions: readonly Decision[]) => {
-    for (const own of Map.groupBy(decisions, modelDayOf).values()) {
-      const [first, before] = [own[0], above[0]];
-      if (first === undefined) continue;
-      if (before !== undefined && modelDayOf(first) === modelDayOf(before)) {
-        above = [...above, ...own];
-        list.lastElementChild?.replaceWith(decisionCard(above));
-        continue;
-      }
-      if (first.date !== before?.date) list = addDay(days, first.date);
+  let lastDate: string | undefined;
+  const add = (modelDays: readonly Decision[][]) => {
+    for (const own of modelDays) {
+      const date = own[0]?.date ?? '';
+      if (date !== lastDate) list = addDay(days, date);
       list.append(decisionCard(own));
-      above = own;
-      cards += 1;
+      lastDate = date;
     }
   };
   let first: string | undefined;
+  let rest: Decision[] = []; // of a model-day that the next part may continue
   const load = async (before: string) => {
-    const part = await getDecisions(decisionsRequest(choice, before), signal);
-    first ??= idsOf(part.decisions);
-    return wholeDays(part);
+    const { decisions, next_before: next } = await getDecisions(
+      decisionsRequest(choice, before),
+      signal,
+    );
+    first ??= idsOf(decisions);
+    const items = [...Map.groupBy([...rest, ...decisions], modelDayOf).values()];
+    rest = next === null ? [] : (items.pop() ?? []);
+    return { items, next };
   };
-  const describe = () => counted(cards, 'model-day');
+  const describe = (cards: number) => counted(cards, 'model-day');
   const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
   if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
   return first ?? '';
-}
-
-/**
- * A part without its last model-day, which the next part may continue: that begins with it. Only a
- * model-day that fills the whole part is shown before it is complete.
- */
-export function wholeDays({
-  decisions,
-  next_before: next,
-}: Pick<Decisions, 'decisions' | 'next_before'>): Part<Decision> {
-  const last = decisions.at(-1);
-  if (next === null || last === undefined) return { items: decisions, next };
-  const whole = decisions.filter((one) => modelDayOf(one) !== modelDayOf(last));
-  const end = whole.at(-1);
-  return end === undefined ? { items: decisions, next } : { items: whole, next: end.id };
 }
 
 function idsOf(decisions: readonly Decision[]): string {
@@ -178,8 +161,8 @@ const MOST_PARTS_AFTER_BACK = 20;
 
 /**
  * Shows a list part by part: older items are added below, so the reader's place stays, and Back
- * finds as many as there were. A part may be empty, when a search took long; then the next one is
- * loaded at once, until there is something to show. Resolves when the first parts are shown, to how
+ * finds as many as there were. A part may be empty, when a search took long or a model-day goes on
+ * in the next one; then that is loaded at once, until there is something to show. Resolves when the first parts are shown, to how
  * many items these are.
  */
 async function showParts<Item>(
@@ -198,7 +181,7 @@ async function showParts<Item>(
       before = part.next;
       found = part.items.length;
       add(part.items);
-      if (found === 0 && before !== null) replace(status, 'Searching older conversations…');
+      if (found === 0 && before !== null) replace(status, 'Searching for older ones…');
     }
     count += found;
     parts += 1;

@@ -1,6 +1,6 @@
 import type { Cell } from '../basics/csv.ts';
 import { asObject } from '../basics/json.ts';
-import { type Child, h, renew, replace } from './element.ts';
+import { type Child, h, type Live, renew, replace } from './element.ts';
 import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
 import { csvButton, pngButton, type Sheet } from './save.ts';
@@ -140,17 +140,11 @@ interface LiveOptions<Row> extends TableOptions<Row> {
   key: (row: Row) => unknown;
 }
 
-interface LiveTable<Row> {
-  element: HTMLElement;
-  /**
-   * Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected
-   * in it.
-   */
-  update(rows: readonly Row[]): void;
-}
-
-/** A table whose rows change while it is on the screen. */
-export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
+/**
+ * A table whose rows change while it is on the screen. Later ones are sorted as the reader chose;
+ * what has not changed stays, and what is selected in it.
+ */
+export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
   const kept = keptRows(caption, columns);

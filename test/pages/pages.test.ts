@@ -706,7 +706,7 @@ test(
     const controls = page.locator('.folded > summary');
     assert.equal(
       await controls.innerText(),
-      'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arriveChange',
+      'Every entry with 20 days, all dates, after the knowledge cutoff, 95 % intervals, looked at as days arriveChange',
     );
     assert.equal(await page.getByLabel('I look').isVisible(), false);
     await controls.press('Enter');

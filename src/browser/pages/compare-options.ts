@@ -1,13 +1,13 @@
 import { h, on } from '../element.ts';
+import { filtersInWords } from '../filter-bar.ts';
 import {
-  type FilterName,
+  comparisonFilterNames,
   type Filters,
   filterNames,
   filtersIn,
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { longDate, shortId, shortList } from '../format.ts';
 import { goTo } from '../router.ts';
 import { type Entries, field, fillOptions } from '../ui.ts';
 
@@ -29,9 +29,6 @@ type Options = Record<(typeof optionNames)[number], string>;
 /** What the service does anyway; the address need not say it. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95', looks: 'once' };
 
-/** The filters that `GET /comparison` knows. */
-const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'job_id', 'days'];
-
 /** The choice in the page's address; parameters that it does not know are ignored. */
 export function choiceIn(search: string): Choice {
   const query = new URLSearchParams(search);
@@ -47,7 +44,7 @@ export function addressOf({ filters, options }: Choice): string {
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
   const own = given({ ...options, date: '' }, optionNames);
-  return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
+  return queryOf(filters, comparisonFilterNames, { ...own, curves: curves ? 'true' : '' });
 }
 
 function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
@@ -58,15 +55,10 @@ function given(options: Options, names: readonly (keyof Options)[]): Record<stri
 
 /** The choice in a line. */
 export function choiceInWords({ filters, options }: Choice): string {
-  const { models, start_date: from, end_date: to, job_id: job, days } = filters;
   const { against, align, confidence, looks } = options;
   const words = [
-    models.length === 0 ? 'Every entry with 20 days' : shortList(models),
+    filtersInWords({ ...filters, benchmark: '' }, 'Every entry with 20 days'),
     against && `against ${against}`,
-    from && `from ${longDate(from)}`,
-    to && `to ${longDate(to)}`,
-    job && `job ${shortId(job)}`,
-    days === 'clean' ? 'days after the knowledge cutoff' : from + to === '' && 'all days',
     align === 'number' && 'days matched by number',
     `${inPercent(Number(confidence || DEFAULTS.confidence))} intervals`,
     `looked at ${looks === 'daily' ? 'as days arrive' : 'once at the end'}`,
@@ -119,7 +111,7 @@ export function optionsForm({ options }: Choice): OptionsForm {
     fillOptions(element, entries, chosen);
     const change = () => {
       const now = choiceIn(location.search);
-      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }));
+      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }), name);
     };
     return on(element, 'change', change);
   };

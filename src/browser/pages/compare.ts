@@ -1,6 +1,6 @@
 import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { filtersIn, modelLink, queryOf } from '../filters.ts';
 import {
   byName,
@@ -38,12 +38,11 @@ import { fitsSideBySide, sideBySide } from './side-by-side.ts';
  */
 export const showCompare: Page = async (host, _params, signal) => {
   const choice = choiceIn(location.search);
-  const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
-  const content = h('div.stack');
   const own = { words: choiceInWords(choice), more: options.element };
-  const controls = foldedBar(bar, choice.filters, own);
-  replace(host, h('div.bar', heading('Compare'), controls), content);
+  const bar = filterBar(choice.filters, { hides: ['common'], ...own });
+  const content = h('div.stack');
+  replace(host, h('div.bar', heading('Compare'), bar.element), content);
   const offerModels = async () => {
     const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
@@ -58,7 +57,7 @@ export const showCompare: Page = async (host, _params, signal) => {
     offerModels().catch(() => undefined),
   ]);
   replace(content, ...parts);
-  if (isNothing && isChosen(choice)) controls.open = true; // another choice is the way on
+  if (isNothing && isChosen(choice)) bar.element.open = true; // another choice is the way on
   return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
 };
 
@@ -295,9 +294,6 @@ function leaderSection(leader: Leader): HTMLElement | null {
   );
 }
 
-/** How many days are listed until the reader asks for all. */
-const ROWS_AT_FIRST = 10;
-
 type LeftOutDay = Comparison['left_out'][number];
 
 /** The days and the models that the comparison does not use, and why. */
@@ -314,7 +310,7 @@ function leftOut(comparison: Comparison): HTMLElement | null {
       table<LeftOutDay>({
         caption: 'Days left out',
         rows: days,
-        most: ROWS_AT_FIRST,
+        most: 10,
         isFixed: true,
         columns: [
           nameColumn(align === 'number' ? 'Day' : 'Date', dayOf, {

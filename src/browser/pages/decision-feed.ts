@@ -1,6 +1,6 @@
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar, lastUsed } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
@@ -19,12 +19,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
   replace(
     host,
     heading('Decisions'),
-    h(
-      'section.choosing',
-      { 'aria-label': 'What to show' },
-      findForm(choice),
-      foldedBar(bar, choice.filters),
-    ),
+    h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element),
     content,
   );
   const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(
@@ -161,8 +156,8 @@ const MOST_PARTS_AFTER_BACK = 20;
 
 /**
  * Shows a list part by part: older items are added below, so the reader's place stays, and Back
- * finds as many as there were. A part may be empty, when a search took long or a model-day goes on
- * in the next one; then that is loaded at once, until there is something to show. Resolves when the first parts are shown, to how
+ * finds as many as there were. A part may be empty, when a search took long or a model-day
+ * continues in the next one; then that is loaded at once, until there is something to show. Resolves when the first parts are shown, to how
  * many items these are.
  */
 async function showParts<Item>(
@@ -211,16 +206,13 @@ async function showParts<Item>(
   return count;
 }
 
-const used = lastUsed();
-
 /**
  * The search box, and without a search the kind and the symbol of decisions. Each change becomes
  * the page's address.
  */
 function findForm(choice: FeedChoice): HTMLElement {
   const change = (changed: Partial<FeedChoice>, name: string) => {
-    used.set(name);
-    goTo(feedPath({ ...choice, ...changed }));
+    goTo(feedPath({ ...choice, ...changed }), name);
   };
   const words = textInput('q', choice.words, {
     type: 'search',
@@ -253,7 +245,6 @@ function findForm(choice: FeedChoice): HTMLElement {
   });
   // Enter first changes the symbol and then submits the form, which must still be there.
   on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
-  used.focusIn(form);
   return form;
 }
 

@@ -11,6 +11,7 @@ import {
   shortList,
   unbrokenDate,
 } from '../format.ts';
+import { NO_FILTERS, queryOf } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -165,19 +166,10 @@ export function jobChoiceIn(search: string): JobChoice {
 
 /** The page's address with this choice. */
 export function jobListPath(choice: JobChoice): string {
-  return `/job-list${queryOf(choice)}`;
+  return `/job-list${queryOf(NO_FILTERS, [], { ...choice })}`;
 }
 
 /** The request for this choice. */
 export function jobsRequest(choice: JobChoice): string {
-  return `/jobs${queryOf(choice, [`limit=${JOBS_PER_PAGE}`])}`;
-}
-
-function queryOf({ status, before }: JobChoice, more: readonly string[] = []): string {
-  const given = [
-    ...(status === '' ? [] : [`status=${status}`]),
-    ...(before === '' ? [] : [`before=${encodeURIComponent(before)}`]),
-    ...more,
-  ];
-  return given.length === 0 ? '' : `?${given.join('&')}`;
+  return `/jobs${queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) })}`;
 }

@@ -1,5 +1,5 @@
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
-import { changeDetector, type Child, h, renew, replace } from '../element.ts';
+import { type Child, h, type Live, renew, replace } from '../element.ts';
 import {
   cost,
   count,
@@ -18,8 +18,6 @@ import { definitions, foldAfter, link, localTime, missing, section } from '../ui
 import { entryName, entryView, jobPanel } from './job-panel.ts';
 import { jobResults } from './job-results.ts';
 
-const ROWS_AT_FIRST = 50;
-
 /**
  * One job: its progress, curves, figures and cost, what it left out, what it ran with, and every
  * model-day.
@@ -27,7 +25,7 @@ const ROWS_AT_FIRST = 50;
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
-  const results = jobResults(jobId);
+  const results = jobResults(jobId, signal);
   const [leftOut, details] = [leftOutView(), detailTable()];
   const ran = h('div');
   const way = h(
@@ -40,15 +38,11 @@ export const showJob: Page = async (host, params, signal) => {
   const modelDays = section('Model-days', details.element);
   leftOut.element.hidden = modelDays.hidden = true; // until the job is known
   replace(host, title, way, panel.element, results.element, leftOut.element, ran, modelDays);
-  const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
   const show = (status: Status) => {
     leftOut.element.hidden = modelDays.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
-    if (detailsHaveChanged([status.status, status.progress.pending]))
-      details.update(alikeOf(withDetails(status)));
-    const { progress, completed_at } = status;
-    const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
-    if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
+    details.update(alikeOf(withDetails(status)));
+    leftOut.update(status);
   };
   const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
     const status = await panel.refresh(signal);
@@ -60,7 +54,7 @@ export const showJob: Page = async (host, params, signal) => {
       return { status, hasMoved: false };
     }
     show(status);
-    return { status, hasMoved: await results.refreshFor(status, signal) };
+    return { status, hasMoved: await results.refreshFor(status) };
   };
   const { status: first } = await refresh();
   if (first?.completed_at !== null) return;
@@ -115,7 +109,7 @@ function detailTable() {
     caption: 'Model-days of this job',
     rows: [],
     key: ({ date, model }) => `${date} ${model}`,
-    most: ROWS_AT_FIRST,
+    most: 50,
     columns: [
       textColumn('Date', 'date', { cell: whenOf }),
       nameColumn('Model', 'model', { cell: whoOf }),
@@ -145,19 +139,14 @@ function whoOf(row: Alike): Child {
   return models.length > 1 ? shortList(models) : link(modelPath(row.model), row.model);
 }
 
-/**
- * Reasons that are listed until the reader asks for all; each may be another text of a provider.
- */
-const REASONS_AT_FIRST = 12;
-
 /** What a job left out, and why: failed and skipped model-days, and those that never ran. */
-function leftOutView(): { element: HTMLElement; update(status: Status): void } {
+function leftOutView(): Live<Status> {
   const nothing = h('p.quiet');
   const reasons = liveTable<Alike>({
     caption: 'Model-days without results, by reason',
     rows: [],
     key: ({ status, error }) => `${status} ${error}`,
-    most: REASONS_AT_FIRST,
+    most: 12, // each may be another text of a provider
     isFixed: true,
     columns: [
       textColumn('What', kindOf, { cell: (row) => h(`span.state.${row.status}`, kindOf(row)) }),

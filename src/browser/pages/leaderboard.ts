@@ -1,5 +1,5 @@
 import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
-import { h, newId, replace, svg } from '../element.ts';
+import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
@@ -12,10 +12,7 @@ import { usualStart } from './equity-curves.ts';
 import { type Figure, brief, reportFigure } from './model-figures.ts';
 
 /** The table of the entries, with what its ranking covers. */
-export interface Leaderboard {
-  element: HTMLElement;
-  /** Shows later figures of the same models. */
-  update(performance: Performance): void;
+export interface Leaderboard extends Live<Performance> {
   /** Shows what only the details of the models have. */
   complete(detailed: Performance): void;
 }

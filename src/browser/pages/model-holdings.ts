@@ -6,6 +6,7 @@ import type { HeldDay, HeldSymbol, ModelReport } from '../responses.ts';
 import { highest } from '../plot/scale.ts';
 import { dateColumn, nameColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
+import { ROWS_BESIDE } from './model-trades.ts';
 
 const HEIGHT = 260;
 
@@ -81,11 +82,6 @@ export function weightLayers(days: readonly HeldDay[], symbols: readonly HeldSym
   return all;
 }
 
-/** How many rows are shown until the reader asks for all. */
-const ROWS_AT_FIRST = 20;
-/** The same in the table of current holdings, which is beside another of this length. */
-const CURRENT_AT_FIRST = 12;
-
 /**
  * Every symbol that was held at a close, the heaviest on average first: how much of the portfolio
  * it was, and when.
@@ -112,7 +108,7 @@ export function holdingsOverTime({
     caption: title,
     rows: symbols,
     none: 'No shares were held at any close.',
-    most: ROWS_AT_FIRST,
+    most: 20,
     columns: [
       nameColumn('Symbol', 'symbol'),
       {
@@ -148,7 +144,7 @@ export function currentHoldings(
       rows: positions,
       none: 'No shares at the last close.',
       sortedBy: 'Value',
-      most: CURRENT_AT_FIRST,
+      most: ROWS_BESIDE,
       columns: [
         nameColumn('Symbol', 'symbol'),
         numberColumn('Shares', 'quantity', count),

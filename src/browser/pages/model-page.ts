@@ -1,7 +1,7 @@
 import { runName } from '../../basics/runs.ts';
 import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
 import type { Holdings, ModelReport } from '../responses.ts';
@@ -36,7 +36,7 @@ export const showModel: Page = async (host, params, signal) => {
   const bar = filterBar(filters, { hides: HIDDEN });
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
-  replace(host, h('div.bar', heading(title), foldedBar(bar, filters)), tabs, content);
+  replace(host, h('div.bar', heading(title), bar.element), tabs, content);
   const [data, { models }, { jobs }] = await Promise.all([
     modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
     getModels(signal),

@@ -7,9 +7,6 @@ import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
-/** How many rows are shown until the reader asks for all. */
-const ROWS_AT_FIRST = 25;
-
 /** Every executed order, split and dividend of a model, newest first. */
 export function tradesTable({ report, trades }: ModelData): HTMLElement {
   const { model } = report;
@@ -19,7 +16,7 @@ export function tradesTable({ report, trades }: ModelData): HTMLElement {
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),
       none: 'The model has not traded.',
-      most: ROWS_AT_FIRST,
+      most: 25,
       columns: [
         textColumn('Date', 'date', {
           cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
@@ -74,7 +71,7 @@ export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]
   const rows = curve.toReversed();
   return section(
     'Model-days',
-    table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }),
+    table<Point>({ caption: `Model-days of ${model}`, rows, most: 25, columns }),
   );
 }
 
@@ -90,8 +87,8 @@ function inWords(holdings: HeldDay['holdings']): string {
 
 type Row = Details['symbols'][number];
 
-/** The same in the table of symbols, which is beside another of this length. */
-const SYMBOLS_AT_FIRST = 12;
+/** At first, in two tables that are beside each other. */
+export const ROWS_BESIDE = 12;
 
 /** The profit with each symbol, as a bar from zero and in numbers. */
 export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
@@ -102,7 +99,7 @@ export function profitBySymbol({ details, performance }: ModelData): HTMLElement
   const bars = table<Row>({
     caption: title,
     rows: symbols,
-    most: SYMBOLS_AT_FIRST,
+    most: ROWS_BESIDE,
     columns: [
       nameColumn('Symbol', 'symbol'),
       {

@@ -7,7 +7,7 @@ import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, nameColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { totalInWords } from './job-panel.ts';
-import { type Figure, figureColumn, reportFigure, usageFigure } from './model-figures.ts';
+import { figureColumn, reportFigure, usageFigures } from './model-figures.ts';
 import { rankedModels } from './ranked-models.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
@@ -50,15 +50,17 @@ function noResults({ completed_at, progress }: Status): string {
   return 'No results of this job are in use: its model-days were skipped, or later jobs have replaced them.';
 }
 
-const USAGE: readonly Figure[] = [
+const USAGE = [
   reportFigure('model_days', count, { label: 'Model-days' }),
-  usageFigure('requests', count),
-  usageFigure('prompt_tokens', count, { label: 'Tokens in' }),
-  usageFigure('cached_tokens', count, { label: 'Cached' }),
-  usageFigure('completion_tokens', count, { label: 'Tokens out' }),
-  usageFigure('reasoning_tokens', count, { label: 'Reasoning' }),
-  usageFigure('cost_usd', cost, { label: 'Cost' }),
-  usageFigure('profit_per_cost_usd', ratio, { label: 'Profit per dollar' }),
+  ...usageFigures({
+    requests: count,
+    prompt_tokens: [count, { label: 'Tokens in' }],
+    cached_tokens: [count, { label: 'Cached' }],
+    completion_tokens: [count, { label: 'Tokens out' }],
+    reasoning_tokens: [count, { label: 'Reasoning' }],
+    cost_usd: [cost, { label: 'Cost' }],
+    profit_per_cost_usd: [ratio, { label: 'Profit per dollar' }],
+  }),
 ];
 
 /** The figures of all models of a job, and what the job used. */

@@ -91,6 +91,8 @@ interface OptionsForm {
   offer(models: readonly string[]): void;
 }
 
+const EVERY_PAIR: Entries = [['', 'Every pair']];
+
 const ALIGNMENTS: Entries = [
   ['date', 'Date'],
   ['number', 'Number in each model’s market'],
@@ -106,30 +108,30 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
  * address.
  */
 export function optionsForm({ options }: Choice): OptionsForm {
-  const picker = (name: keyof Options, entries: Entries, chosen: string) => {
+  const picker = (name: keyof Options, entries: Entries) => {
     const element = h('select', { name });
-    fillOptions(element, entries, chosen);
+    fillOptions(element, entries, options[name] || (DEFAULTS[name] ?? ''));
     const change = () => {
       const now = choiceIn(location.search);
       goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }), name);
     };
     return on(element, 'change', change);
   };
-  const against = picker('against', [['', 'Every pair']], options.against);
+  const against = picker('against', EVERY_PAIR);
   const form = h(
     'form.filters',
     { 'aria-label': 'Options of the comparison' },
     field('Against', against),
-    field('Match days by', picker('align', ALIGNMENTS, options.align || 'date')),
-    field('Confidence', picker('confidence', CONFIDENCES, options.confidence || '0.95')),
-    field('I look', picker('looks', LOOKS, options.looks || 'once')),
+    field('Match days by', picker('align', ALIGNMENTS)),
+    field('Confidence', picker('confidence', CONFIDENCES)),
+    field('I look', picker('looks', LOOKS)),
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),
     offer: (models) =>
       fillOptions(
         against,
-        [['', 'Every pair'], ...models.map((name) => [name, name] as const)],
+        [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],
         options.against,
       ),
   };

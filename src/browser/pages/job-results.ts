@@ -54,12 +54,12 @@ const USAGE = [
   reportFigure('model_days', count, { label: 'Model-days' }),
   ...usageFigures({
     requests: count,
-    prompt_tokens: [count, { label: 'Tokens in' }],
-    cached_tokens: [count, { label: 'Cached' }],
-    completion_tokens: [count, { label: 'Tokens out' }],
-    reasoning_tokens: [count, { label: 'Reasoning' }],
-    cost_usd: [cost, { label: 'Cost' }],
-    profit_per_cost_usd: [ratio, { label: 'Profit per dollar' }],
+    prompt_tokens: [count, 'Tokens in'],
+    cached_tokens: [count, 'Cached'],
+    completion_tokens: [count, 'Tokens out'],
+    reasoning_tokens: [count, 'Reasoning'],
+    cost_usd: [cost, 'Cost'],
+    profit_per_cost_usd: [ratio, 'Profit per dollar'],
   }),
 ];
 

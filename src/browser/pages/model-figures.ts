@@ -54,15 +54,16 @@ function figuresIn<Part extends { unavailable: Record<string, string> }>(
   });
 }
 
-/** Makes several figures, in the order of their names, each with its format and what else it needs. */
+/** Makes several figures, each named with its format, and with its label or what else it needs. */
 function groupsOf<Name extends string>(
   figure: (name: Name, format: Format, more?: Partial<Figure>) => Figure,
 ) {
-  type Made = Format | readonly [Format, Partial<Figure>];
+  type Made = Format | readonly [Format, string | Partial<Figure>];
   return (group: { readonly [Own in Name]?: Made }): Figure[] =>
-    Object.entries(group as Readonly<Record<string, Made>>).map(([name, made]) =>
-      typeof made === 'function' ? figure(name as Name, made) : figure(name as Name, ...made),
-    );
+    Object.entries(group as Readonly<Record<string, Made>>).map(([name, made]) => {
+      const [format, more = {}] = typeof made === 'function' ? [made] : made;
+      return figure(name as Name, format, typeof more === 'string' ? { label: more } : more);
+    });
 }
 
 /** Figures of a whole report, and of its parts. */
@@ -80,9 +81,9 @@ const selectionFigure = figuresIn((report) => report.details?.selection);
 const selectionFigures = groupsOf(selectionFigure);
 const costFigure = figuresIn((report) => report.details);
 
-const volatility = [share, { label: 'Volatility' }] as const;
-const shortfall = [share, { label: 'Expected shortfall' }] as const;
-const winningDays = [share, { label: 'Winning days' }] as const;
+const volatility = [share, 'Volatility'] as const;
+const shortfall = [share, 'Expected shortfall'] as const;
+const winningDays = [share, 'Winning days'] as const;
 const drawdown = [share, { label: 'Maximum drawdown', read: depthOf }] as const;
 
 /** The figures that tell models apart, in few words. */
@@ -105,7 +106,7 @@ export function figureColumn(
 
 /** The figures side by side, in the order in which they are read. */
 export const sideFigures: readonly Figure[] = [
-  ...reportFigures({ total_return: [change, { label: 'Return' }], annualised_return: change }),
+  ...reportFigures({ total_return: [change, 'Return'], annualised_return: change }),
   ...relativeFigures({ excess_return: change }),
   ...reportFigures({
     profit,
@@ -126,10 +127,10 @@ export const sideFigures: readonly Figure[] = [
     turnover: ratio,
   }),
   ...tripFigures({ win_rate: share, profit_factor: ratio, expectancy: profit }),
-  ...usageFigures({ cost_usd: [cost, { label: 'Model cost' }] }),
+  ...usageFigures({ cost_usd: [cost, 'Model cost'] }),
   ...reportFigures({
-    model_days: [count, { label: 'Days' }],
-    failed_model_days: [count, { label: 'Failed days' }],
+    model_days: [count, 'Days'],
+    failed_model_days: [count, 'Failed days'],
   }),
 ];
 
@@ -152,19 +153,19 @@ const risk = reportFigures({
   sortino_ratio: ratio,
   calmar_ratio: ratio,
   max_drawdown: drawdown,
-  value_at_risk_95: [share, { label: 'Value at risk, 95 %' }],
+  value_at_risk_95: [share, 'Value at risk, 95 %'],
   expected_shortfall_95: shortfall,
   skewness: ratio,
-  kurtosis: [ratio, { label: 'Excess kurtosis' }],
+  kurtosis: [ratio, 'Excess kurtosis'],
 });
 const againstBenchmark = relativeFigures({
   benchmark_return: change,
   excess_return: change,
   alpha: change,
-  alpha_standard_error: [share, { label: 'Alpha, standard error' }],
-  alpha_p_value: [ratio, { label: 'Alpha, p-value' }],
+  alpha_standard_error: [share, 'Alpha, standard error'],
+  alpha_p_value: [ratio, 'Alpha, p-value'],
   beta: ratio,
-  beta_standard_error: [ratio, { label: 'Beta, standard error' }],
+  beta_standard_error: [ratio, 'Beta, standard error'],
   correlation: ratio,
   tracking_error: share,
   information_ratio: ratio,
@@ -187,13 +188,13 @@ const roundTrips = tripFigures({
   expectancy: profit,
   payoff_ratio: ratio,
   profit_factor: ratio,
-  mean_holding_days: [ratio, { label: 'Mean holding, days' }],
+  mean_holding_days: [ratio, 'Mean holding, days'],
 });
 const names = selectionFigures({
   percentile: [share, { name: 'selection' }],
-  p_value: [ratio, { label: 'P-value' }],
-  return: [change, { label: 'Return of its names' }],
-  median: [change, { label: 'Middle of other names' }],
+  p_value: [ratio, 'P-value'],
+  return: [change, 'Return of its names'],
+  median: [change, 'Middle of other names'],
   interval_90: [
     change,
     {
@@ -219,11 +220,11 @@ const costs: readonly Figure[] = [
   costFigure('break_even_bps', ratio, { label: 'Break-even, basis points' }),
 ];
 const modelCost = usageFigures({
-  cost_usd: [cost, { label: 'Cost' }],
+  cost_usd: [cost, 'Cost'],
   profit_per_cost_usd: [ratio, { label: 'Profit per dollar', isToned: true }],
   requests: count,
-  prompt_tokens: [count, { label: 'Tokens in' }],
-  completion_tokens: [count, { label: 'Tokens out' }],
+  prompt_tokens: [count, 'Tokens in'],
+  completion_tokens: [count, 'Tokens out'],
   cached_tokens: count,
   reasoning_tokens: count,
 });

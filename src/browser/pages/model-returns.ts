@@ -87,8 +87,8 @@ const LEAST_GREATEST = 0.01;
 
 /** The return with the strongest colour: the greatest of them, whether gain or loss. */
 export function strongest(returns: readonly (number | null)[]): number {
-  return returns.reduce<number>(
-    (most, value) => Math.max(most, Math.abs(value ?? 0)),
+  return highest(
+    returns.map((value) => Math.abs(value ?? 0)),
     LEAST_GREATEST,
   );
 }

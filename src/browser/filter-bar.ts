@@ -1,5 +1,5 @@
 import { repeatIn } from '../basics/runs.ts';
-import { type Child, h, newId, on, replace } from './element.ts';
+import { type Child, h, type Live, newId, on, replace } from './element.ts';
 import {
   type FilterName,
   type Filters,
@@ -85,7 +85,7 @@ export function filterBar(
   return {
     element: h('details.folded', { 'data-name': 'choice' }, summary, form, more),
     offer(offers) {
-      if (offers.models !== undefined) models.offer(offers.models);
+      if (offers.models !== undefined) models.update(offers.models);
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
     },
   };
@@ -148,18 +148,17 @@ function jobOption({
   ];
 }
 
-interface ModelChoice {
-  element: HTMLElement;
-  offer(names: readonly string[]): void;
-}
-
 /**
  * A list of models that unfolds; closing it applies what is ticked, and Escape closes it without.
+ * Later names are offered besides those chosen.
  */
-function modelChoice(chosen: readonly string[], apply: (models: string[]) => void): ModelChoice {
+function modelChoice(
+  chosen: readonly string[],
+  apply: (models: string[]) => void,
+): Live<readonly string[]> {
   const boxes = h('div.choices');
   const summary = h('summary', { name: 'models' }, summaryOf(chosen));
-  const offer = (names: readonly string[]) => {
+  const update = (names: readonly string[]) => {
     const ticked = new Set(boxes.childElementCount === 0 ? chosen : tickedIn(boxes));
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const boxOf = (name: string) => modelBox(name, { isChosen: ticked.has(name) });
@@ -186,7 +185,7 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
     actions,
   );
   const element = h('details.choose', summary, panel);
-  offer([]);
+  update([]);
   on(element, 'toggle', () => {
     const ticked = tickedIn(boxes);
     if (!element.open && element.isConnected && !isSame(ticked, chosen)) apply(ticked);
@@ -200,7 +199,7 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
   on(element, 'focusout', ({ relatedTarget }) => {
     if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) close();
   });
-  return { element, offer };
+  return { element, update };
 }
 
 /** The boxes of an entry's runs, below a button that ticks all of them. */

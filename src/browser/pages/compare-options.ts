@@ -1,4 +1,4 @@
-import { h, on } from '../element.ts';
+import { h, type Live, on } from '../element.ts';
 import { filtersInWords } from '../filter-bar.ts';
 import {
   comparisonFilterNames,
@@ -85,12 +85,6 @@ const LOOKS: Entries = [
   ['daily', 'as days arrive'],
 ];
 
-interface OptionsForm {
-  element: HTMLElement;
-  /** Offers models to compare all others against. */
-  offer(models: readonly string[]): void;
-}
-
 const EVERY_PAIR: Entries = [['', 'Every pair']];
 
 const ALIGNMENTS: Entries = [
@@ -105,9 +99,9 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
 
 /**
  * The options that only this page has; as with the bar of filters, a change becomes the page's
- * address.
+ * address. Later models are offered to compare all others against.
  */
-export function optionsForm({ options }: Choice): OptionsForm {
+export function optionsForm({ options }: Choice): Live<readonly string[]> {
   const picker = (name: keyof Options, entries: Entries) => {
     const element = h('select', { name });
     fillOptions(element, entries, options[name] || (DEFAULTS[name] ?? ''));
@@ -128,7 +122,7 @@ export function optionsForm({ options }: Choice): OptionsForm {
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),
-    offer: (models) =>
+    update: (models) =>
       fillOptions(
         against,
         [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],

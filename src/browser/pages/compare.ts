@@ -50,7 +50,7 @@ export const showCompare: Page = async (host, _params, signal) => {
       ...new Set(withDays.flatMap(({ family, signature }) => [family, signature])),
     ].sort(byName);
     bar.offer({ models: names });
-    options.offer(names);
+    options.update(names);
   };
   const [{ parts, isNothing }] = await Promise.all([
     load(choice, signal).catch(refused),

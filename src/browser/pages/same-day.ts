@@ -3,7 +3,7 @@ import { getDecisions } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
 import { replaceAddress } from '../history.ts';
-import { type Look, lookOf, swatch } from '../look.ts';
+import { lookOf, swatch } from '../look.ts';
 import { datesOf } from '../plot/lines.ts';
 import type { Decisions, ModelReport, Performance } from '../responses.ts';
 import { button, link, messageOf, section } from '../ui.ts';
@@ -55,13 +55,7 @@ export async function sameDay(
     later.disabled = date === last;
     const over = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
-      reports.map((report) =>
-        columnOf(report, date, {
-          name: nameOf(report.model),
-          look: lookOf(report.model),
-          signal: over,
-        }),
-      ),
+      reports.map((report) => columnOf(report, date, { name: nameOf(report.model), signal: over })),
     );
     if (!over.aborted) replace(columns, ...all);
   };
@@ -91,9 +85,9 @@ export async function sameDay(
 async function columnOf(
   { model, curve }: ModelReport,
   date: string,
-  { name, look, signal }: { name: string; look: Look; signal: AbortSignal },
+  { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h('h3', link(modelDayPath(model, date), swatch(look), name));
+  const title = h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name));
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&

@@ -56,9 +56,10 @@ function figureTable(
   { runs, nameOf, note }: Columns,
   isSame: boolean,
 ): HTMLElement {
-  const reports = new Map(performance.models.map((report) => [report.model, report]));
-  const shown = runs.filter((run) => reports.has(run));
-  const columns = shown.map((run) => figureColumn(nameOf(run), reports.get(run)));
+  const reports = runs.flatMap(
+    (run) => performance.models.find(({ model }) => model === run) ?? [],
+  );
+  const columns = reports.map((report) => figureColumn(nameOf(report.model), report));
   const meanings = performance.conventions.definitions;
   const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
@@ -68,24 +69,20 @@ function figureTable(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     note === null ? null : h('p.quiet', note),
-    modelKey(
-      shown.flatMap((run) => reports.get(run) ?? []),
-      nameOf,
-    ),
+    modelKey(reports, nameOf),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 
-function figureColumn(title: string, report: ModelReport | undefined) {
-  const read = (row: Figure) => (report === undefined ? null : row.read(report));
+function figureColumn(title: string, report: ModelReport) {
+  const read = (row: Figure) => row.read(report);
   return {
     title,
     isNumber: true,
     raw: read,
     cell: (row: Figure) => {
       const text = row.format(read(row));
-      if (text === MISSING || report === undefined) return dash(report && row.reason(report));
-      return row.text?.(report) ?? text;
+      return text === MISSING ? dash(row.reason(report)) : (row.text?.(report) ?? text);
     },
     look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
   };

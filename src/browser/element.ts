@@ -124,15 +124,15 @@ export function on<Kind extends HTMLElement, Name extends keyof HTMLElementEvent
   return element;
 }
 
+/** A part of a page that shows later data in place. */
+export interface Live<Data> {
+  element: HTMLElement;
+  update(data: Data): void;
+}
+
 let lastId = 0;
 
 /** An id for one element, so that a label or a description can refer to it. */
 export function newId(): string {
   return `e${(lastId += 1)}`;
-}
-
-/** Returns a function that reports whether a value differs from the one before. */
-export function changeDetector(): (value: unknown) => boolean {
-  let last: string | undefined;
-  return (value) => last !== (last = JSON.stringify(value));
 }

@@ -1,6 +1,6 @@
 import { repeatIn } from '../basics/runs.ts';
 import { here, isPublished } from './address.ts';
-import { type Child, h, newId, on, replace } from './element.ts';
+import { type Child, h, type Live, newId, on, replace } from './element.ts';
 import {
   type FilterName,
   type Filters,
@@ -22,9 +22,7 @@ interface Offers {
 }
 
 interface FilterBar {
-  element: HTMLElement;
-  /** Whether the reader has just changed it. */
-  isInUse: boolean;
+  element: HTMLDetailsElement;
   /** Adds choices to the lists, once they are known. */
   offer(offers: Offers): void;
 }
@@ -37,22 +35,28 @@ const DAYS = [
   ['clean', 'After the knowledge cutoff'],
 ] as const;
 
-const used = lastUsed();
+interface BarOptions {
+  /** Filters that do not apply to the page. */
+  hides?: readonly FilterName[];
+  /** What is chosen. */
+  words?: string;
+  /** The page's own controls. */
+  more?: Child;
+}
 
 /**
- * One bar for dates, job, models, benchmark and days. Each change becomes the page's address, so
- * that Back undoes it; the page of that address reads it with `filtersIn`. Filters that do not
- * apply to a page are hidden by name.
+ * One bar for dates, job, models, benchmark and days, behind a line that says what is chosen. Each
+ * change becomes the page's address, so that Back undoes it; the page of that address reads it with
+ * `filtersIn`.
  */
 export function filterBar(
   filters: Filters,
-  { hides = [] }: { hides?: readonly FilterName[] } = {},
+  { hides = [], words = filtersInWords(filters), more = null }: BarOptions = {},
 ): FilterBar {
   const shows = filterNames.filter((name) => !hides.includes(name));
   const change: Change = (changed, name) => {
-    used.set(name);
     const { pathname, search } = here();
-    goTo(pathname + queryWith(search, { ...filters, ...changed }));
+    goTo(pathname + queryWith(search, { ...filters, ...changed }), name);
   };
   const first = dateInput('start_date', filters, change);
   const last = dateInput('end_date', filters, change);
@@ -77,46 +81,32 @@ export function filterBar(
     ['days', field('Days', days)],
   ];
   const shown = controls.filter(([name]) => shows.includes(name)).map(([, control]) => control);
-  const element = on(
-    h('form.filters', { 'aria-label': 'Filters' }, ...shown, clear),
-    'submit',
-    (event) => event.preventDefault(),
-  );
-  const isInUse = used.focusIn(element);
+  const form = h('form.filters', { 'aria-label': 'Filters' }, ...shown, clear);
+  on(form, 'submit', (event) => event.preventDefault());
+  const summary = h('summary', words, h('span.way-in', 'Change'));
   return {
-    element,
-    isInUse,
+    element: h(
+      'details.folded',
+      { 'data-name': 'choice', hidden: isPublished() },
+      summary,
+      form,
+      more,
+    ),
     offer(offers) {
-      if (offers.models !== undefined) models.offer(offers.models);
+      if (offers.models !== undefined) models.update(offers.models);
       if (offers.jobs !== undefined) offerJobs(offers.jobs);
     },
   };
 }
 
-/**
- * The bar, and a page's own controls, behind one line that says what is chosen; open while the
- * reader chooses.
- */
-export function foldedBar(
-  { element, isInUse }: FilterBar,
-  filters: Filters,
-  { words = filtersInWords(filters), more = null }: { words?: string; more?: Child } = {},
-): HTMLDetailsElement {
-  return h(
-    'details.folded',
-    { open: isInUse, 'data-name': 'choice', hidden: isPublished() },
-    h('summary', words, h('span.way-in', 'Change')),
-    element,
-    more,
-  );
-}
-
 /** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, job 1a2b3c4d`. */
-function filtersInWords(filters: Filters): string {
-  const { models, start_date: from, end_date: to, job_id: job, benchmark, days } = filters;
+export function filtersInWords(
+  { models, start_date: from, end_date: to, job_id: job, benchmark, days }: Filters,
+  all = 'All models',
+): string {
   const dates = [from && `from ${longDate(from)}`, to && `to ${longDate(to)}`].filter(Boolean);
   const words = [
-    models.length === 0 ? 'All models' : shortList(models),
+    models.length === 0 ? all : shortList(models),
     dates.join(' ') || 'all dates',
     job && `job ${shortId(job)}`,
     benchmark && `beside ${benchmark}`,
@@ -166,18 +156,17 @@ function jobOption({
   ];
 }
 
-interface ModelChoice {
-  element: HTMLElement;
-  offer(names: readonly string[]): void;
-}
-
 /**
  * A list of models that unfolds; closing it applies what is ticked, and Escape closes it without.
+ * Later names are offered besides those chosen.
  */
-function modelChoice(chosen: readonly string[], apply: (models: string[]) => void): ModelChoice {
+function modelChoice(
+  chosen: readonly string[],
+  apply: (models: string[]) => void,
+): Live<readonly string[]> {
   const boxes = h('div.choices');
   const summary = h('summary', { name: 'models' }, summaryOf(chosen));
-  const offer = (names: readonly string[]) => {
+  const update = (names: readonly string[]) => {
     const ticked = new Set(boxes.childElementCount === 0 ? chosen : tickedIn(boxes));
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const boxOf = (name: string) => modelBox(name, { isChosen: ticked.has(name) });
@@ -204,7 +193,7 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
     actions,
   );
   const element = h('details.choose', summary, panel);
-  offer([]);
+  update([]);
   on(element, 'toggle', () => {
     const ticked = tickedIn(boxes);
     if (!element.open && element.isConnected && !isSame(ticked, chosen)) apply(ticked);
@@ -218,7 +207,7 @@ function modelChoice(chosen: readonly string[], apply: (models: string[]) => voi
   on(element, 'focusout', ({ relatedTarget }) => {
     if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) close();
   });
-  return { element, offer };
+  return { element, update };
 }
 
 /** The boxes of an entry's runs, below a button that ticks all of them. */
@@ -269,38 +258,4 @@ function onCompleteDate(input: HTMLInputElement, chosen: () => void): void {
     if (!isTyped) finish();
   });
   on(input, 'blur', finish);
-}
-
-/**
- * The control of a form that the reader used last. A change opens a page with a new form, where the
- * same one gets the focus.
- */
-interface LastUsed {
-  /** Remembers a control by its name. */
-  set(name: string): void;
-  /**
-   * Gives the focus to the control of that name, once, after the page has given it to its heading.
-   * Returns whether there is one.
-   */
-  focusIn(form: HTMLFormElement): boolean;
-}
-
-/**
- * A memory that outlives the form: keep one per kind of form, outside of the function that builds
- * it.
- */
-export function lastUsed(): LastUsed {
-  let last: string | null = null;
-  return {
-    set: (name) => (last = name),
-    focusIn(form) {
-      const name = last;
-      last = null;
-      if (name !== null)
-        queueMicrotask(() =>
-          form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }),
-        );
-      return name !== null;
-    },
-  };
 }

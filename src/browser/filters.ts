@@ -26,16 +26,14 @@ export interface Filters {
 /** The name of a filter, in addresses and requests. */
 export type FilterName = keyof Filters;
 
+/** What `GET /decisions` and `GET /search` take. */
+export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
+/** What `GET /comparison` takes. */
+export const comparisonFilterNames = [...feedFilterNames, 'days'] as const;
+/** What `GET /performance` takes of the filters besides `common`. */
+export const performanceFilterNames = [...feedFilterNames, 'benchmark', 'days'] as const;
 /** In the order in which an address has them. */
-export const filterNames = [
-  'models',
-  'start_date',
-  'end_date',
-  'job_id',
-  'benchmark',
-  'days',
-  'common',
-] as const;
+export const filterNames = [...performanceFilterNames, 'common'] as const;
 
 /** What the service or the page does anyway; the address need not say it. */
 const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
@@ -59,19 +57,6 @@ export function filtersIn(search: string): Filters {
 export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
   return names.some((name) => given(filters, name) !== null);
 }
-
-/** What `GET /performance` takes of the filters besides `common`. */
-export const performanceFilterNames = [
-  'models',
-  'start_date',
-  'end_date',
-  'job_id',
-  'benchmark',
-  'days',
-] as const;
-
-/** What `GET /decisions` and `GET /search` take. */
-export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
 
 /**
  * The filters as a query, for the address and for requests, followed by a page's own parameters
@@ -137,7 +122,7 @@ function ownQuery(own: Readonly<Record<string, string>> = {}): string {
 
 /** The pages that have the bar, with the filters that each of them takes from the others. */
 const filtersOfPages: Record<string, readonly FilterName[]> = {
-  '/': [...performanceFilterNames, 'common'],
+  '/': filterNames,
   '/decision-feed': feedFilterNames,
   '/compare': performanceFilterNames,
 };

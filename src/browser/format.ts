@@ -10,10 +10,9 @@ import type { Status } from './responses.ts';
 /** What is shown in place of a missing number or date. */
 export const MISSING = '–';
 
-const twoPlaces = new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 2,
-});
+const two = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+const twoPlaces = new Intl.NumberFormat('en-US', two);
+const signedPlaces = new Intl.NumberFormat('en-US', { ...two, signDisplay: 'exceptZero' });
 const upToFour = new Intl.NumberFormat('en-US', {
   minimumFractionDigits: 2,
   maximumFractionDigits: 4,
@@ -36,12 +35,10 @@ export const money = formatter((dollars) => twoPlaces.format(dollars));
 export const price = formatter((dollars) => upToFour.format(dollars));
 
 /** `+113.04` */
-export const profit = formatter((dollars) => signed(dollars, twoPlaces.format(dollars)));
+export const profit = formatter((dollars) => signedPlaces.format(dollars));
 
 /** A fraction as `+1.13 %`. */
-export const change = formatter((fraction) =>
-  signed(fraction, `${twoPlaces.format(fraction * 100)} %`),
-);
+export const change = formatter((fraction) => `${signedPlaces.format(fraction * 100)} %`);
 
 /** A fraction as `1.13 %`. */
 export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)} %`);
@@ -72,10 +69,6 @@ export const cost = formatter((dollars) => {
   if (dollars === 0) return '$0';
   return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
 });
-
-function signed(value: number, text: string): string {
-  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
 
 /** The class that colours a number by its sign. */
 export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {

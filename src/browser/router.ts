@@ -61,7 +61,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
         complete();
         if (mayPass(error)) return showAgain(signal);
       });
-    if (!isFirst) main.querySelector('h1')?.focus({ preventScroll: true });
+    if (!isFirst) focusIn(main);
   };
   const showAgain = async (signal: AbortSignal) => {
     failures += 1;
@@ -82,6 +82,18 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   addEventListener('popstate', () => show(false));
   addEventListener('pagehide', writeKept);
   show(true);
+}
+
+/** The control that the reader changed last, by its name: the page of the change has it too. */
+let changed: string | undefined;
+
+/** Gives the focus to that control, in a fold that opens for it, or else to the heading. */
+function focusIn(main: HTMLElement): void {
+  const control = main.querySelector<HTMLElement>(`[name="${changed}"]`);
+  changed = undefined;
+  const fold = control?.closest<HTMLDetailsElement>('.folded');
+  if (fold) fold.open = true;
+  (control ?? main.querySelector('h1'))?.focus({ preventScroll: true });
 }
 
 /** The page for an unknown URL. */
@@ -164,8 +176,12 @@ export async function appendInTurn(
   }
 }
 
-/** Goes to another of our pages, as a link to it would. */
-export function goTo(url: string): void {
+/**
+ * Goes to another of our pages, as a link to it would. Where a control has led there, it has a name,
+ * and the new page gives the focus to its own of that name.
+ */
+export function goTo(url: string, control?: string): void {
+  changed = control;
   writeKept();
   const { pathname, search } = here();
   if (url !== pathname + search) addEntry(url);

@@ -96,12 +96,9 @@ type Ink = CanvasRenderingContext2D;
  * text, borders, grounds, drawings and canvases.
  */
 async function pictureOf(parts: readonly Element[]): Promise<Blob> {
-  const boxes = parts
-    .map((part) => part.getBoundingClientRect())
-    .map(({ width, height }) => ({ width, height }));
-  const widest = boxes.reduce((most, box) => Math.max(most, box.width), 0);
-  const width = widest + 2 * PADDING;
-  const height = boxes.reduce((sum, box) => sum + box.height + GAP, 2 * PADDING - GAP);
+  const sizes = parts.map((part) => part.getBoundingClientRect());
+  const width = sizes.reduce((most, size) => Math.max(most, size.width), 0) + 2 * PADDING;
+  const height = sizes.reduce((sum, size) => sum + size.height + GAP, 2 * PADDING - GAP);
   const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
   const canvas = document.createElement('canvas');
   canvas.width = Math.ceil(width * scale);
@@ -112,13 +109,13 @@ async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   ink.fillStyle = getComputedStyle(parts[0]?.closest('section') ?? document.body).backgroundColor;
   ink.fillRect(0, 0, width, height);
   let top = PADDING;
-  for (const [index, part] of parts.entries()) {
-    const { left, top: partTop } = part.getBoundingClientRect();
+  for (const part of parts) {
+    const box = part.getBoundingClientRect();
     ink.save();
-    ink.translate(PADDING - Math.round(left), Math.round(top) - Math.round(partTop));
+    ink.translate(PADDING - Math.round(box.left), Math.round(top) - Math.round(box.top));
     await draw(ink, part);
     ink.restore();
-    top += (boxes[index]?.height ?? 0) + GAP;
+    top += box.height + GAP;
   }
   const { promise, resolve, reject } = Promise.withResolvers<Blob>();
   canvas.toBlob((blob) =>

@@ -1,6 +1,6 @@
 import type { Cell } from '../basics/csv.ts';
 import { asObject } from '../basics/json.ts';
-import { type Child, h, renew, replace } from './element.ts';
+import { type Child, h, type Live, renew, replace } from './element.ts';
 import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
 import { csvButton, pngButton, type Sheet } from './save.ts';
@@ -31,21 +31,41 @@ export interface Column<Row> {
   isSpare?: boolean;
 }
 
+/** What a column has of a row: one of its fields by name, or what a function makes of it. */
+type Reader<Row, Value> =
+  | ((row: Row) => Value)
+  | { [Name in keyof Row]: Row[Name] extends Value ? Name : never }[keyof Row];
+
+function readWith<Row, Value>(reader: Reader<Row, Value>): (row: Row) => Value {
+  return typeof reader === 'function' ? reader : (row) => row[reader] as Value;
+}
+
 /** A column that shows text and sorts by it. */
 export function textColumn<Row>(
   title: string,
-  by: (row: Row) => string | null,
+  reader: Reader<Row, string | null>,
   more: Partial<Column<Row>> = {},
 ): Column<Row> {
+  const by = readWith(reader);
   return { title, by, cell: by, ...more };
+}
+
+/** A column that names the rows. */
+export function nameColumn<Row>(
+  title: string,
+  reader: Reader<Row, string | null>,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return textColumn(title, reader, { isName: true, ...more });
 }
 
 /** A column that shows dates on one line, and words for a missing one. */
 export function dateColumn<Row>(
   title: string,
-  by: (row: Row) => string | null,
+  reader: Reader<Row, string | null>,
   missing = '',
 ): Column<Row> {
+  const by = readWith(reader);
   const cell = (row: Row) => {
     const date = by(row);
     return date === null ? missing : longDate(date);
@@ -64,10 +84,11 @@ interface NumberOptions<Row> {
 /** A column that shows numbers and sorts by them. */
 export function numberColumn<Row>(
   title: string,
-  by: (row: Row) => number | null,
+  reader: Reader<Row, number | null>,
   format: (value: number | null) => string,
   { isToned = false, meaning, reason }: NumberOptions<Row> = {},
 ): Column<Row> {
+  const by = readWith(reader);
   const cell = (row: Row) => {
     const text = format(by(row));
     return text === MISSING ? dash(reason?.(row)) : text;
@@ -90,6 +111,8 @@ interface TableOptions<Row> {
   caption: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
+  /** What is said in place of a table without rows. */
+  none?: string;
   /** The title of the column that it is sorted by at first, highest first. */
   sortedBy?: string;
   /** Whether the rows keep the given order. */
@@ -106,6 +129,7 @@ const MAX_HEADING = 20;
 
 /** A table that sorts by its headings. */
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
+  if (options.none !== undefined && options.rows.length === 0) return h('p.quiet', options.none);
   return liveTable({ ...options, key: (row) => row }).element;
 }
 
@@ -116,17 +140,11 @@ interface LiveOptions<Row> extends TableOptions<Row> {
   key: (row: Row) => unknown;
 }
 
-interface LiveTable<Row> {
-  element: HTMLElement;
-  /**
-   * Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected
-   * in it.
-   */
-  update(rows: readonly Row[]): void;
-}
-
-/** A table whose rows change while it is on the screen. */
-export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
+/**
+ * A table whose rows change while it is on the screen. Later ones are sorted as the reader chose;
+ * what has not changed stays, and what is selected in it.
+ */
+export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
   const kept = keptRows(caption, columns);

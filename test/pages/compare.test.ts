@@ -8,14 +8,12 @@ import {
   performanceRequest,
   requestOf,
 } from '../../src/browser/pages/compare-options.ts';
-import { placeOf } from '../../src/browser/pages/same-day.ts';
 import {
   columnsOf,
   differenceLines,
   fitsSideBySide,
   howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
-import { datesOf } from '../../src/browser/plot/lines.ts';
 import { costOf, leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
 import type { Performance } from '../../src/browser/responses.ts';
 import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
@@ -86,14 +84,14 @@ test('two to four models are side by side, with a column per run as far as there
 });
 
 const lines: [search: string, words: string][] = [
-  ['', 'Every entry with 20 days, all days, 95 % intervals, looked at once at the end'],
+  ['', 'Every entry with 20 days, all dates, 95 % intervals, looked at once at the end'],
   [
     '?models=a,b%232&against=c&days=clean&looks=daily&confidence=0.999&date=2025-06-03',
-    'a, b#2, against c, days after the knowledge cutoff, 99.9 % intervals, looked at as days arrive',
+    'a, b#2, all dates, after the knowledge cutoff, against c, 99.9 % intervals, looked at as days arrive',
   ],
   [
     '?models=a,b,c,d&start_date=2025-06-03&end_date=2025-12-24&align=number&job_id=0123456789',
-    'a, b, c and 1 more, from Tue 3 Jun 2025, to Wed 24 Dec 2025, job 01234567, days matched by number, 95 % intervals, ' +
+    'a, b, c and 1 more, from Tue 3 Jun 2025 to Wed 24 Dec 2025, job 01234567, days matched by number, 95 % intervals, ' +
       'looked at once at the end',
   ],
 ];
@@ -134,24 +132,6 @@ test('models that cannot be compared yet have the returns that there are, the hi
     ],
   );
   assert.deepEqual(withReturns([comparedModel('a', [0])], null), []);
-});
-
-test('the day is that of the address, or the last; each day has the one before and after it', () => {
-  const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) });
-  const all = datesOf([curve('2025-06-02', '2025-06-04'), curve('2025-06-03', '2025-06-04')]);
-  assert.deepEqual(all, ['2025-06-02', '2025-06-03', '2025-06-04']);
-  assert.deepEqual(placeOf(all, '2025-06-02'), {
-    date: '2025-06-02',
-    previous: null,
-    next: '2025-06-03',
-  });
-  for (const wanted of ['', 'yesterday', '2025-06-04'])
-    assert.deepEqual(
-      placeOf(all, wanted),
-      { date: '2025-06-04', previous: '2025-06-03', next: null },
-      wanted,
-    );
-  assert.equal(placeOf([], '2025-06-02'), null);
 });
 
 test('the curves of differences start together from zero; by number, or without figures, there is none', () => {
@@ -259,7 +239,7 @@ test('what was left out is named with its reason, and what each run cost', () =>
     {
       model: 'c',
       reason:
-        'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway',
+        'It has fewer than 20 active model-days in the window, and is compared only where it is chosen',
     },
   ]);
   const left_out = [

@@ -28,7 +28,14 @@ const browser = {
     location.pathname = new URL(url, location.href).pathname;
   },
 };
-const location = { href: 'http://localhost/models/a?days=all', pathname: '/models/a' };
+const location = {
+  origin: 'http://localhost',
+  pathname: '/models/a',
+  get href() {
+    return `${this.origin}${this.pathname}?days=all`;
+  },
+};
+const document = { body: { dataset: {} } };
 
 /** In steps, so that what a timer sets falls due too. */
 function pass(ms: number): void {
@@ -36,7 +43,7 @@ function pass(ms: number): void {
 }
 
 describe('what a page keeps', () => {
-  withGlobals({ history: browser, location, scrollY: 12.4 });
+  withGlobals({ history: browser, document, location, scrollY: 12.4 });
 
   before(() => mock.timers.enable({ apis: ['setTimeout'] }));
   after(() => mock.timers.reset());

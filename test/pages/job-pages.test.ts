@@ -88,22 +88,20 @@ test('what a job left out is listed by reason: failed, then never run, then skip
     modelDay('2025-09-18', 'a', 'pending', null),
   ];
   const rows = (completed_at: string | null) =>
-    leftOutOf({ details, completed_at }).map(({ kind, reason, modelDays, dates, models }) => [
-      kind,
-      reason,
-      modelDays,
-      dates.join(),
-      models.join(),
+    leftOutOf({ details, completed_at }).map(({ status, error, days }) => [
+      status,
+      error,
+      days.map(({ date, model }) => `${date} ${model}`).join(),
     ]);
   const failed = [
-    ['failed', 'Refused', 2, '2025-09-17,2025-09-18', 'b,a'],
-    ['failed', 'Timeout', 1, '2025-09-15', 'b'],
+    ['failed', 'Refused', '2025-09-18 b,2025-09-17 a'],
+    ['failed', 'Timeout', '2025-09-15 b'],
   ];
-  const skipped = ['skipped', 'No price data', 2, '2025-09-16', 'a,b'];
+  const skipped = ['skipped', 'No price data', '2025-09-16 a,2025-09-16 b'];
   assert.deepEqual(rows(null), [...failed, skipped], 'a model-day that waits is not left out yet');
   assert.deepEqual(rows('2025-09-19'), [
     ...failed,
-    ['not run', 'The job ended before it', 1, '2025-09-18', 'a'],
+    ['pending', 'The job ended before it', '2025-09-18 a'],
     skipped,
   ]);
 });

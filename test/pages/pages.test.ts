@@ -135,7 +135,7 @@ test(
       if (name === 'model')
         assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
       if (name === 'hostile model')
-        assert.match(text, /1 model-day failed and is missing from the figures\./);
+        assert.match(text, /1 model-day failed and was not completed since\./);
       if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
@@ -706,7 +706,7 @@ test(
     const controls = page.locator('.folded > summary');
     assert.equal(
       await controls.innerText(),
-      'Every entry with 20 days, days after the knowledge cutoff, 95 % intervals, looked at as days arriveChange',
+      'Every entry with 20 days, all dates, after the knowledge cutoff, 95 % intervals, looked at as days arriveChange',
     );
     assert.equal(await page.getByLabel('I look').isVisible(), false);
     await controls.press('Enter');

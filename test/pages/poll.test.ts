@@ -158,9 +158,8 @@ test('figures that could not be requested are requested again, the last ones of 
     if (fails) throw new Error('no answer');
     refreshed.push(status);
   });
-  const { signal } = new AbortController();
   const follow = (status: Status['status'], completed: number, completed_at: string | null) =>
-    refreshFor({ job_id: 'a', status, progress: { completed }, completed_at } as Status, signal);
+    refreshFor({ job_id: 'a', status, progress: { completed }, completed_at } as Status);
   const end = '2025-09-19T21:00:00.000Z';
   assert.equal(await follow('running', 1, null), true);
   assert.equal(await follow('running', 2, null), false, 'too soon after the last ones');

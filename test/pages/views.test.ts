@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanStart, csvRows, tradesIn } from '../../src/browser/pages/model-data.ts';
+import { cleanStart, tradesIn } from '../../src/browser/pages/model-data.ts';
 import { fallsOf } from '../../src/browser/pages/model-curves.ts';
 import {
   heatOf,
@@ -10,7 +10,7 @@ import {
 } from '../../src/browser/pages/model-returns.ts';
 import { outlineOf, stepsOf, weightLayers } from '../../src/browser/pages/model-holdings.ts';
 import { stacked } from '../../src/browser/plot/drawing.ts';
-import { csvLine } from '../../src/basics/csv.ts';
+import { csvLine, csvRows } from '../../src/basics/csv.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */
 

@@ -1,5 +1,5 @@
 import { getComparison } from '../api.ts';
-import { type Filters, queryOf } from '../filters.ts';
+import { comparisonFilterNames, type Filters, queryOf } from '../filters.ts';
 import { change, count, counted } from '../format.ts';
 import type { Comparison } from '../responses.ts';
 import { lookupIn, opposite } from './pair-matrix.ts';
@@ -14,8 +14,7 @@ export const DAYS_NEEDED = 20;
  * as of more models than are compared.
  */
 export async function askWhoLeads(filters: Filters, signal: AbortSignal): Promise<string | null> {
-  const names = ['models', 'start_date', 'end_date', 'job_id', 'days'] as const;
-  const query = queryOf(filters, names, { looks: 'daily' });
+  const query = queryOf(filters, comparisonFilterNames, { looks: 'daily' });
   const comparison = await getComparison(query, signal).catch(() => null);
   return comparison && answerOf(comparison);
 }

@@ -1,14 +1,14 @@
 import { here } from '../address.ts';
-import { h, on } from '../element.ts';
+import { h, type Live, on } from '../element.ts';
+import { filtersInWords } from '../filter-bar.ts';
 import {
-  type FilterName,
+  comparisonFilterNames,
   type Filters,
   filterNames,
   filtersIn,
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { longDate, shortId, shortList } from '../format.ts';
 import { goTo } from '../router.ts';
 import { type Entries, field, fillOptions } from '../ui.ts';
 
@@ -30,9 +30,6 @@ type Options = Record<(typeof optionNames)[number], string>;
 /** What the service does anyway; the address need not say it. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95', looks: 'once' };
 
-/** The filters that `GET /comparison` knows. */
-const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'job_id', 'days'];
-
 /** The choice in the page's address; parameters that it does not know are ignored. */
 export function choiceIn(search: string): Choice {
   const query = new URLSearchParams(search);
@@ -48,7 +45,7 @@ export function addressOf({ filters, options }: Choice): string {
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
   const own = given({ ...options, date: '' }, optionNames);
-  return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
+  return queryOf(filters, comparisonFilterNames, { ...own, curves: curves ? 'true' : '' });
 }
 
 function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
@@ -59,15 +56,10 @@ function given(options: Options, names: readonly (keyof Options)[]): Record<stri
 
 /** The choice in a line. */
 export function choiceInWords({ filters, options }: Choice): string {
-  const { models, start_date: from, end_date: to, job_id: job, days } = filters;
   const { against, align, confidence, looks } = options;
   const words = [
-    models.length === 0 ? 'Every entry with 20 days' : shortList(models),
+    filtersInWords({ ...filters, benchmark: '' }, 'Every entry with 20 days'),
     against && `against ${against}`,
-    from && `from ${longDate(from)}`,
-    to && `to ${longDate(to)}`,
-    job && `job ${shortId(job)}`,
-    days === 'clean' ? 'days after the knowledge cutoff' : from + to === '' && 'all days',
     align === 'number' && 'days matched by number',
     `${inPercent(Number(confidence || DEFAULTS.confidence))} intervals`,
     `looked at ${looks === 'daily' ? 'as days arrive' : 'once at the end'}`,
@@ -94,11 +86,7 @@ const LOOKS: Entries = [
   ['daily', 'as days arrive'],
 ];
 
-interface OptionsForm {
-  element: HTMLElement;
-  /** Offers models to compare all others against. */
-  offer(models: readonly string[]): void;
-}
+const EVERY_PAIR: Entries = [['', 'Every pair']];
 
 const ALIGNMENTS: Entries = [
   ['date', 'Date'],
@@ -112,33 +100,33 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
 
 /**
  * The options that only this page has; as with the bar of filters, a change becomes the page's
- * address.
+ * address. Later models are offered to compare all others against.
  */
-export function optionsForm({ options }: Choice): OptionsForm {
-  const picker = (name: keyof Options, entries: Entries, chosen: string) => {
+export function optionsForm({ options }: Choice): Live<readonly string[]> {
+  const picker = (name: keyof Options, entries: Entries) => {
     const element = h('select', { name });
-    fillOptions(element, entries, chosen);
+    fillOptions(element, entries, options[name] || (DEFAULTS[name] ?? ''));
     const change = () => {
       const now = choiceIn(here().search);
-      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }));
+      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }), name);
     };
     return on(element, 'change', change);
   };
-  const against = picker('against', [['', 'Every pair']], options.against);
+  const against = picker('against', EVERY_PAIR);
   const form = h(
     'form.filters',
     { 'aria-label': 'Options of the comparison' },
     field('Against', against),
-    field('Match days by', picker('align', ALIGNMENTS, options.align || 'date')),
-    field('Confidence', picker('confidence', CONFIDENCES, options.confidence || '0.95')),
-    field('I look', picker('looks', LOOKS, options.looks || 'once')),
+    field('Match days by', picker('align', ALIGNMENTS)),
+    field('Confidence', picker('confidence', CONFIDENCES)),
+    field('I look', picker('looks', LOOKS)),
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),
-    offer: (models) =>
+    update: (models) =>
       fillOptions(
         against,
-        [['', 'Every pair'], ...models.map((name) => [name, name] as const)],
+        [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],
         options.against,
       ),
   };

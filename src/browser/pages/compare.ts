@@ -1,7 +1,7 @@
 import { here } from '../address.ts';
 import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { filtersIn, modelLink, queryOf } from '../filters.ts';
 import {
   byName,
@@ -16,7 +16,7 @@ import {
 } from '../format.ts';
 import type { ComparedModel, Comparison, Leader, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
 import { DAYS_NEEDED, answerOf } from './answer.ts';
 import {
@@ -39,12 +39,11 @@ import { fitsSideBySide, sideBySide } from './side-by-side.ts';
  */
 export const showCompare: Page = async (host, _params, signal) => {
   const choice = choiceIn(here().search);
-  const bar = filterBar(choice.filters, { hides: ['common'] });
   const options = optionsForm(choice);
-  const content = h('div.stack');
   const own = { words: choiceInWords(choice), more: options.element };
-  const controls = foldedBar(bar, choice.filters, own);
-  replace(host, h('div.bar', heading('Compare'), controls), content);
+  const bar = filterBar(choice.filters, { hides: ['common'], ...own });
+  const content = h('div.stack');
+  replace(host, h('div.bar', heading('Compare'), bar.element), content);
   const offerModels = async () => {
     const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
@@ -52,14 +51,14 @@ export const showCompare: Page = async (host, _params, signal) => {
       ...new Set(withDays.flatMap(({ family, signature }) => [family, signature])),
     ].sort(byName);
     bar.offer({ models: names });
-    options.offer(names);
+    options.update(names);
   };
   const [{ parts, isNothing }] = await Promise.all([
     load(choice, signal).catch(refused),
     offerModels().catch(() => undefined),
   ]);
   replace(content, ...parts);
-  if (isNothing && isChosen(choice)) controls.open = true; // another choice is the way on
+  if (isNothing && isChosen(choice)) bar.element.open = true; // another choice is the way on
   return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
 };
 
@@ -225,25 +224,28 @@ type Figure =
 /** The figures behind the plot, folded. */
 function modelTable(models: readonly ComparedModel[]): HTMLElement {
   const figure = (title: string, name: Figure, format: typeof change) =>
-    numberColumn<ComparedModel>(title, (row) => row[name], format, {
+    numberColumn<ComparedModel>(title, name, format, {
       reason: ({ unavailable }) => unavailable[name],
     });
-  const columns = [
-    textColumn<ComparedModel>('Model', ({ model }) => model, { isName: true }),
-    figure('Return', 'total_return', change),
-    figure(BEST, 'probability_best', chance),
-    figure('Standard error, per day', 'standard_error_daily', share),
-    figure('Degrees of freedom', 'degrees_of_freedom', ratio),
-    figure('Variance from runs', 'variance_share_of_runs', share),
-    {
-      title: 'Runs',
-      by: ({ runs }: ComparedModel) => runs.length,
-      cell: runsText,
-      raw: runsText,
-      look: () => 'runs',
-    },
-  ];
-  const figures = table({ caption: 'Figures of the models', rows: models, columns });
+  const figures = table<ComparedModel>({
+    caption: 'Figures of the models',
+    rows: models,
+    columns: [
+      nameColumn('Model', 'model'),
+      figure('Return', 'total_return', change),
+      figure(BEST, 'probability_best', chance),
+      figure('Standard error, per day', 'standard_error_daily', share),
+      figure('Degrees of freedom', 'degrees_of_freedom', ratio),
+      figure('Variance from runs', 'variance_share_of_runs', share),
+      {
+        title: 'Runs',
+        by: ({ runs }) => runs.length,
+        cell: runsText,
+        raw: runsText,
+        look: () => 'runs',
+      },
+    ],
+  });
   return h('details.fold', h('summary', 'Figures, and the return of each run'), figures);
 }
 
@@ -257,12 +259,12 @@ function runsText({ model, runs, run_returns: returns }: ComparedModel): string 
 
 /** How the figures are computed, in the service's own words. */
 function conventions(words: Comparison['conventions']): HTMLElement {
-  const list = Object.entries(words).map(([name, meaning]) =>
-    h('div', h('dt', name.replaceAll('_', ' ')), h('dd', meaning)),
+  const list = Object.entries(words).map(
+    ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
   );
   return section(
     'How it is computed',
-    h('details.fold', h('summary', 'Conventions'), h('dl.meanings', ...list)),
+    h('details.fold', h('summary', 'Conventions'), definitions('meanings', list)),
   );
 }
 
@@ -293,9 +295,6 @@ function leaderSection(leader: Leader): HTMLElement | null {
   );
 }
 
-/** How many days are listed until the reader asks for all. */
-const ROWS_AT_FIRST = 10;
-
 type LeftOutDay = Comparison['left_out'][number];
 
 /** The days and the models that the comparison does not use, and why. */
@@ -304,20 +303,24 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0) return null;
   const entries = models.map(({ model, reason }) => ({ name: model, reason }));
-  const columns = [
-    textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, {
-      isName: true,
-      cell: (row) => h('span.date', longDate(dayOf(row))),
-    }),
-    textColumn<LeftOutDay>('Runs', ({ runs }) => runs.join(', ')),
-    textColumn<LeftOutDay>('Why', ({ reason }) => reason),
-  ];
   return section(
     measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
     reasonList(entries, { 'aria-label': 'Models left out' }),
     days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 &&
-      table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
+      table<LeftOutDay>({
+        caption: 'Days left out',
+        rows: days,
+        most: 10,
+        isFixed: true,
+        columns: [
+          nameColumn(align === 'number' ? 'Day' : 'Date', dayOf, {
+            cell: (row) => h('span.date', longDate(dayOf(row))),
+          }),
+          textColumn('Runs', ({ runs }) => runs.join(', ')),
+          textColumn('Why', 'reason'),
+        ],
+      }),
   );
 }
 

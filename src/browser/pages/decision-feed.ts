@@ -1,12 +1,12 @@
 import { here, isPublished } from '../address.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
 import { type Child, h, newId, on, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar, lastUsed } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
 import { poll } from '../poll.ts';
-import type { Decision, Decisions } from '../responses.ts';
+import type { Decision } from '../responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
 import { button, field, fillOptions, messageOf, wayToAJob } from '../ui.ts';
 import { messageItem } from './conversation.ts';
@@ -24,7 +24,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
       'section.choosing',
       { 'aria-label': 'What to show', hidden: isPublished() },
       findForm(choice),
-      foldedBar(bar, choice.filters),
+      bar.element,
     ),
     content,
   );
@@ -53,57 +53,34 @@ async function showFeed(
   const foot = h('div.older');
   replace(content, days, foot);
   let list = h('ol.feed');
-  let above: Decision[] = []; // those of the last card
-  let cards = 0;
-  const add = (decisions: readonly Decision[]) => {
-    for (const own of Map.groupBy(decisions, modelDayOf).values()) {
-      const [first, before] = [own[0], above[0]];
-      if (first === undefined) continue;
-      if (before !== undefined && modelDayOf(first) === modelDayOf(before)) {
-        above = [...above, ...own];
-        list.lastElementChild?.replaceWith(decisionCard(above));
-        continue;
-      }
-      if (first.date !== before?.date) list = addDay(days, first.date);
+  let lastDate: string | undefined;
+  const add = (modelDays: readonly Decision[][]) => {
+    for (const own of modelDays) {
+      const date = own[0]?.date ?? '';
+      if (date !== lastDate) list = addDay(days, date);
       list.append(decisionCard(own));
-      above = own;
-      cards += 1;
+      lastDate = date;
     }
   };
+  const request = (before: string) => getDecisions(decisionsRequest(choice, before), signal);
   let first: string | undefined;
+  let rest: Decision[] = []; // of a model-day that the next part may continue
   const load = async (before: string) => {
-    const part = await getDecisions(decisionsRequest(choice, before), signal);
-    first ??= idsOf(part.decisions);
-    return isPublished() ? untilFull(part) : wholeDays(part);
+    let { decisions, next_before: next } = await request(before);
+    first ??= idsOf(decisions);
+    // A published folder has a part for each date.
+    while (isPublished() && next !== null && decisions.length < DECISIONS_PER_PAGE) {
+      const more = await request(next);
+      [decisions, next] = [[...decisions, ...more.decisions], more.next_before];
+    }
+    const items = [...Map.groupBy([...rest, ...decisions], modelDayOf).values()];
+    rest = next === null ? [] : (items.pop() ?? []);
+    return { items, next };
   };
-  /** A published folder has a part for each date. */
-  const untilFull = async ({
-    decisions,
-    next_before: next,
-  }: Decisions): Promise<Part<Decision>> => {
-    if (next === null || decisions.length >= DECISIONS_PER_PAGE) return { items: decisions, next };
-    const more = await getDecisions(decisionsRequest(choice, next), signal);
-    return untilFull({ ...more, decisions: [...decisions, ...more.decisions] });
-  };
-  const describe = () => counted(cards, 'model-day');
+  const describe = (cards: number) => counted(cards, 'model-day');
   const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
   if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
   return first ?? '';
-}
-
-/**
- * A part without its last model-day, which the next part may continue: that begins with it. Only a
- * model-day that fills the whole part is shown before it is complete.
- */
-export function wholeDays({
-  decisions,
-  next_before: next,
-}: Pick<Decisions, 'decisions' | 'next_before'>): Part<Decision> {
-  const last = decisions.at(-1);
-  if (next === null || last === undefined) return { items: decisions, next };
-  const whole = decisions.filter((one) => modelDayOf(one) !== modelDayOf(last));
-  const end = whole.at(-1);
-  return end === undefined ? { items: decisions, next } : { items: whole, next: end.id };
 }
 
 function idsOf(decisions: readonly Decision[]): string {
@@ -188,8 +165,8 @@ const MOST_PARTS_AFTER_BACK = 20;
 
 /**
  * Shows a list part by part: older items are added below, so the reader's place stays, and Back
- * finds as many as there were. A part may be empty, when a search took long; then the next one is
- * loaded at once, until there is something to show. Resolves when the first parts are shown, to how
+ * finds as many as there were. A part may be empty, when a search took long or a model-day
+ * continues in the next one; then that is loaded at once, until there is something to show. Resolves when the first parts are shown, to how
  * many items these are.
  */
 async function showParts<Item>(
@@ -208,7 +185,7 @@ async function showParts<Item>(
       before = part.next;
       found = part.items.length;
       add(part.items);
-      if (found === 0 && before !== null) replace(status, 'Searching older conversations…');
+      if (found === 0 && before !== null) replace(status, 'Searching for older ones…');
     }
     count += found;
     parts += 1;
@@ -238,16 +215,13 @@ async function showParts<Item>(
   return count;
 }
 
-const used = lastUsed();
-
 /**
  * The search box, and without a search the kind and the symbol of decisions. Each change becomes
  * the page's address.
  */
 function findForm(choice: FeedChoice): HTMLElement {
   const change = (changed: Partial<FeedChoice>, name: string) => {
-    used.set(name);
-    goTo(feedPath({ ...choice, ...changed }));
+    goTo(feedPath({ ...choice, ...changed }), name);
   };
   const words = textInput('q', choice.words, {
     type: 'search',
@@ -280,7 +254,6 @@ function findForm(choice: FeedChoice): HTMLElement {
   });
   // Enter first changes the symbol and then submits the form, which must still be there.
   on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
-  used.focusIn(form);
   return form;
 }
 

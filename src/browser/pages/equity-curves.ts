@@ -17,6 +17,7 @@ import {
 } from '../plot/lines.ts';
 import { createPlot, legend, type Plot } from '../plot/plot.ts';
 import { ZOOM_STEP } from '../plot/reading.ts';
+import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { button, toggle } from '../ui.ts';
@@ -84,7 +85,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
 
 /** What a reader should know of the lines. */
 function noteOf({ benchmark, families }: Performance): string {
-  const most = families.reduce((runs, own) => Math.max(runs, own.runs.length), 0);
+  const most = highest(families.map(({ runs }) => runs.length));
   const band =
     'A line is the mean of a model’s runs; the band reaches from the lowest of them to the highest.';
   return [most > 1 ? band : '', benchmarkWords(benchmark)].filter(Boolean).join(' ');

@@ -1,5 +1,5 @@
 import { modelDayPath } from '../../basics/paths.ts';
-import { h, replace, setAttributes } from '../element.ts';
+import { h, type Live, replace, setAttributes } from '../element.ts';
 import { longDate, monthOf } from '../format.ts';
 import type { Detail, Status } from '../responses.ts';
 import { csvButton, type Sheet } from '../save.ts';
@@ -20,15 +20,12 @@ const signs: Record<Detail['status'], string> = {
   pending: '·',
 };
 
-/** The model-days of a job as a grid: a row per run below its entry, a column per date. */
-export interface JobGrid {
-  element: HTMLElement;
-  /** Shows a later status of the same job; updates only the cells that have changed. */
-  update(status: Status): void;
-}
-
-/** The grid of a job, opened at the dates and the models that are running or come next. */
-export function jobGrid(first: Status): JobGrid {
+/**
+ * The model-days of a job as a grid, a row per run below its entry, a column per date: opened at the
+ * dates and the models that are running or come next. A later status updates only the cells that
+ * have changed.
+ */
+export function jobGrid(first: Status): Live<Status> {
   let latest = first;
   let cells = new Map<string, HTMLElement>();
   const body = h('div.scroll');

@@ -12,10 +12,11 @@ import {
   shortList,
   unbrokenDate,
 } from '../format.ts';
+import { NO_FILTERS, queryOf } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
 import { jobCost, ranInWords } from './job-panel.ts';
 import { newestTrouble } from './job-trouble.ts';
@@ -93,11 +94,10 @@ function jobTable(jobs: readonly Job[]) {
     key: ({ job_id: id }) => id,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [
-      textColumn('Job', ({ job_id: id }) => id, {
-        isName: true,
+      nameColumn('Job', 'job_id', {
         cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
       }),
-      textColumn('Status', ({ status }) => status, { cell: stateOf }),
+      textColumn('Status', 'status', { cell: stateOf }),
       textColumn('Dates', datesOf, { look: () => 'on-one-line' }),
       textColumn('Models', ({ models }) => models.join(', '), {
         cell: modelsOf,
@@ -110,8 +110,8 @@ function jobTable(jobs: readonly Job[]) {
         }),
         cell: ({ usage }) => jobCost(usage),
       },
-      textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
-      numberColumn('Took', (row) => row.total_duration_seconds, duration),
+      textColumn('Created', 'created_at', { cell: (row) => localTime(row.created_at) }),
+      numberColumn('Took', 'total_duration_seconds', duration),
     ],
   });
 }
@@ -167,19 +167,10 @@ export function jobChoiceIn(search: string): JobChoice {
 
 /** The page's address with this choice. */
 export function jobListPath(choice: JobChoice): string {
-  return `/job-list${queryOf(choice)}`;
+  return `/job-list${queryOf(NO_FILTERS, [], { ...choice })}`;
 }
 
 /** The request for this choice. */
 export function jobsRequest(choice: JobChoice): string {
-  return `/jobs${queryOf(choice, [`limit=${JOBS_PER_PAGE}`])}`;
-}
-
-function queryOf({ status, before }: JobChoice, more: readonly string[] = []): string {
-  const given = [
-    ...(status === '' ? [] : [`status=${status}`]),
-    ...(before === '' ? [] : [`before=${encodeURIComponent(before)}`]),
-    ...more,
-  ];
-  return given.length === 0 ? '' : `?${given.join('&')}`;
+  return `/jobs${queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) })}`;
 }

@@ -1,6 +1,6 @@
 import { jobPath } from '../../basics/paths.ts';
 import { cancelJob, getStatus } from '../api.ts';
-import { changeDetector, h, renew, replace } from '../element.ts';
+import { h, type Live, renew, replace } from '../element.ts';
 import { cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
@@ -16,7 +16,7 @@ import {
   TRIES_AGAIN,
   viewedFile,
 } from '../ui.ts';
-import { type JobGrid, jobGrid } from './job-grid.ts';
+import { jobGrid } from './job-grid.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
@@ -40,8 +40,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   const fold = h('details.fold');
   const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
-  const [stateHasChanged, notesHaveChanged] = [changeDetector(), changeDetector()];
-  let grid: JobGrid | null = null;
+  let grid: Live<Status> | null = null;
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
@@ -50,9 +49,10 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
       fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
     } else grid.update(status);
     showState(status, parts);
-    if (stateHasChanged(status.status)) replace(spoken, jobStatusWords[status.status]);
-    const later = notesOf(status);
-    if (notesHaveChanged(later.map(({ textContent }) => textContent))) replace(notes, ...later);
+    renew(spoken, jobStatusWords[status.status]);
+    const later = h('div.notes', ...notesOf(status));
+    // What a reader has unfolded stays as long as it says the same.
+    if (notes.textContent !== later.textContent) replace(notes, ...later.childNodes);
   };
   const name = `Job ${shortId(jobId)}`;
   const title = titled && h('h2', link(jobPath(jobId), name));

@@ -1,11 +1,10 @@
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
-import { changeDetector, type Child, h, renew, replace } from '../element.ts';
+import { type Child, h, type Live, renew, replace } from '../element.ts';
 import {
   cost,
   count,
   counted,
   duration,
-  longDate,
   money,
   shortId,
   shortList,
@@ -14,12 +13,10 @@ import {
 import { poll } from '../poll.ts';
 import type { Detail, JobEntry, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { definitions, foldAfter, link, localTime, missing, section } from '../ui.ts';
 import { entryName, entryView, jobPanel } from './job-panel.ts';
 import { jobResults } from './job-results.ts';
-
-const ROWS_AT_FIRST = 50;
 
 /**
  * One job: its progress, curves, figures and cost, what it left out, what it ran with, and every
@@ -28,7 +25,7 @@ const ROWS_AT_FIRST = 50;
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
-  const results = jobResults(jobId);
+  const results = jobResults(jobId, signal);
   const [leftOut, details] = [leftOutView(), detailTable()];
   const ran = h('div');
   const way = h(
@@ -41,15 +38,11 @@ export const showJob: Page = async (host, params, signal) => {
   const modelDays = section('Model-days', details.element);
   leftOut.element.hidden = modelDays.hidden = true; // until the job is known
   replace(host, title, way, panel.element, results.element, leftOut.element, ran, modelDays);
-  const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
   const show = (status: Status) => {
     leftOut.element.hidden = modelDays.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
-    if (detailsHaveChanged([status.status, status.progress.pending]))
-      details.update(alikeOf(withDetails(status)));
-    const { progress, completed_at } = status;
-    const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
-    if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
+    details.update(alikeOf(withDetails(status)));
+    leftOut.update(status);
   };
   const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
     const status = await panel.refresh(signal);
@@ -61,7 +54,7 @@ export const showJob: Page = async (host, params, signal) => {
       return { status, hasMoved: false };
     }
     show(status);
-    return { status, hasMoved: await results.refreshFor(status, signal) };
+    return { status, hasMoved: await results.refreshFor(status) };
   };
   const { status: first } = await refresh();
   if (first?.completed_at !== null) return;
@@ -79,16 +72,16 @@ function withDetails({ details }: Status): Detail[] {
   );
 }
 
-/** One model-day, or all that failed or were skipped for one reason. */
+/** One model-day, or all that failed, were skipped or never ran for one reason. */
 interface Alike extends Detail {
   days: readonly Detail[];
 }
 
-function datesOf(days: readonly Detail[]): string[] {
+function datesOf({ days }: Alike): string[] {
   return [...new Set(days.map(({ date }) => date))].sort();
 }
 
-function modelsOf(days: readonly Detail[]): string[] {
+function modelsOf({ days }: Alike): string[] {
   return [...new Set(days.map(({ model }) => model))];
 }
 
@@ -116,15 +109,15 @@ function detailTable() {
     caption: 'Model-days of this job',
     rows: [],
     key: ({ date, model }) => `${date} ${model}`,
-    most: ROWS_AT_FIRST,
+    most: 50,
     columns: [
-      textColumn('Date', ({ date }) => date, { cell: whenOf }),
-      textColumn('Model', ({ model }) => model, { isName: true, cell: whoOf }),
-      textColumn('Status', (row) => row.status, {
+      textColumn('Date', 'date', { cell: whenOf }),
+      nameColumn('Model', 'model', { cell: whoOf }),
+      textColumn('Status', 'status', {
         cell: ({ status, days }) =>
           h(`span.state.${status}`, days.length > 1 && `${count(days.length)} `, status),
       }),
-      textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
+      textColumn('Started', 'started_at', { cell: (row) => localTime(row.started_at) }),
       sumColumn('Took', 'duration_seconds', duration),
       sumColumn('Steps', 'steps', count),
       sumColumn('Tokens in', 'prompt_tokens', count),
@@ -135,35 +128,40 @@ function detailTable() {
   });
 }
 
-function whenOf({ date, model, days }: Alike): Child {
-  if (days.length > 1) return h('span.names', datesInWords(datesOf(days)));
-  return link(modelDayPath(model, date), longDate(date));
+function whenOf(row: Alike): HTMLElement {
+  const { date, model, days } = row;
+  if (days.length > 1) return h('span.names', datesInWords(datesOf(row)));
+  return link(modelDayPath(model, date), unbrokenDate(date));
 }
 
-function whoOf({ model, days }: Alike): Child {
-  const models = modelsOf(days);
-  return models.length > 1 ? shortList(models) : link(modelPath(model), model);
+function whoOf(row: Alike): Child {
+  const models = modelsOf(row);
+  return models.length > 1 ? shortList(models) : link(modelPath(row.model), row.model);
 }
-
-/**
- * Reasons that are listed until the reader asks for all; each may be another text of a provider.
- */
-const REASONS_AT_FIRST = 12;
 
 /** What a job left out, and why: failed and skipped model-days, and those that never ran. */
-function leftOutView(): { element: HTMLElement; update(status: Status): void } {
+function leftOutView(): Live<Status> {
   const nothing = h('p.quiet');
-  const reasons = leftOutTable();
+  const reasons = liveTable<Alike>({
+    caption: 'Model-days without results, by reason',
+    rows: [],
+    key: ({ status, error }) => `${status} ${error}`,
+    most: 12, // each may be another text of a provider
+    isFixed: true,
+    columns: [
+      textColumn('What', kindOf, { cell: (row) => h(`span.state.${row.status}`, kindOf(row)) }),
+      textColumn('Reason', 'error', { look: () => 'reason' }),
+      numberColumn('Model-days', ({ days }) => days.length, count),
+      textColumn('Dates', (row) => datesOf(row).join(' '), { cell: whenOf, look: () => 'names' }),
+      textColumn('Models', (row) => modelsOf(row).join(', '), { cell: whoOf, look: () => 'names' }),
+    ],
+  });
   return {
     element: section('Left out', nothing, reasons.element),
     update(status) {
       const rows = leftOutOf(status);
-      renew(
-        nothing,
-        status.completed_at === null
-          ? 'Nothing so far.'
-          : 'Nothing: every model-day was completed.',
-      );
+      const isOver = status.completed_at !== null;
+      renew(nothing, isOver ? 'Nothing: every model-day was completed.' : 'Nothing so far.');
       nothing.hidden = rows.length > 0;
       reasons.element.hidden = rows.length === 0;
       reasons.update(rows);
@@ -171,71 +169,31 @@ function leftOutView(): { element: HTMLElement; update(status: Status): void } {
   };
 }
 
-function leftOutTable() {
-  return liveTable<LeftOut>({
-    caption: 'Model-days without results, by reason',
-    rows: [],
-    key: ({ kind, reason }) => `${kind} ${reason}`,
-    most: REASONS_AT_FIRST,
-    isFixed: true,
-    columns: [
-      textColumn('What', ({ kind }) => kind, {
-        cell: ({ kind }) => h(`span.state.${kind === 'not run' ? 'pending' : kind}`, kind),
-      }),
-      textColumn('Reason', ({ reason }) => reason, { look: () => 'reason' }),
-      numberColumn('Model-days', ({ modelDays }) => modelDays, count),
-      textColumn('Dates', ({ dates }) => dates.join(' '), {
-        cell: ({ dates }) => datesInWords(dates),
-        look: () => 'names',
-      }),
-      textColumn('Models', ({ models }) => models.join(', '), {
-        cell: ({ models }) => shortList(models),
-        look: () => 'names',
-      }),
-    ],
-  });
-}
-
-/** Model-days without results, for the same reason. */
-interface LeftOut {
-  kind: 'skipped' | 'failed' | 'not run';
-  reason: string;
-  modelDays: number;
-  /** In order. */
-  dates: readonly string[];
-  models: readonly string[];
+function kindOf({ status }: Detail): string {
+  return status === 'pending' ? 'not run' : status;
 }
 
 const NOT_RUN = 'The job ended before it';
 
-/**
- * What a job has not simulated, by reason: failures first, then what was skipped; of many, the most
- * frequent first.
- */
+/** What a job left out, in this order; what waits when it ends has never run. */
+const LEFT_OUT: readonly Detail['status'][] = ['failed', 'pending', 'skipped'];
+
+/** What a job has not simulated, by reason; of many, the most frequent first. */
 export function leftOutOf({
   details,
-  completed_at,
-}: Pick<Status, 'details' | 'completed_at'>): LeftOut[] {
-  const without = details.flatMap((detail) => {
-    const kind = kindOf(detail, completed_at !== null);
-    return kind === null ? [] : [{ ...detail, kind, reason: detail.error ?? NOT_RUN }];
-  });
-  const groups = [...Map.groupBy(without, ({ kind, reason }) => `${kind} ${reason}`).values()];
-  const all = groups.flatMap((own) =>
-    own.slice(0, 1).map(({ kind, reason }): LeftOut => {
-      return { kind, reason, modelDays: own.length, dates: datesOf(own), models: modelsOf(own) };
-    }),
-  );
-  const order: readonly LeftOut['kind'][] = ['failed', 'not run', 'skipped'];
-  return all.sort(
+  completed_at: end,
+}: Pick<Status, 'details' | 'completed_at'>): Alike[] {
+  const without = details
+    .map((detail) =>
+      detail.status === 'running' ? { ...detail, status: 'pending' as const } : detail,
+    )
+    .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
+    .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
+  return alikeOf(without).sort(
     (one, other) =>
-      order.indexOf(one.kind) - order.indexOf(other.kind) || other.modelDays - one.modelDays,
+      LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
+      other.days.length - one.days.length,
   );
-}
-
-function kindOf({ status }: Detail, isOver: boolean): LeftOut['kind'] | null {
-  if (status === 'failed' || status === 'skipped') return status;
-  return isOver && status !== 'completed' ? 'not run' : null;
 }
 
 /** "Mon 15 Sep 2025", two of them, or "Mon 15 Sep 2025 to Tue 30 Sep 2025, 12 dates". */

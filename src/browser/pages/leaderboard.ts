@@ -1,21 +1,18 @@
 import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
-import { h, newId, replace, svg } from '../element.ts';
+import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
-import { type Column, liveTable, numberColumn } from '../table.ts';
+import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
 import { type EntryReport, entriesOf, excessOf, meanOf, valueOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
 import { type Figure, brief, reportFigure } from './model-figures.ts';
 
 /** The table of the entries, with what its ranking covers. */
-export interface Leaderboard {
-  element: HTMLElement;
-  /** Shows later figures of the same models. */
-  update(performance: Performance): void;
+export interface Leaderboard extends Live<Performance> {
   /** Shows what only the details of the models have. */
   complete(detailed: Performance): void;
 }
@@ -86,13 +83,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       },
     );
   return [
-    {
-      title: 'Model',
-      isName: true,
-      by: ({ name }) => name,
-      cell: nameCell,
-      raw: ({ name }) => name,
-    },
+    nameColumn('Model', 'name', { cell: nameCell }),
     numberColumn('Return', totalOf, change, {
       isToned: true,
       meaning: definitions['total_return'],

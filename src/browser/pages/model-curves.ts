@@ -4,6 +4,7 @@ import { h } from '../element.ts';
 import { count, counted, money, ratio, share } from '../format.ts';
 import { coloursOf, lookOf } from '../look.ts';
 import { type Box, cutoffMarks, freeRow } from '../plot/cutoffs.ts';
+import { clipTo } from '../plot/drawing.ts';
 import {
   benchmarkLines,
   benchmarkWords,
@@ -11,10 +12,11 @@ import {
   type Day,
   daysBesideBenchmark,
   type Line,
+  type PlotOptions,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { createPlot, legend } from '../plot/plot.ts';
-import type { Drawdown } from '../responses.ts';
+import { createPlot, legend, type Plot } from '../plot/plot.ts';
+import type { Drawdown, ModelReport } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
@@ -23,9 +25,18 @@ import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 const VALUE_HEIGHT = 280;
 const MARK = 5;
 
-/** Opens the model-day that a reader has chosen in a plot of one model. */
-function dayOpener(model: string): (label: string, date: string) => void {
-  return (_label, date) => goTo(modelDayPath(model, date));
+type Own = Omit<PlotOptions, 'dates' | 'group' | 'hasStart' | 'onOpen'>;
+
+/** A plot over all days of a model, which can be opened; all such plots show the same dates. */
+function modelPlot({ model, curve }: ModelReport, own: Own, signal: AbortSignal): Plot {
+  const dates = datesOf(curve);
+  const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
+  return createPlot({ ...own, dates, group: 'model', hasStart: true, onOpen }, signal);
+}
+
+/** The dates of a curve and of its start. */
+function datesOf(curve: readonly { date: string }[]): string[] {
+  return datesFromStart(curve.map(({ date }) => date));
 }
 
 /** A model's value with its trades and dividends, beside the benchmark. */
@@ -35,7 +46,7 @@ export function valueCurve(
 ): HTMLElement {
   const { model, start_value: start } = report;
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
-  const dates = datesFromStart(curve.map(({ date }) => date));
+  const dates = datesOf(curve);
   const values = valuesFromStart(dates, curve, start);
   const value: Line = { ...lookOf(model), label: model, values, width: 2 };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
@@ -44,18 +55,8 @@ export function valueCurve(
   const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
   const marks = cutoffMarks(performance.models);
   const drawOver = (plot: uPlot) => drawTrades(plot, days);
-  const options = {
-    label,
-    dates,
-    lines,
-    format: money,
-    height: VALUE_HEIGHT,
-    group: 'model',
-    marks,
-    drawOver,
-    onOpen: dayOpener(model),
-  };
-  const plot = createPlot({ ...options, keptAs: 'curve', hasStart: true }, signal);
+  const options = { label, keptAs: 'curve', lines, format: money, height: VALUE_HEIGHT };
+  const plot = modelPlot(report, { ...options, marks, drawOver }, signal);
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
   const key = [
     h('span.mark.gain', '▲'),
@@ -154,24 +155,20 @@ export function drawdowns(
   signal: AbortSignal,
 ): HTMLElement {
   const { drawdowns: deepest } = details;
-  const dates = datesFromStart(report.curve.map(({ date }) => date));
+  const dates = datesOf(report.curve);
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
   const line: Line = { label: 'Drawdown', values, colour: 'loss', isFilled: true };
   const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
   const options = {
     label: 'Drawdown by date',
-    dates,
     lines: [line],
     format: share,
     height: DRAWDOWN_HEIGHT,
-    group: 'model',
-    hasStart: true,
     fromZero: true,
     drawOver,
-    onOpen: dayOpener(report.model),
   };
-  const { element } = createPlot(options, signal);
+  const { element } = modelPlot(report, options, signal);
   return h(
     'div.two.even',
     section('Drawdown', element, meaningOf(performance, 'drawdown')),
@@ -184,18 +181,17 @@ interface Row extends Drawdown {
 }
 
 function tableOf(deepest: readonly Drawdown[]): HTMLElement {
-  if (deepest.length === 0) return h('p.quiet', 'The value never fell below its last high.');
-  const rows = deepest.map((drawdown, index): Row => ({ ...drawdown, place: index + 1 }));
-  return table({
+  return table<Row>({
     caption: 'Deepest drawdowns, with their numbers in the plot',
-    rows,
+    rows: deepest.map((drawdown, index) => ({ ...drawdown, place: index + 1 })),
+    none: 'The value never fell below its last high.',
     columns: [
-      numberColumn<Row>('No.', ({ place }) => place, count),
-      numberColumn<Row>('Depth', ({ depth }) => depth, share),
-      dateColumn<Row>('High', (row) => row.peak_date, 'start'),
-      dateColumn<Row>('Low', (row) => row.trough_date),
-      dateColumn<Row>('Recovered', (row) => row.recovery_date, 'not yet'),
-      numberColumn<Row>('Days', ({ length }) => length, count, {
+      numberColumn('No.', 'place', count),
+      numberColumn('Depth', 'depth', share),
+      dateColumn('High', 'peak_date', 'start'),
+      dateColumn('Low', 'trough_date'),
+      dateColumn('Recovered', 'recovery_date', 'not yet'),
+      numberColumn('Days', 'length', count, {
         meaning: 'From the high to the recovery, or to the last day',
       }),
     ],
@@ -212,10 +208,7 @@ function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
   const colours = coloursOf(['ink', 'loss']);
   const xOf = (date: string) => plot.valToPos(Date.parse(date) / 1000, 'x', true);
   const labels = { top: [] as Box[], bottom: [] as Box[] };
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
+  clipTo(plot);
   ctx.font = `600 ${FONT * pixel}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
   for (const { number, from, to, low, depth } of falls) {
@@ -276,7 +269,7 @@ export function rollingRisk(
   signal: AbortSignal,
 ): HTMLElement {
   const { window, points, unavailable } = details.rolling;
-  const dates = datesFromStart(report.curve.map(({ date }) => date));
+  const dates = datesOf(report.curve);
   const { colour } = lookOf(report.model);
   const byDate = new Map(points.map((point) => [point.date, point]));
   const plot = (
@@ -291,17 +284,8 @@ export function rollingRisk(
       return section(heading, h('p.quiet', `${reason}.`));
     }
     const lines = [{ label: title, values, colour }];
-    const options = {
-      label: heading,
-      dates,
-      lines,
-      format,
-      height: ROLLING_HEIGHT,
-      group: 'model',
-      hasStart: true,
-      onOpen: dayOpener(report.model),
-    };
-    const { element } = createPlot(options, signal);
+    const options = { label: heading, lines, format, height: ROLLING_HEIGHT };
+    const { element } = modelPlot(report, options, signal);
     return section(heading, element, meaningOf(performance, name));
   };
   return h(

@@ -259,18 +259,23 @@ function countChange(shares: number): string {
  */
 function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   const rows = records.filter(({ action_type }) => action_type !== 'no_trade');
-  if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
-  const columns = [
-    numberColumn<ResultsRecord>('#', (row) => row.action_id, count),
-    textColumn<ResultsRecord>('Action', (row) => row.action_type, {
-      look: (row) => `action ${row.action_type}`,
+  return section(
+    'Trades',
+    table<ResultsRecord>({
+      caption: 'Trades of the day',
+      rows,
+      none: 'The model did not trade.',
+      isFixed: true,
+      columns: [
+        numberColumn('#', 'action_id', count),
+        textColumn('Action', 'action_type', { look: (row) => `action ${row.action_type}` }),
+        textColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'amount', count),
+        numberColumn('Price', 'price', price),
+        numberColumn('Cash after', 'cash', money),
+      ],
     }),
-    textColumn<ResultsRecord>('Symbol', (row) => row.symbol),
-    numberColumn<ResultsRecord>('Shares', (row) => row.amount, count),
-    numberColumn<ResultsRecord>('Price', (row) => row.price, price),
-    numberColumn<ResultsRecord>('Cash after', (row) => row.cash, money),
-  ];
-  return section('Trades', table({ caption: 'Trades of the day', rows, isFixed: true, columns }));
+  );
 }
 
 /** The shares held after a record, by symbol. */

@@ -3,7 +3,7 @@ import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, money, tone } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
 import type { KnownModels, ModelReport, Performance } from '../responses.ts';
-import { table } from '../table.ts';
+import { nameColumn, table } from '../table.ts';
 import { definitions, section } from '../ui.ts';
 import {
   type Compared,
@@ -81,13 +81,9 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
     rows: runs.toSorted((one, other) => byName(one.model, other.model)),
     sortedBy: 'Return',
     columns: [
-      {
-        title: 'Run',
-        isName: true,
-        by: ({ model }) => model,
-        raw: ({ model }) => model,
+      nameColumn('Run', 'model', {
         cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
-      },
+      }),
       ...[total, excess, trades, ...Object.values(means)].map((figure) =>
         figureColumn(figure, conventions.definitions),
       ),

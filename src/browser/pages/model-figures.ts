@@ -38,49 +38,58 @@ const TONED: readonly unknown[] = [change, profit];
 
 /** Makes figures of a part of a report; one without a label of its own has its name as one. */
 function figuresIn<Part extends { unavailable: Record<string, string> }>(
-  partOf: (report: ModelReport) => Part,
+  partOf: (report: ModelReport) => Part | null | undefined,
 ) {
   return (name: keyof Part & string, format: Format, more: Partial<Figure> = {}): Figure => ({
     label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
     name,
     read: (report) => {
-      const value = partOf(report)[name];
+      const value = partOf(report)?.[name];
       return typeof value === 'number' ? value : null;
     },
     format,
     isToned: TONED.includes(format),
-    reason: (report) => partOf(report).unavailable[name],
+    reason: (report) => partOf(report)?.unavailable[name],
     ...more,
   });
+}
+
+/** Makes several figures, each named with its format, and with its label or what else it needs. */
+function groupsOf<Name extends string>(
+  figure: (name: Name, format: Format, more?: Partial<Figure>) => Figure,
+) {
+  type Made = Format | readonly [Format, string | Partial<Figure>];
+  return (group: { readonly [Own in Name]?: Made }): Figure[] =>
+    Object.entries(group as Readonly<Record<string, Made>>).map(([name, made]) => {
+      const [format, more = {}] = typeof made === 'function' ? [made] : made;
+      return figure(name as Name, format, typeof more === 'string' ? { label: more } : more);
+    });
 }
 
 /** Figures of a whole report, and of its parts. */
 export const reportFigure = figuresIn((report) => report);
 export const relativeFigure = figuresIn((report) => report.relative);
+const usageFigure = figuresIn((report) => report.usage);
+const reportFigures = groupsOf(reportFigure);
+const relativeFigures = groupsOf(relativeFigure);
+export const usageFigures = groupsOf(usageFigure);
 const tradingFigure = figuresIn((report) => report.trading);
-const tripFigure = figuresIn((report) => report.round_trips);
-export const usageFigure = figuresIn((report) => report.usage);
+const tradingFigures = groupsOf(tradingFigure);
+const tripFigures = groupsOf(figuresIn((report) => report.round_trips));
 
-const NO_DETAILS = { unavailable: {} as Record<string, string> };
-const selectionFigure = figuresIn<NonNullable<ModelReport['details']>['selection']>(
-  (report) => report.details?.selection ?? (NO_DETAILS as never),
-);
-const costFigure = figuresIn<NonNullable<ModelReport['details']>>(
-  (report) => report.details ?? (NO_DETAILS as never),
-);
+const selectionFigure = figuresIn((report) => report.details?.selection);
+const selectionFigures = groupsOf(selectionFigure);
+const costFigure = figuresIn((report) => report.details);
 
-const volatility = reportFigure('annualised_volatility', share, { label: 'Volatility' });
-const shortfall = reportFigure('expected_shortfall_95', share, { label: 'Expected shortfall' });
-const winningDays = reportFigure('winning_days_share', share, { label: 'Winning days' });
-const drawdown = reportFigure('max_drawdown', share, {
-  label: 'Maximum drawdown',
-  read: (report) => report.max_drawdown.depth,
-});
+const volatility = [share, 'Volatility'] as const;
+const shortfall = [share, 'Expected shortfall'] as const;
+const winningDays = [share, 'Winning days'] as const;
+const drawdown = [share, { label: 'Maximum drawdown', read: depthOf }] as const;
 
 /** The figures that tell models apart, in few words. */
 export const brief = {
   sharpe: reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }),
-  drawdown: { ...drawdown, label: 'Drawdown' },
+  drawdown: reportFigure('max_drawdown', share, { label: 'Drawdown', read: depthOf }),
   selection: selectionFigure('percentile', share, { label: 'Selection', name: 'selection' }),
   trades: tradingFigure('trades', count),
   cost: usageFigure('cost_usd', cost, { label: 'Cost' }),
@@ -97,109 +106,108 @@ export function figureColumn(
 
 /** The figures side by side, in the order in which they are read. */
 export const sideFigures: readonly Figure[] = [
-  reportFigure('total_return', change, { label: 'Return' }),
-  reportFigure('annualised_return', change),
-  relativeFigure('excess_return', change),
-  reportFigure('profit', profit),
-  reportFigure('dividends', money),
-  volatility,
-  reportFigure('sharpe_ratio', ratio),
-  reportFigure('sortino_ratio', ratio),
-  reportFigure('calmar_ratio', ratio),
-  drawdown,
-  shortfall,
-  winningDays,
-  relativeFigure('beta', ratio),
-  tradingFigure('trades', count),
-  tradingFigure('commission', money, { text: commissionText }),
-  tradingFigure('exposure', share),
-  tradingFigure('turnover', ratio),
-  tripFigure('win_rate', share),
-  tripFigure('profit_factor', ratio),
-  tripFigure('expectancy', profit),
-  usageFigure('cost_usd', cost, { label: 'Model cost' }),
-  reportFigure('model_days', count, { label: 'Days' }),
-  reportFigure('failed_model_days', count, { label: 'Failed days' }),
+  ...reportFigures({ total_return: [change, 'Return'], annualised_return: change }),
+  ...relativeFigures({ excess_return: change }),
+  ...reportFigures({
+    profit,
+    dividends: money,
+    annualised_volatility: volatility,
+    sharpe_ratio: ratio,
+    sortino_ratio: ratio,
+    calmar_ratio: ratio,
+    max_drawdown: drawdown,
+    expected_shortfall_95: shortfall,
+    winning_days_share: winningDays,
+  }),
+  ...relativeFigures({ beta: ratio }),
+  ...tradingFigures({
+    trades: count,
+    commission: [money, { text: commissionText }],
+    exposure: share,
+    turnover: ratio,
+  }),
+  ...tripFigures({ win_rate: share, profit_factor: ratio, expectancy: profit }),
+  ...usageFigures({ cost_usd: [cost, 'Model cost'] }),
+  ...reportFigures({
+    model_days: [count, 'Days'],
+    failed_model_days: [count, 'Failed days'],
+  }),
 ];
 
 /** The figures on the page of a model. */
-const returns: readonly Figure[] = [
-  reportFigure('end_value', money),
-  reportFigure('profit', profit),
-  reportFigure('dividends', money, { text: dividendsText }),
-  reportFigure('total_return', change),
-  reportFigure('annualised_return', change),
-  reportFigure('best_day', change, { isToned: false, text: (report) => dayText(report.best_day) }),
-  reportFigure('worst_day', change, {
-    isToned: false,
-    text: (report) => dayText(report.worst_day),
-  }),
-  winningDays,
-  reportFigure('longest_winning_run', count, {
-    text: (row) => counted(row.longest_winning_run, 'day'),
-  }),
-  reportFigure('longest_losing_run', count, {
-    text: (row) => counted(row.longest_losing_run, 'day'),
-  }),
-];
-const risk: readonly Figure[] = [
-  volatility,
-  reportFigure('sharpe_ratio', ratio),
-  reportFigure('sortino_ratio', ratio),
-  reportFigure('calmar_ratio', ratio),
-  drawdown,
-  reportFigure('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
-  shortfall,
-  reportFigure('skewness', ratio),
-  reportFigure('kurtosis', ratio, { label: 'Excess kurtosis' }),
-];
-const againstBenchmark: readonly Figure[] = [
-  relativeFigure('benchmark_return', change),
-  relativeFigure('excess_return', change),
-  relativeFigure('alpha', change),
-  relativeFigure('alpha_standard_error', share, { label: 'Alpha, standard error' }),
-  relativeFigure('alpha_p_value', ratio, { label: 'Alpha, p-value' }),
-  relativeFigure('beta', ratio),
-  relativeFigure('beta_standard_error', ratio, { label: 'Beta, standard error' }),
-  relativeFigure('correlation', ratio),
-  relativeFigure('tracking_error', share),
-  relativeFigure('information_ratio', ratio),
-];
-const orders: readonly Figure[] = [
-  tradingFigure('trades', count),
-  tradingFigure('exposure', share),
-  tradingFigure('turnover', ratio),
-  tradingFigure('bought', money),
-  tradingFigure('sold', money),
-  tradingFigure('realised_profit', profit),
-  tradingFigure('unrealised_profit', profit),
-  tradingFigure('commission', money, { text: commissionText }),
-];
-const roundTrips: readonly Figure[] = [
-  tripFigure('count', count, { label: 'Round trips', name: 'round_trips' }),
-  tripFigure('win_rate', share),
-  tripFigure('average_win', money),
-  tripFigure('average_loss', money),
-  tripFigure('expectancy', profit),
-  tripFigure('payoff_ratio', ratio),
-  tripFigure('profit_factor', ratio),
-  tripFigure('mean_holding_days', ratio, { label: 'Mean holding, days' }),
-];
-const names: readonly Figure[] = [
-  selectionFigure('percentile', share, { name: 'selection' }),
-  selectionFigure('p_value', ratio, { label: 'P-value' }),
-  selectionFigure('return', change, { label: 'Return of its names' }),
-  selectionFigure('median', change, { label: 'Middle of other names' }),
-  selectionFigure('interval_90', change, {
-    label: 'Nine of ten others',
-    read: (report) => report.details?.selection.interval_90?.low ?? null,
-    text: ({ details }) => {
-      const interval = details?.selection.interval_90 ?? null;
-      return interval === null ? MISSING : `${change(interval.low)} to ${change(interval.high)}`;
+const returns = reportFigures({
+  end_value: money,
+  profit,
+  dividends: [money, { text: dividendsText }],
+  total_return: change,
+  annualised_return: change,
+  best_day: [change, { isToned: false, text: (report) => dayText(report.best_day) }],
+  worst_day: [change, { isToned: false, text: (report) => dayText(report.worst_day) }],
+  winning_days_share: winningDays,
+  longest_winning_run: [count, { text: (row) => counted(row.longest_winning_run, 'day') }],
+  longest_losing_run: [count, { text: (row) => counted(row.longest_losing_run, 'day') }],
+});
+const risk = reportFigures({
+  annualised_volatility: volatility,
+  sharpe_ratio: ratio,
+  sortino_ratio: ratio,
+  calmar_ratio: ratio,
+  max_drawdown: drawdown,
+  value_at_risk_95: [share, 'Value at risk, 95 %'],
+  expected_shortfall_95: shortfall,
+  skewness: ratio,
+  kurtosis: [ratio, 'Excess kurtosis'],
+});
+const againstBenchmark = relativeFigures({
+  benchmark_return: change,
+  excess_return: change,
+  alpha: change,
+  alpha_standard_error: [share, 'Alpha, standard error'],
+  alpha_p_value: [ratio, 'Alpha, p-value'],
+  beta: ratio,
+  beta_standard_error: [ratio, 'Beta, standard error'],
+  correlation: ratio,
+  tracking_error: share,
+  information_ratio: ratio,
+});
+const orders = tradingFigures({
+  trades: count,
+  exposure: share,
+  turnover: ratio,
+  bought: money,
+  sold: money,
+  realised_profit: profit,
+  unrealised_profit: profit,
+  commission: [money, { text: commissionText }],
+});
+const roundTrips = tripFigures({
+  count: [count, { label: 'Round trips', name: 'round_trips' }],
+  win_rate: share,
+  average_win: money,
+  average_loss: money,
+  expectancy: profit,
+  payoff_ratio: ratio,
+  profit_factor: ratio,
+  mean_holding_days: [ratio, 'Mean holding, days'],
+});
+const names = selectionFigures({
+  percentile: [share, { name: 'selection' }],
+  p_value: [ratio, 'P-value'],
+  return: [change, 'Return of its names'],
+  median: [change, 'Middle of other names'],
+  interval_90: [
+    change,
+    {
+      label: 'Nine of ten others',
+      read: (report) => report.details?.selection.interval_90?.low ?? null,
+      text: ({ details }) => {
+        const interval = details?.selection.interval_90 ?? null;
+        return interval === null ? MISSING : `${change(interval.low)} to ${change(interval.high)}`;
+      },
+      isToned: false,
     },
-    isToned: false,
-  }),
-];
+  ],
+});
 const costs: readonly Figure[] = [
   ...[0, 5, 10, 25, 50].map((bps) =>
     costFigure('cost_sensitivity', change, {
@@ -211,15 +219,15 @@ const costs: readonly Figure[] = [
   ),
   costFigure('break_even_bps', ratio, { label: 'Break-even, basis points' }),
 ];
-const modelCost: readonly Figure[] = [
-  usageFigure('cost_usd', cost, { label: 'Cost' }),
-  usageFigure('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
-  usageFigure('requests', count),
-  usageFigure('prompt_tokens', count, { label: 'Tokens in' }),
-  usageFigure('completion_tokens', count, { label: 'Tokens out' }),
-  usageFigure('cached_tokens', count),
-  usageFigure('reasoning_tokens', count),
-];
+const modelCost = usageFigures({
+  cost_usd: [cost, 'Cost'],
+  profit_per_cost_usd: [ratio, { label: 'Profit per dollar', isToned: true }],
+  requests: count,
+  prompt_tokens: [count, 'Tokens in'],
+  completion_tokens: [count, 'Tokens out'],
+  cached_tokens: count,
+  reasoning_tokens: count,
+});
 
 /**
  * All figures of a model; each explains itself when the reader points at it or moves the focus to
@@ -261,6 +269,10 @@ function entry(figure: Figure, report: ModelReport, definition: string | undefin
   const id = newId();
   const term = h('dt.defined', { tabindex: 0, 'aria-describedby': id }, label);
   return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
+}
+
+function depthOf({ max_drawdown: { depth } }: ModelReport): number | null {
+  return depth;
 }
 
 /** A model that paid nothing is not compared with one that did without a word. */

@@ -3,8 +3,10 @@ import { count, counted, money, profit, share } from '../format.ts';
 import { type Line, datesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import type { HeldDay, HeldSymbol, ModelReport } from '../responses.ts';
-import { dateColumn, numberColumn, table, textColumn } from '../table.ts';
+import { highest } from '../plot/scale.ts';
+import { dateColumn, nameColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
+import { ROWS_BESIDE } from './model-trades.ts';
 
 const HEIGHT = 260;
 
@@ -80,11 +82,6 @@ export function weightLayers(days: readonly HeldDay[], symbols: readonly HeldSym
   return all;
 }
 
-/** How many rows are shown until the reader asks for all. */
-const ROWS_AT_FIRST = 20;
-/** The same in the table of current holdings, which is beside another of this length. */
-const CURRENT_AT_FIRST = 12;
-
 /**
  * Every symbol that was held at a close, the heaviest on average first: how much of the portfolio
  * it was, and when.
@@ -97,8 +94,6 @@ export function holdingsOverTime({
   symbols: readonly HeldSymbol[];
 }): HTMLElement {
   const title = 'Holdings over time';
-  if (symbols.length === 0)
-    return section(title, h('p.quiet', 'No shares were held at any close.'));
   const weights = new Map(
     symbols.map(({ symbol }) => [symbol, new Array<number>(days.length).fill(0)]),
   );
@@ -108,56 +103,57 @@ export function holdingsOverTime({
       if (own !== undefined) own[place] = weight ?? 0;
     }
   });
-  const tallest = symbols.reduce(
-    (most, { highest_weight: weight }) => Math.max(most, weight ?? 0),
-    0,
-  );
-  const strip = ({ symbol }: HeldSymbol) => weightStrip(weights.get(symbol) ?? [], tallest);
-  const columns = [
-    textColumn<HeldSymbol>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    { title: 'Weight over time', cell: strip, look: () => 'over-time', isDrawing: true },
-    numberColumn<HeldSymbol>('Mean weight', (row) => row.mean_weight, share, {
-      meaning: 'Over all days, held or not',
-    }),
-    numberColumn<HeldSymbol>('Highest weight', (row) => row.highest_weight, share),
-    numberColumn<HeldSymbol>('Days', (row) => row.days, count),
-    dateColumn<HeldSymbol>('First day', (row) => row.first_date),
-    dateColumn<HeldSymbol>('Last day', (row) => row.last_date),
-  ];
-  return section(title, table({ caption: title, rows: symbols, columns, most: ROWS_AT_FIRST }));
+  const tallest = highest(symbols.map((row) => row.highest_weight ?? 0));
+  const holdings = table<HeldSymbol>({
+    caption: title,
+    rows: symbols,
+    none: 'No shares were held at any close.',
+    most: 20,
+    columns: [
+      nameColumn('Symbol', 'symbol'),
+      {
+        title: 'Weight over time',
+        cell: ({ symbol }) => weightStrip(weights.get(symbol) ?? [], tallest),
+        look: () => 'over-time',
+        isDrawing: true,
+      },
+      numberColumn('Mean weight', 'mean_weight', share, {
+        meaning: 'Over all days, held or not',
+      }),
+      numberColumn('Highest weight', 'highest_weight', share),
+      numberColumn('Days', 'days', count),
+      dateColumn('First day', 'first_date'),
+      dateColumn('Last day', 'last_date'),
+    ],
+  });
+  return section(title, holdings);
 }
 
-type Position = ModelReport['open_positions'][number] & { weight: number | null };
+type Position = ModelReport['open_positions'][number];
 
 /** What the model holds, the largest first, with its cost. */
 export function currentHoldings(
   { open_positions: positions }: ModelReport,
   last: HeldDay | undefined,
 ): HTMLElement {
-  const title = 'Current holdings';
-  if (positions.length === 0) return section(title, h('p.quiet', 'No shares at the last close.'));
   const weights = new Map(last?.holdings.map(({ symbol, weight }) => [symbol, weight]));
-  const rows = positions.map((position) => ({
-    ...position,
-    weight: weights.get(position.symbol) ?? null,
-  }));
-  const columns = [
-    textColumn<Position>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    numberColumn<Position>('Shares', ({ quantity }) => quantity, count),
-    dateColumn<Position>('Since', ({ since }) => since),
-    numberColumn<Position>('Cost', (row) => row.cost_basis, money),
-    numberColumn<Position>('Value', ({ value }) => value, money),
-    numberColumn<Position>('Weight', ({ weight }) => weight, share),
-    numberColumn<Position>('Profit', (row) => row.unrealised_profit, profit, { isToned: true }),
-  ];
   return section(
-    title,
-    table({
+    'Current holdings',
+    table<Position>({
       caption: 'Holdings at the last close',
-      rows,
-      columns,
+      rows: positions,
+      none: 'No shares at the last close.',
       sortedBy: 'Value',
-      most: CURRENT_AT_FIRST,
+      most: ROWS_BESIDE,
+      columns: [
+        nameColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'quantity', count),
+        dateColumn('Since', 'since'),
+        numberColumn('Cost', 'cost_basis', money),
+        numberColumn('Value', 'value', money),
+        numberColumn('Weight', ({ symbol }) => weights.get(symbol) ?? null, share),
+        numberColumn('Profit', 'unrealised_profit', profit, { isToned: true }),
+      ],
     }),
   );
 }
@@ -193,7 +189,7 @@ export function stepsOf(weights: readonly number[], most = MOST_STEPS): number[]
       Math.floor((step * weights.length) / steps),
       Math.floor(((step + 1) * weights.length) / steps),
     ];
-    return weights.slice(from, to).reduce((highest, weight) => Math.max(highest, weight), 0);
+    return highest(weights.slice(from, to), 0);
   });
 }
 

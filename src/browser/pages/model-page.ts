@@ -2,7 +2,7 @@ import { runName } from '../../basics/runs.ts';
 import { here } from '../address.ts';
 import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar, foldedBar } from '../filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
 import type { Holdings, ModelReport } from '../responses.ts';
@@ -12,6 +12,7 @@ import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
 import { entryOfRun } from './entries.ts';
+import { marksOf } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
@@ -37,7 +38,7 @@ export const showModel: Page = async (host, params, signal) => {
   const bar = filterBar(filters, { hides: HIDDEN });
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
-  replace(host, h('div.bar', heading(title), foldedBar(bar, filters)), tabs, content);
+  replace(host, h('div.bar', heading(title), bar.element), tabs, content);
   const [data, { models }, { jobs }] = await Promise.all([
     modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
     getModels(signal),
@@ -100,26 +101,9 @@ function nothing(model: string, filters: Filters, reason: string | null): string
 
 /** What a reader should know before reading anything into the figures. */
 function notices(report: ModelReport): HTMLElement[] {
-  const words = [
-    ...(report.failed_model_days > 0 ? [failures(report)] : []),
-    ...(report.stale_model_days > 0 ? [staleness(report)] : []),
-    ...(report.days_before_cutoff > 0 ? [memory(report)] : []),
-  ];
+  const marks = marksOf({ ...report, incomparable: [] }).map(({ reason }) => `${reason}.`);
+  const words = report.stale_model_days > 0 ? [...marks, staleness(report)] : marks;
   return words.map((text) => h('p.notice', text));
-}
-
-function failures({ failed_model_days: failed }: ModelReport): string {
-  return `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'is' : 'are'} missing from the figures.`;
-}
-
-function memory({
-  days_before_cutoff: days,
-  model_days: all,
-  knowledge_cutoff: cutoff,
-}: ModelReport): string {
-  const are = days === 1 ? 'is' : 'are';
-  const after = `after the knowledge cutoff, ${unbrokenDate(cutoff ?? '')}`;
-  return `${days} of ${counted(all, 'model-day')} ${are} not ${after}: the model may remember those prices.`;
 }
 
 function staleness({ curve, stale_model_days }: ModelReport): string {

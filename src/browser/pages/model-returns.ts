@@ -3,7 +3,7 @@ import { change, count, counted, tone } from '../format.ts';
 import { drawingExports } from '../plot/plot.ts';
 import { axisSplits, highest, withoutEmptyCents } from '../plot/scale.ts';
 import type { Details } from '../responses.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { type Column, nameColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
 import { type ModelData, meaningOf } from './model-data.ts';
 
@@ -16,28 +16,23 @@ export function monthlyReturns({ details, performance }: ModelData): HTMLElement
     title: string,
     spanOf: (year: Year) => Span | undefined,
     look: (value: number | null) => string,
-  ) => {
-    const returnOf = (year: Year) => spanOf(year)?.return ?? null;
+  ): Column<Year> => {
+    const by = (year: Year) => spanOf(year)?.return ?? null;
     const cell = (year: Year) => percents(spanOf(year));
-    return {
-      title,
-      by: returnOf,
-      cell,
-      look: (year: Year) => look(returnOf(year)),
-      isNumber: true,
-    };
+    return { title, by, cell, look: (year) => look(by(year)), isNumber: true };
   };
   const years = yearsOf(details);
+  const ofMonth = (title: string, place: number) => ({
+    ...column(
+      title,
+      ({ months }) => months[place],
+      (value) => heatOf(value, greatest),
+    ),
+    isSpare: years.every(({ months }) => months[place] === undefined),
+  });
   const columns = [
-    textColumn<Year>('Year', ({ year }) => year, { isName: true }),
-    ...MONTHS.map((title, place) => ({
-      ...column(
-        title,
-        ({ months }) => months[place],
-        (value) => heatOf(value, greatest),
-      ),
-      isSpare: years.every(({ months }) => months[place] === undefined),
-    })),
+    nameColumn<Year>('Year', 'year'),
+    ...MONTHS.map(ofMonth),
     column(
       'Total',
       (year) => year,
@@ -92,8 +87,8 @@ const LEAST_GREATEST = 0.01;
 
 /** The return with the strongest colour: the greatest of them, whether gain or loss. */
 export function strongest(returns: readonly (number | null)[]): number {
-  return returns.reduce<number>(
-    (most, value) => Math.max(most, Math.abs(value ?? 0)),
+  return highest(
+    returns.map((value) => Math.abs(value ?? 0)),
     LEAST_GREATEST,
   );
 }
@@ -163,12 +158,15 @@ export function returnDistribution({ report, details, performance }: ModelData):
 type Bar = HistogramScale['bars'][number];
 
 function binTable(caption: string, rows: readonly Bar[]): HTMLElement {
-  const columns = [
-    numberColumn<Bar>('From', ({ from }) => from, change),
-    numberColumn<Bar>('Up to, not including', ({ to }) => to, change),
-    numberColumn<Bar>('Days', (bar) => bar.count, count),
-  ];
-  return table({ caption, rows, columns });
+  return table<Bar>({
+    caption,
+    rows,
+    columns: [
+      numberColumn('From', 'from', change),
+      numberColumn('Up to, not including', 'to', change),
+      numberColumn('Days', 'count', count),
+    ],
+  });
 }
 
 function yOf(height: number): number {

@@ -3,37 +3,33 @@ import { h, svg } from '../element.ts';
 import { change, count, counted, money, price, profit, unbrokenDate } from '../format.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { Details, HeldDay, ModelReport } from '../responses.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { meaningOf, type ModelData, type Trade } from './model-data.ts';
-
-/** How many rows are shown until the reader asks for all. */
-const ROWS_AT_FIRST = 25;
 
 /** Every executed order, split and dividend of a model, newest first. */
 export function tradesTable({ report, trades }: ModelData): HTMLElement {
   const { model } = report;
-  if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
-  const columns = [
-    textColumn<Trade>('Date', ({ date }) => date, {
-      cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
-    }),
-    textColumn<Trade>('Action', ({ side }) => side, { look: ({ side }) => `action ${side}` }),
-    textColumn<Trade>('Symbol', ({ symbol }) => symbol),
-    numberColumn<Trade>('Shares', ({ amount }) => amount, count),
-    numberColumn<Trade>('Price', (row) => row.price, price),
-    numberColumn<Trade>('Amount', (row) => Math.abs(row.cashChange), money, {
-      meaning: 'What it cost or brought in',
-    }),
-    numberColumn<Trade>('Cash after', ({ cash }) => cash, money),
-  ];
   return section(
     'Trades',
-    table({
+    table<Trade>({
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),
-      most: ROWS_AT_FIRST,
-      columns,
+      none: 'The model has not traded.',
+      most: 25,
+      columns: [
+        textColumn('Date', 'date', {
+          cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
+        }),
+        textColumn('Action', 'side', { look: ({ side }) => `action ${side}` }),
+        textColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'amount', count),
+        numberColumn('Price', 'price', price),
+        numberColumn('Amount', (row) => Math.abs(row.cashChange), money, {
+          meaning: 'What it cost or brought in',
+        }),
+        numberColumn('Cash after', 'cash', money),
+      ],
     }),
   );
 }
@@ -51,19 +47,14 @@ export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]
     ({ date }) => date,
   );
   const heldOn = new Map(held.map((day) => [day.date, day.holdings]));
-  const dividends = numberColumn<Point>(
-    'Dividends',
-    (day) => (day.dividends === 0 ? null : day.dividends),
-    money,
-  );
+  const dividends = numberColumn<Point>('Dividends', (day) => day.dividends || null, money);
   const columns = [
-    textColumn<Point>('Date', ({ date }) => date, {
-      isName: true,
+    nameColumn<Point>('Date', 'date', {
       look: () => 'date',
       cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
     }),
-    numberColumn<Point>('Value', ({ value }) => value, money),
-    numberColumn<Point>('Return', (day) => day.daily_return, change, { isToned: true }),
+    numberColumn<Point>('Value', 'value', money),
+    numberColumn<Point>('Return', 'daily_return', change, { isToned: true }),
     ...(curve.some((day) => day.dividends !== 0) ? [dividends] : []),
     numberColumn<Point>('Trades', ({ date }) => orders.get(date)?.length ?? 0, count),
     {
@@ -80,7 +71,7 @@ export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]
   const rows = curve.toReversed();
   return section(
     'Model-days',
-    table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }),
+    table<Point>({ caption: `Model-days of ${model}`, rows, most: 25, columns }),
   );
 }
 
@@ -96,8 +87,8 @@ function inWords(holdings: HeldDay['holdings']): string {
 
 type Row = Details['symbols'][number];
 
-/** The same in the table of symbols, which is beside another of this length. */
-const SYMBOLS_AT_FIRST = 12;
+/** At first, in two tables that are beside each other. */
+export const ROWS_BESIDE = 12;
 
 /** The profit with each symbol, as a bar from zero and in numbers. */
 export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
@@ -105,28 +96,29 @@ export function profitBySymbol({ details, performance }: ModelData): HTMLElement
   const title = 'Profit by symbol';
   if (symbols.length === 0) return section(title, h('p.quiet', 'The model has not traded.'));
   const barOf = barScale(symbols.map((row) => row.profit ?? 0));
-  const columns = [
-    textColumn<Row>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    {
-      title: 'Loss and gain',
-      cell: (row: Row) => barOf(row.profit),
-      look: () => 'profit-bar',
-      isDrawing: true,
-    },
-    numberColumn<Row>('Profit', (row) => row.profit, profit, {
-      isToned: true,
-      meaning: performance.conventions.definitions['symbols'],
-    }),
-    numberColumn<Row>('Realised', (row) => row.realised_profit, profit),
-    numberColumn<Row>('Unrealised', (row) => row.unrealised_profit, profit),
-    numberColumn<Row>('Dividends', (row) => row.dividends, money),
-    numberColumn<Row>('Trades', (row) => row.trades, count),
-  ];
-  return section(
-    title,
-    table({ caption: title, rows: symbols, columns, most: SYMBOLS_AT_FIRST }),
-    meaningOf(performance, 'symbols'),
-  );
+  const bars = table<Row>({
+    caption: title,
+    rows: symbols,
+    most: ROWS_BESIDE,
+    columns: [
+      nameColumn('Symbol', 'symbol'),
+      {
+        title: 'Loss and gain',
+        cell: (row) => barOf(row.profit),
+        look: () => 'profit-bar',
+        isDrawing: true,
+      },
+      numberColumn('Profit', 'profit', profit, {
+        isToned: true,
+        meaning: performance.conventions.definitions['symbols'],
+      }),
+      numberColumn('Realised', 'realised_profit', profit),
+      numberColumn('Unrealised', 'unrealised_profit', profit),
+      numberColumn('Dividends', 'dividends', money),
+      numberColumn('Trades', 'trades', count),
+    ],
+  });
+  return section(title, bars, meaningOf(performance, 'symbols'));
 }
 
 /**

@@ -1,8 +1,8 @@
 import { jobPath } from '../../basics/paths.ts';
 import { here, hrefOf } from '../address.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
-import { changeDetector, type Child, h, renew, replace } from '../element.ts';
-import { filterBar, foldedBar } from '../filter-bar.ts';
+import { type Child, h, renew, replace } from '../element.ts';
+import { filterBar } from '../filter-bar.ts';
 import {
   type Filters,
   filtersIn,
@@ -16,10 +16,9 @@ import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { failure, link, localTime, reasonList, section, TRIES_AGAIN, viewedFile } from '../ui.ts';
 import { askWhoLeads } from './answer.ts';
-import { type Curves, equityCurves } from './equity-curves.ts';
 import { type JobPanel, jobPanel, ranInWords } from './job-panel.ts';
 import { newestTrouble } from './job-trouble.ts';
-import { type Leaderboard, leaderboard } from './leaderboard.ts';
+import { rankedModels } from './ranked-models.ts';
 import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
@@ -50,15 +49,13 @@ export const showOverview: Page = async (host, _params, signal) => {
     viewedFile() === null && form.element,
     places.jobs,
   );
-  const choosing = foldedBar(bar, filters);
   replace(
     host,
-    h('div.bar', heading('Overview'), choosing, places.strip),
+    h('div.bar', heading('Overview'), bar.element, places.strip),
     h('div.columns', main, side),
   );
-  const results = resultsView(places.results, filters, () => {
-    choosing.open = form.element.open = true;
-  });
+  const unfold = () => (bar.element.open = form.element.open = true);
+  const results = resultsView(places.results, { filters, unfold }, signal);
   const showJobs = jobsView(places, signal);
   const offerModels = async () => {
     const known = await getModels(signal);
@@ -69,7 +66,7 @@ export const showOverview: Page = async (host, _params, signal) => {
   let lacksResults = false;
   const [newest] = await Promise.all([
     showJobs(),
-    results.show(signal).catch(() => (lacksResults = true)),
+    results.show().catch(() => (lacksResults = true)),
     offerModels(),
   ]);
   const follow = jobFollower(places.job, newest, signal);
@@ -77,10 +74,10 @@ export const showOverview: Page = async (host, _params, signal) => {
     const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
     offered.catch(() => null); // then the bar offers all jobs or none
     await poll(async () => {
-      if (lacksResults) await results.show(signal);
+      if (lacksResults) await results.show();
       lacksResults = false;
       const status = await follow(await showJobs());
-      const hasMoved = status !== null && (await results.refreshFor(status, signal));
+      const hasMoved = status !== null && (await results.refreshFor(status));
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
   };
@@ -91,16 +88,14 @@ function jobsView(
   { strip, trouble, jobs: place }: Record<'strip' | 'trouble' | 'jobs', HTMLElement>,
   signal: AbortSignal,
 ): () => Promise<Job | null> {
-  const hasChanged = changeDetector();
-  const list = jobList();
+  const list = h('ul.jobs');
+  const latest = section('Latest jobs', list, link('/job-list', 'All jobs'));
   return async () => {
     const { jobs } = await getJobs(LATEST_JOBS, signal);
-    if (hasChanged(jobs)) {
-      renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
-      renew(trouble, newestTrouble(jobs));
-      list.update(jobs);
-      renew(place, jobs.length > 0 && list.element);
-    }
+    renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
+    renew(trouble, newestTrouble(jobs));
+    renew(list, ...jobs.map(itemOf));
+    renew(place, jobs.length > 0 && latest);
     return jobs[0] ?? null;
   };
 }
@@ -142,13 +137,6 @@ function jobStrip([newest]: readonly Job[]): HTMLElement {
   );
 }
 
-/** The latest jobs, newest first. */
-function jobList(): { element: HTMLElement; update(jobs: readonly Job[]): void } {
-  const list = h('ul.jobs');
-  const element = section('Latest jobs', list, link('/job-list', 'All jobs'));
-  return { element, update: (jobs) => renew(list, ...jobs.map(itemOf)) };
-}
-
 function itemOf({
   job_id,
   status,
@@ -175,61 +163,57 @@ function itemOf({
 
 interface ResultsView {
   /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
-  show(signal: AbortSignal): Promise<void>;
+  show(): Promise<void>;
   refreshFor: RefreshFor;
 }
 
-/** Curves and leaderboard of the models that the filters choose. */
-function resultsView(place: HTMLElement, filters: Filters, unfold: () => void): ResultsView {
-  let drawing = new AbortController();
+/** The answer, curves and leaderboard of the models that the filters choose. */
+function resultsView(
+  place: HTMLElement,
+  { filters, unfold }: { filters: Filters; unfold: () => void },
+  signal: AbortSignal,
+): ResultsView {
   const sentence = h('p.answer', { 'aria-live': 'polite' });
-  let shown: { curves: Curves; board: Leaderboard } | null = null;
-  const refresh = async (signal: AbortSignal) => {
+  const query = queryOf(filters, performanceFilterNames, { looks: 'daily' });
+  const ranked = rankedModels({ choice: rankingChoice(filters), query }, signal);
+  const refresh = async () => {
     // Together, so that nothing moves when the sentence comes.
     const [performance, answer] = await Promise.all([
       getPerformance(requestOf(filters), signal),
       askWhoLeads(filters, signal),
     ]);
-    replace(sentence, answer);
-    if (shown?.curves.update(performance)) {
-      shown.board.update(performance);
-      return complete(signal);
-    }
-    drawing.abort();
-    drawing = new AbortController();
-    shown = null;
     if (performance.models.length === 0) {
       unfold();
       return replace(place, nothing(performance, filters));
     }
-    const over = AbortSignal.any([signal, drawing.signal]);
-    const board = leaderboard(performance, rankingChoice(filters));
-    shown = { curves: equityCurves(performance, over), board };
-    replace(place, sentence, shown.curves.element, board.element, comparisonHint(filters));
-    complete(signal);
+    replace(sentence, answer);
+    ranked.update(performance);
+    renew(place, sentence, ranked.element);
+    complete();
   };
   let isCompleting = false;
   /** Details take seconds where there are many models, so they come after the rest. */
-  const complete = (signal: AbortSignal) => {
+  const complete = () => {
     if (isCompleting) return;
     isCompleting = true;
     getPerformance(requestOf(filters, { details: 'true' }), signal)
-      .then((detailed) => shown?.board.complete(detailed))
+      .then(ranked.complete)
       .catch(() => undefined) // the column stays empty
       .finally(() => (isCompleting = false));
   };
-  const show = async (signal: AbortSignal) => {
+  const show = async () => {
     try {
-      await refresh(signal);
+      await refresh();
     } catch (error) {
-      if (!signal.aborted && shown === null) replace(place, ...failure(error, ` ${TRIES_AGAIN}`));
+      if (!signal.aborted && !ranked.element.isConnected)
+        replace(place, ...failure(error, ` ${TRIES_AGAIN}`));
       throw error;
     } finally {
       place.classList.remove('awaited');
     }
   };
   place.classList.add('awaited');
-  return { show, refreshFor: recompute((_status, signal) => show(signal)) };
+  return { show, refreshFor: recompute(show) };
 }
 
 /** Unless all days are asked for, the models are ranked over those that they have in common. */
@@ -258,16 +242,6 @@ function rankingChoice(filters: Filters): HTMLElement {
     { 'aria-label': 'Days of the ranking' },
     choice('Days in common', ''),
     choice('Each model’s own days', 'false'),
-  );
-}
-
-function comparisonHint(filters: Filters): HTMLElement {
-  const query = queryOf(filters, performanceFilterNames, { looks: 'daily' });
-  return h(
-    'p',
-    'Could the difference be chance? ',
-    link(`/compare${query}`, 'Compare the models with intervals'),
-    '.',
   );
 }
 

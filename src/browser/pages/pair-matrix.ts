@@ -48,26 +48,16 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
 
 /** A pair of models in each row. */
 function sheetOf(rows: readonly string[], columns: readonly string[], find: Lookup): Sheet {
-  const pairs = rows.flatMap((row) =>
-    columns.map((column) => ({ row, column, view: row === column ? null : find(row, column) })),
+  const cells = rows.flatMap((row) =>
+    columns.flatMap((column) => {
+      const view = row === column ? null : find(row, column);
+      if (view === null) return [];
+      const { pair, difference } = view;
+      return [[row, column, difference, pair.p_value_holm, pair.shown, pair.sentence]];
+    }),
   );
-  return {
-    columns: ['Model', 'Against', 'Difference', 'p after Holm', 'More than chance', 'Sentence'],
-    rows: pairs.flatMap(({ row, column, view }) =>
-      view === null
-        ? []
-        : [
-            [
-              row,
-              column,
-              view.difference,
-              view.pair.p_value_holm,
-              view.pair.shown,
-              view.pair.sentence,
-            ],
-          ],
-    ),
-  };
+  const titles = ['Model', 'Against', 'Difference', 'p after Holm', 'More than chance', 'Sentence'];
+  return { columns: titles, rows: cells };
 }
 
 function cellOf(row: string, column: string, find: Lookup): HTMLElement {

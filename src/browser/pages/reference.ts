@@ -175,7 +175,7 @@ function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLEle
         place,
         h('p', h('code', `${method} ${url}`)),
         h(
-          response.ok ? 'p.good' : 'p.loss',
+          response.ok ? 'p.gain' : 'p.loss',
           h('strong', response.status),
           ` ${response.statusText}, ${took} ms, ${count(text.length)} characters`,
         ),

@@ -4,7 +4,7 @@ import { getDecisions } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
 import { replaceAddress } from '../history.ts';
-import { type Look, lookOf, swatch } from '../look.ts';
+import { lookOf, swatch } from '../look.ts';
 import { datesOf } from '../plot/lines.ts';
 import type { Decisions, ModelReport, Performance } from '../responses.ts';
 import { button, link, messageOf, section } from '../ui.ts';
@@ -38,8 +38,8 @@ export async function sameDay(
     (run) => performance.models.find(({ model }) => model === run) ?? [],
   );
   const dates = datesOf(reports);
-  const first = placeOf(dates, choiceIn(here().search).options.date);
-  if (first === null) return null;
+  const last = dates.at(-1);
+  if (last === undefined) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
   const chooser = h(
     'select',
@@ -47,36 +47,30 @@ export async function sameDay(
     ...dates.map((date) => h('option', { value: date }, longDate(date))),
   );
   let loading = new AbortController();
-  let place = first;
-  const show = async (date: string) => {
-    place = placeOf(dates, date) ?? first;
+  const show = async (wanted: string) => {
+    const date = dates.includes(wanted) ? wanted : last;
     loading.abort();
     loading = new AbortController();
-    chooser.value = place.date;
-    earlier.disabled = place.previous === null;
-    later.disabled = place.next === null;
+    chooser.value = date;
+    earlier.disabled = date === dates[0];
+    later.disabled = date === last;
     const over = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
-      reports.map((report) =>
-        columnOf(report, place.date, {
-          name: nameOf(report.model),
-          look: lookOf(report.model),
-          signal: over,
-        }),
-      ),
+      reports.map((report) => columnOf(report, date, { name: nameOf(report.model), signal: over })),
     );
     if (!over.aborted) replace(columns, ...all);
   };
-  const open = (date: string | null) => {
-    if (date === null) return;
+  const open = (date: string) => {
     const choice = choiceIn(here().search);
     replaceAddress(addressOf({ ...choice, options: { ...choice.options, date } }));
     void show(date);
   };
-  const earlier = button('Previous day', () => open(place.previous));
-  const later = button('Next day', () => open(place.next));
+  const step = (days: number) => open(dates[chooser.selectedIndex + days] ?? last);
+  const earlier = button('Previous day', () => step(-1));
+  const later = button('Next day', () => step(1));
   on(chooser, 'change', () => open(chooser.value));
-  await show(first.date); // so that nothing moves once the page is complete
+  // The day of the address, or the last; now, so that nothing moves once the page is complete.
+  await show(choiceIn(here().search).options.date);
   const tools = h('div.tools', earlier, chooser, later);
   const words = h('p.quiet', 'What each model did on this day, and what it said just before.');
   const element = section('Decisions of the same day', words, tools, columns);
@@ -89,27 +83,12 @@ export async function sameDay(
   };
 }
 
-/**
- * The chosen date with its neighbours: that of the address if there is a day on it, else the last;
- * null without any.
- */
-export function placeOf(
-  dates: readonly string[],
-  wanted: string,
-): { date: string; previous: string | null; next: string | null } | null {
-  const index = dates.includes(wanted) ? dates.indexOf(wanted) : dates.length - 1;
-  const date = dates[index];
-  return date === undefined
-    ? null
-    : { date, previous: dates[index - 1] ?? null, next: dates[index + 1] ?? null };
-}
-
 async function columnOf(
   { model, curve }: ModelReport,
   date: string,
-  { name, look, signal }: { name: string; look: Look; signal: AbortSignal },
+  { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h('h3', link(modelDayPath(model, date), swatch(look), name));
+  const title = h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name));
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&

@@ -12,7 +12,7 @@ import type {
   ModelReport,
   Performance,
 } from '../responses.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
@@ -58,12 +58,12 @@ function figureTable(
   { runs, nameOf, note }: Columns,
   isSame: boolean,
 ): HTMLElement {
-  const reports = new Map(performance.models.map((report) => [report.model, report]));
-  const shown = runs.filter((run) => reports.has(run));
-  const columns = shown.map((run) => figureColumn(nameOf(run), reports.get(run)));
+  const reports = runs.flatMap(
+    (run) => performance.models.find(({ model }) => model === run) ?? [],
+  );
+  const columns = reports.map((report) => figureColumn(nameOf(report.model), report));
   const meanings = performance.conventions.definitions;
-  const name = textColumn<Figure>('Figure', ({ label }) => label, {
-    isName: true,
+  const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
   });
   const caption = 'Figures side by side';
@@ -71,24 +71,20 @@ function figureTable(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     note === null ? null : h('p.quiet', note),
-    modelKey(
-      shown.flatMap((run) => reports.get(run) ?? []),
-      nameOf,
-    ),
+    modelKey(reports, nameOf),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 
-function figureColumn(title: string, report: ModelReport | undefined) {
-  const read = (row: Figure) => (report === undefined ? null : row.read(report));
+function figureColumn(title: string, report: ModelReport) {
+  const read = (row: Figure) => row.read(report);
   return {
     title,
     isNumber: true,
     raw: read,
     cell: (row: Figure) => {
       const text = row.format(read(row));
-      if (text === MISSING || report === undefined) return dash(report && row.reason(report));
-      return row.text?.(report) ?? text;
+      return text === MISSING ? dash(row.reason(report)) : (row.text?.(report) ?? text);
     },
     look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
   };
@@ -140,15 +136,18 @@ function differencePlot(
 }
 
 function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
-  const columns = [
-    textColumn<ComparedPair>('Pair', pairName, { isName: true }),
-    numberColumn<ComparedPair>('Difference', (row) => row.difference, change, { isToned: true }),
-    numberColumn<ComparedPair>('Correlation', (row) => row.correlation, ratio, {
-      meaning: 'Of the daily log returns',
-      reason: ({ unavailable }) => unavailable['correlation'],
-    }),
-  ];
-  return table<ComparedPair>({ caption: 'Pairs with their correlation', rows: pairs, columns });
+  return table<ComparedPair>({
+    caption: 'Pairs with their correlation',
+    rows: pairs,
+    columns: [
+      nameColumn('Pair', pairName),
+      numberColumn('Difference', 'difference', change, { isToned: true }),
+      numberColumn('Correlation', 'correlation', ratio, {
+        meaning: 'Of the daily log returns',
+        reason: ({ unavailable }) => unavailable['correlation'],
+      }),
+    ],
+  });
 }
 
 interface DifferenceLines {

@@ -125,15 +125,8 @@ function seriesOf(
 
 /** An area down to zero: those drawn later cover its lower part. */
 function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Series {
-  return {
-    label,
-    stroke: edge,
-    width: 1,
-    fill,
-    fillTo: 0,
-    spanGaps: true,
-    points: { show: values.length === 1 },
-  };
+  const points = { show: values.length === 1 };
+  return { label, stroke: edge, width: 1, fill, fillTo: 0, spanGaps: true, points };
 }
 
 type Range = [low: number | null, high: number | null];
@@ -148,14 +141,19 @@ function withBands(plot: uPlot, lines: readonly Line[], [low, high]: Range): Ran
   return [lowest(known, low), highest(known, high)];
 }
 
-/** Fills the bands of the lines that are shown, below the lines. */
-function drawBands(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
-  const { ctx, bbox } = plot;
-  const places = [...plot.data[0].keys()];
+/** Lets drawings reach no further than the plot's area, until the canvas is restored. */
+export function clipTo({ ctx, bbox }: uPlot): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
+}
+
+/** Fills the bands of the lines that are shown, below the lines. */
+function drawBands(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
+  const { ctx } = plot;
+  const places = [...plot.data[0].keys()];
+  clipTo(plot);
   ctx.globalAlpha = 0.13;
   lines.forEach(({ low, high, colour }, index) => {
     if (low === undefined || high === undefined || plot.series[index + 1]?.show === false) return;
@@ -179,12 +177,9 @@ const DISTANCE = 46;
 
 /** Draws the markers of the lines that are shown, spread over the dates in view. */
 function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
-  const { ctx, bbox } = plot;
+  const { ctx } = plot;
   const pixel = devicePixelRatio;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
+  clipTo(plot);
   lines.forEach(({ marker, colour }, index) => {
     const values = plot.data[index + 1] ?? [];
     if (marker === undefined || plot.series[index + 1]?.show === false) return;
@@ -194,14 +189,8 @@ function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string
       const value = values[place];
       const second = plot.data[0][place];
       if (value == null || second === undefined) continue;
-      ctx.setTransform(
-        pixel,
-        0,
-        0,
-        pixel,
-        plot.valToPos(second, 'x', true),
-        plot.valToPos(value, 'y', true),
-      );
+      const [x, y] = [plot.valToPos(second, 'x', true), plot.valToPos(value, 'y', true)];
+      ctx.setTransform(pixel, 0, 0, pixel, x, y);
       ctx.fill(outline);
     }
   });

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { asArray, asObject } from '../../basics/json.ts';
-import { h, on, replace } from '../element.ts';
+import { h, type Live, on, replace } from '../element.ts';
 import { keep, type Kept } from '../history.ts';
 import { swatch, THEME_CHANGE } from '../look.ts';
 import { pngButton } from '../save.ts';
@@ -219,10 +219,8 @@ function keptHidden({ hidden }: KeptView, { lines }: PlotOptions): Set<number> {
   return new Set(lines.flatMap(({ label }, place) => (names.includes(label) ? [place] : [])));
 }
 
-interface Legend {
-  element: HTMLElement;
-  /** Puts the names into the order of later values of the same lines. */
-  update(lines: readonly Line[]): void;
+/** Later values of the same lines put the names into another order. */
+interface Legend extends Live<readonly Line[]> {
   /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
   place(plot: uPlot): void;
 }
@@ -309,12 +307,6 @@ export function spreadOut(
     .reverse();
 }
 
-interface Exports {
-  element: HTMLElement;
-  /** Shows later values. */
-  update(): void;
-}
-
 /**
  * The values of a drawing as a table, for readers who cannot see it, and for a file; and the drawing
  * as a picture. The table is made when it is unfolded.
@@ -323,7 +315,7 @@ export function drawingExports(
   drawing: Element,
   label: string,
   values: () => HTMLElement,
-): Exports {
+): Live<void> {
   const place = h('div');
   const update = () => replace(place, fold.open && values());
   const fold: HTMLDetailsElement = on(
@@ -341,20 +333,16 @@ export function drawingExports(
   };
 }
 
-/** Rows at first; the reader may ask for more. */
-const ROWS = 20;
-
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
-  const columns = lines.map((line) =>
-    numberColumn<number>(line.label, (index) => line.values[index] ?? null, format),
-  );
-  return table<number>({
+  return table({
     caption: label,
     rows: [...dates.keys()].reverse(),
-    most: ROWS,
+    most: 20,
     columns: [
-      { ...dateColumn<number>('Date', (index) => dates[index] ?? null), isName: true },
-      ...columns,
+      { ...dateColumn('Date', (index: number) => dates[index] ?? null), isName: true },
+      ...lines.map(({ label: title, values }) =>
+        numberColumn(title, (index: number) => values[index] ?? null, format),
+      ),
     ],
   });
 }

@@ -97,7 +97,7 @@ type Ink = CanvasRenderingContext2D;
  */
 async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   const sizes = parts.map((part) => part.getBoundingClientRect());
-  const width = Math.max(...sizes.map((size) => size.width)) + 2 * PADDING;
+  const width = sizes.reduce((most, size) => Math.max(most, size.width), 0) + 2 * PADDING;
   const height = sizes.reduce((sum, size) => sum + size.height + GAP, 2 * PADDING - GAP);
   const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
   const canvas = document.createElement('canvas');

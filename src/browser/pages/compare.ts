@@ -169,10 +169,9 @@ export function withReturns(
     const { runs = [], mean_total_return: mean = null } = families.get(model.model) ?? {};
     if (mean === null) return [];
     const returns = runs.map((run) => run.total_return);
-    return {
-      ...{ ...model, runs: runs.map((run) => run.model), run_returns: returns },
-      ...{ total_return: mean, interval_is_lower_bound: false },
-    };
+    const names = runs.map((run) => run.model);
+    const own = { total_return: mean, interval_is_lower_bound: false };
+    return { ...model, ...own, runs: names, run_returns: returns };
   });
   return rows.sort((one, other) => other.total_return - one.total_return);
 }

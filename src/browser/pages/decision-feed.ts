@@ -77,8 +77,8 @@ async function showFeed(
     rest = next === null ? [] : (items.pop() ?? []);
     return { items, next };
   };
-  const describe = (cards: number) => counted(cards, 'model-day');
-  const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
+  const words = { noun: 'model-day', more: 'Older decisions' };
+  const count = await showParts(foot, { load, add, ...words, signal });
   if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
   return first ?? '';
 }
@@ -134,7 +134,7 @@ async function showFound(
   const count = await showParts(foot, {
     load,
     add: (messages) => list.append(...messages.map(messageItem)),
-    describe: (found) => counted(found, 'message'),
+    noun: 'message',
     more: 'Older messages',
     signal,
   });
@@ -153,8 +153,8 @@ interface List<Item> {
   load(before: string): Promise<Part<Item>>;
   /** Adds the items to the end of what is shown. */
   add(items: readonly Item[]): void;
-  /** "50 decisions" */
-  describe(count: number): string;
+  /** What an item is called. */
+  noun: string;
   /** What the button says. */
   more: string;
   signal: AbortSignal;
@@ -171,7 +171,7 @@ const MOST_PARTS_AFTER_BACK = 20;
  */
 async function showParts<Item>(
   foot: HTMLElement,
-  { load, add, describe, more, signal }: List<Item>,
+  { load, add, noun, more, signal }: List<Item>,
 ): Promise<number> {
   const kept = keep('scroll parts'); // as the scrolling, it suits only this list
   const status = h('p.quiet', { role: 'status' });
@@ -189,10 +189,7 @@ async function showParts<Item>(
     }
     count += found;
     parts += 1;
-    replace(
-      status,
-      before === null ? `${describe(count)} in total.` : `${describe(count)} so far.`,
-    );
+    replace(status, `${counted(count, noun)} ${before === null ? 'in total' : 'so far'}.`);
     moreButton.hidden = before === null;
   };
   const loadMore = async () => {

@@ -87,11 +87,8 @@ export function lineAt(
 ): { line: number; index: number } | null {
   const near = lines.flatMap(({ line, points }) => {
     const right = points.findIndex(({ x }) => x >= pointer.x);
-    const [before, after] = [
-      points[right === -1 ? points.length - 1 : right - 1],
-      points[right === -1 ? points.length : right],
-    ];
-    const ends = [before, after].filter((point) => point !== undefined);
+    const at = right === -1 ? points.length : right;
+    const ends = [points[at - 1], points[at]].filter((point) => point !== undefined);
     const [from, to = from] = ends;
     if (from === undefined || to === undefined) return [];
     const share =

@@ -124,9 +124,8 @@ function seriesOf(
 }
 
 /** An area down to zero: those drawn later cover its lower part. */
-function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Series {
-  const points = { show: values.length === 1 };
-  return { label, stroke: edge, width: 1, fill, fillTo: 0, spanGaps: true, points };
+function areaOf(line: Line, fill: string, edge: string): uPlot.Series {
+  return { ...seriesOf({ ...line, width: 1 }, edge), fill, fillTo: 0 };
 }
 
 type Range = [low: number | null, high: number | null];

@@ -1,3 +1,4 @@
+import { repeatIn } from '../basics/runs.ts';
 import { tryParse } from '../basics/json.ts';
 import { duration as inWords } from '../basics/sentences.ts';
 import type { Status } from './responses.ts';
@@ -143,11 +144,16 @@ interface NamesOfReason {
   reason: string;
 }
 
+/** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
+export function entriesIn(runs: readonly string[]): string[] {
+  return [...new Set(runs.map((run) => repeatIn(run)?.family ?? run))];
+}
+
 /** By reason, in the order of the first name of each. */
 export function byReason(entries: readonly { name: string; reason: string }[]): NamesOfReason[] {
   return [...Map.groupBy(entries, ({ reason }) => reason)].map(([reason, own]) => {
     const names = own.map(({ name }) => name);
-    return { names, words: `${shortList(names)}${names.length > 1 ? ', each' : ''}`, reason };
+    return { names, words: shortList(names), reason };
   });
 }
 

@@ -211,7 +211,8 @@ function writeJobs({ respond, publication, write }: Work, days: ModelDays): Stat
     const path = `/simulate/status/${encodeURIComponent(id)}`;
     const text = respond(path);
     write(path, text);
-    for (const more of [{}, { by: 'entry', common: 'true' }]) {
+    const ranked = { by: 'entry', common: 'true' };
+    for (const more of [{}, ranked, { ...ranked, details: 'true' }]) {
       const query = { job_id: id, ...more };
       write(`/performance?${new URLSearchParams(query)}`, respond('/performance', query));
     }

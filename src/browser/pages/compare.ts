@@ -93,7 +93,8 @@ async function load(
   const [performance, complete] = await Promise.all([
     isNothing ? figures : figures.catch(() => null),
     !curves && fitsSideBySide(models)
-      ? getComparison(requestOf(choice, { curves: true }), signal)
+      ? // While a job runs there may be more models by now.
+        getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
       : comparison,
   ]);
   return { parts: await views(complete, performance, signal), isNothing };

@@ -136,7 +136,11 @@ function gridTable(
       : [h('tbody', runs.length > 1 && h('tr.entry', title), ...shown)];
   });
   const months = [...Map.groupBy(dates, monthOf)].map(([month, own]) =>
-    h('th', { colspan: own.length, scope: 'colgroup' }, own.length > 2 ? month : month.slice(0, 3)),
+    h(
+      'th',
+      { colspan: own.length, scope: 'colgroup', title: month },
+      own.length > 2 ? month : own.length > 1 && month.slice(0, 3),
+    ),
   );
   const days = dates.map((date) => h('th', { scope: 'col', title: longDate(date) }, date.slice(8)));
   const grid = h(

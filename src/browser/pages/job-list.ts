@@ -6,6 +6,7 @@ import {
   cost,
   counted,
   duration,
+  entriesIn,
   jobStatuses,
   jobStatusWords,
   shortId,
@@ -132,7 +133,7 @@ function ranOf(job: Job): HTMLElement {
 }
 
 function modelsOf({ models, universe }: Job): HTMLElement {
-  const names = shortList(models);
+  const names = shortList(entriesIn(models));
   const all = models.join(', ');
   return h(
     'span',

@@ -23,16 +23,17 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   const query = `?job_id=${encodeURIComponent(jobId)}`;
   const choice = link(`/${query}`, 'On the overview');
   choice.hidden = isPublished();
-  const ranked = rankedModels({ choice, query }, signal);
-  const own = link(`/${query}&common=false`, 'Show each model over all its days');
-  const unranked = h('p.notice', 'The models have no day in common. ', own, '.');
+  const own = { job_id: jobId, by: 'entry', common: 'true' };
+  const detailed = () => getPerformance({ ...own, details: 'true' }, signal);
+  const ranked = rankedModels({ choice, query, detailed }, signal);
+  const all = link(`/${query}&common=false`, 'Show each model over all its days');
+  const unranked = h('p.notice', 'The models have no day in common. ', all, '.');
   let cost: Live<Costs> | null = null;
   const refresh = async (status: Status) => {
-    const chosen = { job_id: jobId };
     // Ranked as on the overview; what the runs cost is over all their days.
     const [performance, all] = await Promise.all([
-      getPerformance({ ...chosen, by: 'entry', common: 'true' }, signal),
-      getPerformance(chosen, signal),
+      getPerformance(own, signal),
+      getPerformance({ job_id: jobId }, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const costs = { performance: all, usage: status.usage };

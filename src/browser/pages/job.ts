@@ -130,7 +130,7 @@ function detailTable() {
 
 function whenOf(row: Alike): HTMLElement {
   const { date, model, days } = row;
-  if (days.length > 1) return h('span.names', datesInWords(datesOf(row)));
+  if (days.length > 1) return h('div.names', datesInWords(datesOf(row)));
   return link(modelDayPath(model, date), unbrokenDate(date));
 }
 

@@ -137,7 +137,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
 }
 
 /** In pixels. */
-const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [120, 14, 3.5];
+const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [56, 14, 3.5];
 
 /** A dot per run at its return, on one scale for all entries, with a line at zero. */
 function runsColumn(extent: () => readonly [low: number, high: number]) {
@@ -218,7 +218,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
 
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
-  const { words, models, days } = rankingOf(performance);
+  const { words, why, models, days } = rankingOf(performance);
   const unranked = models.map(({ model, reason }) => ({ name: model, reason }));
   const left = days.map(({ date, reason }) => ({ name: longDate(date), reason }));
   return h(
@@ -234,6 +234,7 @@ function rankingView(performance: Performance): HTMLElement {
       h(
         'details.fold',
         h('summary', `Days that do not count: ${count(left.length)}`),
+        h('p', why),
         reasonList(left),
       ),
   );
@@ -245,7 +246,9 @@ interface Ranking {
   words: string[];
   /** Models that are not ranked, each with the reason. */
   models: { model: string; reason: string }[];
-  /** Days that do not count, each with the models that do not share it. */
+  /** What holds for all days that do not count. */
+  why: string;
+  /** These days, each with the models that do not share it. */
   days: { date: string; reason: string }[];
 }
 
@@ -262,7 +265,7 @@ export function rankingOf({ common, clean_after: cutoff, families, ...without }:
   if (common === null) {
     const own =
       'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
-    return { words: [own, ...clean], models: unclean, days: [] };
+    return { words: [own, ...clean], why: '', models: unclean, days: [] };
   }
   const {
     start_date: first,
@@ -277,13 +280,11 @@ export function rankingOf({ common, clean_after: cutoff, families, ...without }:
     first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
   const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return from the same close.`;
   const over = days === 0 ? 'The models have no day in common.' : ranked;
-  const number = leftOutDays.length;
-  const [doNot, them] = number === 1 ? ['does', 'it'] : ['do', 'them'];
   const less =
-    `${counted(number, 'day')} ${doNot} not count, because at least one model has no return for ${them}, or a return that also ` +
-    'covers an earlier day it missed.';
+    'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
   return {
-    words: [over, ...(number > 0 ? [less] : []), ...clean],
+    words: [over, ...clean],
+    why: less,
     models: [...leftOut, ...unclean],
     days: leftOutDays.map(({ date, missing, models: names }) => ({
       date,

@@ -1,6 +1,6 @@
 import { h } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, count, money, tone } from '../format.ts';
+import { byName, change, count, counted, money, tone } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
 import type { KnownModels, ModelReport, Performance } from '../responses.ts';
 import { nameColumn, table } from '../table.ts';
@@ -66,7 +66,7 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   const [entry] = entriesOf(performance);
   if (entry === undefined) return [];
   const days = entry.runs[0]?.model_days ?? 0;
-  const words = `The means of ${count(entry.runs.length)} runs over the ${count(days)} days that all of them share.`;
+  const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
   return [
     keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs))),
     h('p.quiet', words),

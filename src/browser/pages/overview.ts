@@ -10,7 +10,7 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { counted, jobStatusWords, shortId, unbrokenDate } from '../format.ts';
+import { counted, entriesIn, jobStatusWords, shortId, unbrokenDate } from '../format.ts';
 import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -150,7 +150,7 @@ function itemOf({
   const chosen = universe !== null && `universe ${universe}, `;
   const size = h(
     'span.quiet',
-    `${counted(models.length, 'model')}, `,
+    `${counted(entriesIn(models).length, 'model')}, `,
     chosen,
     localTime(created_at),
   );
@@ -175,7 +175,8 @@ function resultsView(
 ): ResultsView {
   const sentence = h('p.answer', { 'aria-live': 'polite' });
   const query = queryOf(filters, performanceFilterNames, { looks: 'daily' });
-  const ranked = rankedModels({ choice: rankingChoice(filters), query }, signal);
+  const detailed = () => getPerformance(requestOf(filters, { details: 'true' }), signal);
+  const ranked = rankedModels({ choice: rankingChoice(filters), query, detailed }, signal);
   const refresh = async () => {
     // Together, so that nothing moves when the sentence comes.
     const [performance, answer] = await Promise.all([
@@ -189,17 +190,6 @@ function resultsView(
     replace(sentence, answer);
     ranked.update(performance);
     renew(place, sentence, ranked.element);
-    complete();
-  };
-  let isCompleting = false;
-  /** Details take seconds where there are many models, so they come after the rest. */
-  const complete = () => {
-    if (isCompleting) return;
-    isCompleting = true;
-    getPerformance(requestOf(filters, { details: 'true' }), signal)
-      .then(ranked.complete)
-      .catch(() => undefined) // the column stays empty
-      .finally(() => (isCompleting = false));
   };
   const show = async () => {
     try {

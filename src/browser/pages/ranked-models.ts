@@ -5,28 +5,42 @@ import { type Curves, equityCurves } from './equity-curves.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
 
 /** What the overview and a job show of the same figures: curves, leaderboard, and where to compare. */
-export interface RankedModels extends Live<Performance> {
-  /** Shows what only the details of the models have. */
-  complete(detailed: Performance): void;
+interface RankedModels {
+  /** Beside the leaderboard. */
+  choice: HTMLElement;
+  /** Of the comparison. */
+  query: string;
+  /** Asks for the same figures with details: these take seconds, so they come after the rest. */
+  detailed: () => Promise<Performance>;
 }
 
 /**
  * Empty until there are figures. Later ones are shown in place, those of other models in a new plot
- * and a new table. `choice` is beside the leaderboard; `query` is that of the comparison.
+ * and a new table.
  */
 export function rankedModels(
-  { choice, query }: { choice: HTMLElement; query: string },
+  { choice, query, detailed }: RankedModels,
   signal: AbortSignal,
-): RankedModels {
+): Live<Performance> {
   const element = h('div.stack');
   const compare = link(`/compare${query}`, 'Compare the models with intervals');
   const isThere = compare.hasAttribute('href');
   const further = h('p', { hidden: !isThere }, 'Could the difference be chance? ', compare, '.');
   let drawing = new AbortController();
   let shown: { curves: Curves; board: Leaderboard } | null = null;
+  let isCompleting = false;
+  const complete = () => {
+    if (isCompleting) return;
+    isCompleting = true;
+    detailed()
+      .then((performance) => shown?.board.complete(performance))
+      .catch(() => undefined) // the column stays empty
+      .finally(() => (isCompleting = false));
+  };
   return {
     element,
     update(performance) {
+      complete();
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();
       drawing = new AbortController();
@@ -35,6 +49,5 @@ export function rankedModels(
       shown = { curves, board };
       replace(element, curves.element, board.element, further);
     },
-    complete: (detailed) => shown?.board.complete(detailed),
   };
 }

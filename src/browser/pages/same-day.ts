@@ -19,6 +19,8 @@ export interface NamedRuns {
   runs: string[];
   /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
   nameOf: (run: string) => string;
+  /** Which runs have no column. */
+  note: string | null;
 }
 
 /** A view of one day, whose date can be changed from elsewhere. */
@@ -31,7 +33,7 @@ interface SameDay {
 /** What each of these runs decided on one day, and why; the reader chooses the day. */
 export async function sameDay(
   performance: Performance,
-  { runs, nameOf }: NamedRuns,
+  { runs, nameOf, note }: NamedRuns,
   signal: AbortSignal,
 ): Promise<SameDay | null> {
   const reports = runs.flatMap(
@@ -72,7 +74,8 @@ export async function sameDay(
   // The day of the address, or the last; now, so that nothing moves once the page is complete.
   await show(choiceIn(here().search).options.date);
   const tools = h('div.tools', earlier, chooser, later);
-  const words = h('p.quiet', 'What each model did on this day, and what it said just before.');
+  const what = 'What each model did on this day, and what it said just before.';
+  const words = h('p.quiet', [what, note].filter(Boolean).join(' '));
   const element = section('Decisions of the same day', words, tools, columns);
   return {
     element,

@@ -1,19 +1,14 @@
 import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
-import { modelLink, runLink } from '../filters.ts';
+import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
-import { lookAt, lookOf } from '../look.ts';
+import { lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
-import type {
-  ComparedModel,
-  ComparedPair,
-  Comparison,
-  ModelReport,
-  Performance,
-} from '../responses.ts';
+import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
 import { nameColumn, numberColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
+import { type Compared, excessOf, meanOf } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
 
@@ -43,62 +38,63 @@ export async function sideBySide(
   const day = await sameDay(performance, columns, signal);
   const onOpen = (date: string) => day?.open(date);
   return [
-    figureTable(performance, columns, align === 'date' && performance.common?.days === days),
+    figureTable(performance, models, align === 'date' && performance.common?.days === days),
     sideDifferences(comparison, { signal, onOpen }),
     day?.element ?? null,
   ];
 }
 
 /**
- * The figures of two to four models next to each other, over the days that they have in common;
- * where these are not the days of the page, it says so.
+ * The figures of two to four models next to each other, of several runs their means, over the days
+ * that they have in common; where these are not the days of the page, it says so.
  */
 function figureTable(
   performance: Performance,
-  { runs, nameOf, note }: Columns,
+  models: readonly ComparedModel[],
   isSame: boolean,
 ): HTMLElement {
-  const reports = runs.flatMap(
-    (run) => performance.models.find(({ model }) => model === run) ?? [],
-  );
-  const columns = reports.map((report) => figureColumn(nameOf(report.model), report));
+  const columns = models.flatMap(({ model, runs }) => {
+    const own = performance.models.filter((report) => runs.includes(report.model));
+    const entry = performance.families.find(({ family }) => family === own[0]?.family);
+    const mean = entry?.mean_total_return ?? null;
+    return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return: mean });
+  });
   const meanings = performance.conventions.definitions;
   const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
   });
   const caption = 'Figures side by side';
+  const keys = models.map(({ model }) => h('li', modelLink(model, lookOf(model))));
+  const isMean = models.some(({ runs }) => runs.length > 1);
   return section(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
-    note === null ? null : h('p.quiet', note),
-    modelKey(reports, nameOf),
+    isMean && h('p.quiet', 'Of several runs these are the means.'),
+    h('ul.key', { 'aria-label': 'Models side by side' }, ...keys),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
 }
 
-function figureColumn(title: string, report: ModelReport) {
-  const read = (row: Figure) => row.read(report);
+function figureColumn(title: string, entry: Compared) {
+  const [first] = entry.runs;
+  const read = (row: Figure) => entryFigure(row, entry);
   return {
     title,
     isNumber: true,
     raw: read,
     cell: (row: Figure) => {
       const text = row.format(read(row));
-      return text === MISSING ? dash(row.reason(report)) : (row.text?.(report) ?? text);
+      if (text === MISSING) return dash(first && row.reason(first));
+      return (entry.runs.length === 1 && first && row.text?.(first)) || text;
     },
     look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
   };
 }
 
-/** Each model with the look that it has everywhere. */
-function modelKey(runs: readonly ModelReport[], nameOf: Columns['nameOf']): HTMLElement {
-  const items = runs.map((run) => {
-    const words = nameOf(run.model);
-    const look = lookOf(run.model);
-    // An entry with one run has a page without the number of it.
-    return h('li', words === run.family ? modelLink(words, look) : runLink(run, { look, words }));
-  });
-  return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
+/** As in the leaderboard. */
+function entryFigure({ name, read }: Figure, entry: Compared): number | null {
+  if (name === 'total_return') return entry.mean_total_return;
+  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
 }
 
 function otherDays({ common }: Performance): string {
@@ -171,8 +167,8 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
     .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
   const dates = datesFromStart(datesOf(drawn));
-  const lines = drawn.map(({ name, curve }, order): Line => {
-    return { ...lookAt({ order, run: 1 }), label: name, values: valuesFromStart(dates, curve, 0) };
+  const lines = drawn.map(({ name, curve }): Line => {
+    return { ...lookOf(name), label: name, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
 }
@@ -204,18 +200,13 @@ export function howToChoose(models: number): string {
   );
 }
 
-/** The runs with a column, and which models have one for their first run only. */
-interface Columns extends NamedRuns {
-  note: string | null;
-}
-
 /** All runs of these models if there is room for them, else the first run of each. */
-export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): Columns {
+export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): NamedRuns {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
   const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
   if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
   const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];
-  const note = 'Of several runs only the first has a column; choose single runs to see others.';
+  const note = 'Of several runs only the first is shown; choose single runs to see others.';
   return { runs, nameOf, note };
 }

@@ -67,7 +67,7 @@ test('a request has the part of the choice that its path takes', () => {
   );
 });
 
-test('two to four models are side by side, with a column per run as far as there is room', () => {
+test('two to four models are side by side; of their decisions each run has a column as far as there is room', () => {
   const named = (...names: string[]) => names.map((model) => comparedModel(model, [0]));
   assert.deepEqual(
     [1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))),
@@ -80,7 +80,7 @@ test('two to four models are side by side, with a column per run as far as there
   assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
   const { runs, note } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
   assert.deepEqual(runs, ['a', 'b']);
-  assert.match(note ?? '', /^Of several runs only the first has a column/);
+  assert.match(note ?? '', /^Of several runs only the first is shown/);
 });
 
 const lines: [search: string, words: string][] = [

@@ -115,7 +115,7 @@ test('what is left out for the same reason is one line, in the order of the firs
     ['e', 'late'],
   ].map(([name = '', reason = '']) => ({ name, reason }));
   assert.deepEqual(byReason(entries), [
-    { names: ['a', 'c', 'd', 'e'], words: 'a, c, d and 1 more, each', reason: 'late' },
+    { names: ['a', 'c', 'd', 'e'], words: 'a, c, d and 1 more', reason: 'late' },
     { names: ['b'], words: 'b', reason: 'new' },
   ]);
   assert.deepEqual(byReason([]), []);

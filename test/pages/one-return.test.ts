@@ -24,6 +24,14 @@ const collect: Record<string, (page: Page) => Promise<[name: string, words: stri
   leaderboard: (page) =>
     pairsIn(page, 'table:has(caption:text("Leaderboard")) tbody tr', 'th a, th .name', 'td'),
   forest: (page) => pairsIn(page, '.forest tbody tr', 'th a', 'td.number'),
+  sides: async (page) => {
+    const table = page.locator('table:has(caption:text("Figures side by side"))');
+    await table.waitFor();
+    const names = await table.locator('thead th').allInnerTexts();
+    const row = table.locator('tbody tr', { has: page.getByText('Return', { exact: true }) });
+    const own = await row.locator('td').allInnerTexts();
+    return own.map((words, place) => [(names[place + 1] ?? '').trim(), words.trim()]);
+  },
 };
 
 async function pairsIn(page: Page, rows: string, name: string, figure: string) {
@@ -38,7 +46,7 @@ async function pairsIn(page: Page, rows: string, name: string, figure: string) {
 
 const pages: [path: string, parts: (keyof typeof collect)[]][] = [
   ['/', ['sentence', 'curves', 'leaderboard']],
-  ['/compare', ['sentence', 'forest']],
+  ['/compare', ['sentence', 'forest', 'sides']],
   ['/jobs/bench-0000', ['curves', 'leaderboard']],
 ];
 

@@ -360,6 +360,17 @@ test(
   },
 );
 
+test('on a phone the grid of a job opens at what failed', inBrowser, async (t) => {
+  const service = await serviceOn(t, { models: ['alpha'], days: 60, failures: 0.03 });
+  const reader = await visit(t, service.url, { viewport: { width: 390, height: 844 } });
+  await reader.open('/jobs/bench-0000');
+  const failed = reader.page.locator('.job-grid td.failed').first();
+  const from = await failed.evaluate(({ offsetLeft }: any) => offsetLeft as number);
+  assert.ok(from > 300, 'it is near the right edge, or beyond it');
+  const { x = -1 } = (await failed.boundingBox()) ?? {};
+  assert.ok(x > 130 && x < 260, `in the middle, not at ${x}`);
+});
+
 test(
   'a job of 250 models: warnings, grid, tables and what ran show a part at a time, a long legend scrolls and is whole in a picture',
   inLongForm,
@@ -421,7 +432,7 @@ test(
 );
 
 const sizes: [name: string, records: TrackRecords | null][] = [
-  ['6 models × 60 days', { models: modelNames(6), days: 60, failures: 0.02 }],
+  ['6 models × 60 days', { models: modelNames(6), days: 60, failures: 0.03 }],
   ['20 models × 500 days', { models: modelNames(20), days: 500, datesPerJob: 20, failures: 0.01 }],
   ['100 jobs', { models: modelNames(6), days: 100, datesPerJob: 1, failures: 0.1 }],
   ['nothing', null],

@@ -37,6 +37,10 @@ export function jobGrid(first: Status): Live<Status> {
     cells = new Map();
     replace(body, gridTable(first, { models: models.shown(), dates: dates.shown() }, cells));
     update(latest);
+    requestAnimationFrame(() => {
+      const first = body.querySelector<HTMLElement>('.running') ?? body.querySelector('.failed');
+      body.scrollLeft = (first?.offsetLeft ?? 0) - body.clientWidth / 2;
+    });
   };
   const opened = openedAt(first);
   const dates = pager(first.date_range, {

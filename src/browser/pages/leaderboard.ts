@@ -97,7 +97,9 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
     column(brief.drawdown, (own) => own.max_drawdown.depth),
     column(brief.selection),
     column(brief.trades),
-    column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days),
+    ...(performance.common === null
+      ? [column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days)]
+      : []), // all have the same days, which the words above the table say
     column(brief.cost),
     numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
   ];

@@ -247,13 +247,16 @@ function nothing(
   const none = hasFilters(filters)
     ? 'No completed model-day matches these filters. '
     : 'No model-day was completed. ';
-  const words = hasModels ? 'The models have no day in common. ' : none;
   const all = link(
     `/${queryOf({ ...filters, common: 'false' })}`,
     'Show each model over all its days',
   );
   const way = hasModels && isCommon(filters) ? [all, '.'] : [];
-  return empty('No results', h('p', words, ...way), reasons);
+  return empty(
+    hasModels ? 'The models have no day in common' : 'No results',
+    h('p', !hasModels && none, ...way),
+    reasons,
+  );
 }
 
 /** What to do while there are no results. */

@@ -267,7 +267,7 @@ let known: string | null | undefined;
  */
 function accessToken(): string | null {
   known ??= sessionStorage.getItem(STORED_AS);
-  return known === null || tokenProblem(known) !== '' ? null : known;
+  return !known || tokenProblem(known) !== '' ? null : known;
 }
 
 let asking: Promise<void> | null = null;

@@ -36,13 +36,15 @@ test(
     await dialog.getByText('this request has none').waitFor();
     assert.equal(await page.locator('dialog').count(), 1, 'one question for all requests');
     await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape'); // the browser closes it at the second time
+    await dialog.getByText('this request has none').waitFor();
     await dialog.getByLabel('Token').fill(`“${TOKEN}”`);
     await page.keyboard.press('Enter');
     assert.match(
       await page.evaluate<string>('document.querySelector("dialog input").validationMessage'),
       /^No token contains a curly quote/,
     );
-    await page.keyboard.press('Escape'); // the browser closes it at the second time
+    await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await dialog.getByText('this request has none').waitFor();
     await dialog.getByLabel('Token').fill('wrong');

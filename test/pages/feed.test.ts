@@ -238,7 +238,7 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   assert.equal(await items.nth(1).locator('.reason').textContent(), HOSTILE);
   assert.equal(await page.locator('.feed img').count(), 0);
   await page.getByRole('button', { name: 'Older decisions' }).click();
-  await page.getByText('9 model-days so far.').waitFor();
+  await page.getByText('10 model-days so far.').waitFor();
   await page.getByRole('button', { name: 'Older decisions' }).click();
   await page.getByText('12 model-days in total.').waitFor();
   assert.equal(await items.count(), 12);

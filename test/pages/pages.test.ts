@@ -674,10 +674,7 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
   await open('/simulate/trigger');
   await open('/no/such/page');
   assert.match(await page.title(), /Page not found/);
-  assert.match(
-    await page.locator('main').innerText(),
-    /This server has no page at \/no\/such\/page\./,
-  );
+  assert.match(await page.locator('main').innerText(), /There is no page at \/no\/such\/page\./);
   await page.locator('main').getByRole('link', { name: 'API reference' }).click();
   await page.locator('.operation').first().waitFor();
   await open('/docs');
@@ -921,7 +918,7 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
   assert.notEqual(await drawn('/'), before[0]);
   await page
     .getByText(
-      `Knowledge cutoff: ${dates[2]} (model-a). A model may remember days on or before it.`,
+      `Knowledge cutoff: ${longDate(String(dates[2]))} (model-a). A model may remember days on or before it.`,
     )
     .waitFor();
 });

@@ -143,7 +143,7 @@ function gridTable(
     h(
       'th',
       { colspan: own.length, scope: 'colgroup', title: month },
-      own.length > 2 ? month : own.length > 1 && month.slice(0, 3),
+      own.length > 2 ? month : own.length > 1 ? month.slice(0, 3) : h('span.unseen', month),
     ),
   );
   const days = dates.map((date) => h('th', { scope: 'col', title: longDate(date) }, date.slice(8)));

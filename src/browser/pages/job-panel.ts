@@ -46,7 +46,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
       grid = jobGrid(status);
       if (titled) replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
       replace(fold, h('summary', 'Model-days'), grid.element);
-      fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
+      fold.open = status.completed_at === null || (!titled && status.status !== 'completed'); // then come the results
     } else grid.update(status);
     showState(status, parts);
     renew(spoken, jobStatusWords[status.status]);

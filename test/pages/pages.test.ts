@@ -442,14 +442,13 @@ test(
     await page.keyboard.press('+');
     await page.keyboard.press('Escape');
     await open(`/jobs/${jobId}`);
-    await page.locator('.job summary', { hasText: 'Model-days' }).press('Enter');
     await page.locator('.job-grid td[tabindex="0"]').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/model-days/model-a/${secondDate}`);
     assert.match(await focused(), /^model-a, /);
     await page.goBack();
-    await page.locator('.job-grid').waitFor({ state: 'attached' });
+    await page.locator('.job-grid').waitFor();
     assert.match(page.url(), /\/jobs\//);
   },
 );

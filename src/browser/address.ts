@@ -24,6 +24,7 @@ export function here(): URL {
  */
 export function hrefOf(url: string): string | null {
   if (!isPublished()) return url;
+  if (url.startsWith('/#')) return url.slice(1); // a place on the page
   return isThere(new URL(url, location.origin)) ? `#${url}` : null;
 }
 

@@ -10,54 +10,20 @@ import {
 } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { publishedFile } from '../../src/basics/published.ts';
-import { readSettings } from '../../src/basics/settings.ts';
-import { publish } from '../../src/publish/publish.ts';
 import type { Publication } from '../../src/publish/publication.ts';
 import { visit } from '../support/browser.ts';
 import { chromiumPath, noBrowser } from '../support/chromium.ts';
 import { serveFolder } from '../support/file-server.ts';
 import { isLong } from '../support/long.ts';
-import { builtPages, temporaryFolder } from '../support/service.ts';
-import { fillWithTrackRecords, recordDates } from '../support/track-records.ts';
+import { PUBLISHED_DAYS, PUBLISHED_MODELS, publishedFrom } from '../support/published.ts';
+import { builtPages } from '../support/service.ts';
+import { recordDates } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
 /** A published folder behind a plain file server: the pages without our server. */
-
-const MODELS = ['alpha', 'alpha#2', 'BETA/5: x%', 'gamma'];
-const DAYS = 24;
-
-const all: Publication = {
-  title: 'Which <model> trades “better”?',
-  jobId: undefined,
-  models: [],
-  startDate: undefined,
-  endDate: undefined,
-  withConversations: true,
-  url: '',
-  chromium: undefined,
-};
-
-async function publishedFrom(
-  t: TestContext,
-  {
-    own = {},
-    models = MODELS,
-    days = DAYS,
-  }: { own?: Partial<Publication>; models?: string[]; days?: number } = {},
-) {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures: 0.05 });
-  const folder = join(temporaryFolder(t), 'site');
-  const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
-  const watched = { signal: new AbortController().signal, onProgress: () => {} };
-  const again = (more: Partial<Publication> = {}, by = watched) =>
-    publish(from, { ...all, ...own, ...more }, by);
-  const written = await again();
-  return { path, folder, written, again, url: await serveFolder(t, folder) };
-}
 
 /** What a reader sees of a page, without the controls that need a server. */
 async function textOf(page: Page): Promise<string> {
@@ -112,8 +78,8 @@ test('the decisions of a published folder go back to the first day', {
     await older.click();
     await dates.nth(count).waitFor();
   }
-  assert.equal(await dates.count(), DAYS);
-  assert.equal(await page.locator('.feed > li').count(), DAYS * MODELS.length);
+  assert.equal(await dates.count(), PUBLISHED_DAYS);
+  assert.equal(await page.locator('.feed > li').count(), PUBLISHED_DAYS * PUBLISHED_MODELS.length);
 });
 
 const linked: [own: Partial<Publication>, pages: string[]][] = [

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { readSettings } from '../../src/basics/settings.ts';
+import type { Publication } from '../../src/publish/publication.ts';
+import { publish } from '../../src/publish/publish.ts';
+import { serveFolder } from './file-server.ts';
+import { builtPages, temporaryFolder } from './service.ts';
+import { fillWithTrackRecords } from './track-records.ts';
+
+export const PUBLISHED_MODELS = ['alpha', 'alpha#2', 'BETA/5: x%', 'gamma'];
+export const PUBLISHED_DAYS = 24;
+
+const all: Publication = {
+  title: 'Which <model> trades “better”?',
+  jobId: undefined,
+  models: [],
+  startDate: undefined,
+  endDate: undefined,
+  withConversations: true,
+  url: '',
+  chromium: undefined,
+};
+
+/** The published folder of forged track records, and its URL behind a plain file server. */
+export async function publishedFrom(
+  t: TestContext,
+  {
+    own = {},
+    models = PUBLISHED_MODELS,
+    days = PUBLISHED_DAYS,
+    failures = 0.05,
+  }: { own?: Partial<Publication>; models?: string[]; days?: number; failures?: number } = {},
+) {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures });
+  const folder = join(temporaryFolder(t), 'site');
+  const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
+  const watched = { signal: new AbortController().signal, onProgress: () => {} };
+  const again = (more: Partial<Publication> = {}, by = watched) =>
+    publish(from, { ...all, ...own, ...more }, by);
+  const written = await again();
+  return { path, folder, written, again, url: await serveFolder(t, folder) };
+}

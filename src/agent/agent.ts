@@ -62,7 +62,7 @@ async function converse(
     pipe.send({ type: 'answer', ...answer });
     if (isLastAnswer(answer)) return finished(answer);
     conversation.push({ role: 'assistant', content, toolCalls, carried });
-    if (toolCalls.length === 0) continue; // the provider paused it, and continues when it gets its answer back
+    // Of an answer that its provider paused there are none: they say that it is stored.
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
     if (!areResultsOf(toolCalls, results))
       throw new Error('the tool results do not match the tool calls');

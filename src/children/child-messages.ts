@@ -59,7 +59,7 @@ export function handleMessages(
         if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);
         failuresInStep = 0;
         const results = await session.answer(message);
-        return results.results.length > 0 ? results : null;
+        return results.results.length > 0 || message.carried?.isPaused ? results : null;
       }
     }
   };

@@ -7,8 +7,8 @@ import { tryParse } from '../basics/json.ts';
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin
  * and stdout. The child gets one `start` and as many `past_message`s as that announces, sends its
  * `prompt`, then one `answer` per step (and a `failed_request` for every try without one), gets
- * `tool_results` for each answer that calls tools, and ends with one `outcome`. Both ends check
- * every line. Amounts of money are dollars.
+ * `tool_results` for each answer that calls tools or that its provider paused, before it asks again,
+ * and ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day, so that an endless one cannot fill memory. */

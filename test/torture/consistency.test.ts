@@ -69,6 +69,7 @@ test('while jobs commit, replace and are cancelled, and prices are imported, no 
   const service = await startTestService(t, {
     configuration: consistencyConfiguration,
     agent: await realAgentHere(),
+    settings: { maxSimulationDays: 60 },
   });
   const importPrices = async (csv: string) => {
     const path = join(service.folder, 'prices.csv');

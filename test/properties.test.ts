@@ -93,6 +93,7 @@ async function open(t: TestContext, lines: readonly string[], cash = CASH): Prom
       agent_config: { stock_symbols: SYMBOLS, initial_cash: cash },
     },
     agent: await realAgentHere(),
+    settings: { maxSimulationDays: 31 },
   });
   if (lines.length > 0) await importLines(service, lines);
   return service;

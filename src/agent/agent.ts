@@ -13,7 +13,7 @@ import {
   toolResultsSchema,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
-import { type ChatMessage, KeyRefused, type Model, type ModelAnswer } from './model.ts';
+import { type ChatMessage, isLastAnswer, KeyRefused, type Model } from './model.ts';
 import { openPipe, type Pipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
 import { firstMessages, wordsOf } from './prompt.ts';
@@ -70,11 +70,6 @@ async function converse(
     conversation.push(...replies);
   }
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
-}
-
-/** An answer without a tool call ends the day, unless its provider paused it. */
-function isLastAnswer({ toolCalls, carried }: Pick<ModelAnswer, 'toolCalls' | 'carried'>): boolean {
-  return toolCalls.length === 0 && carried?.isPaused !== true;
 }
 
 /** Both sides rely on it: one result per call, in order. */

@@ -11,8 +11,19 @@ export type ChatMessage =
     }
   | { role: 'tool'; id: string; content: string; isMalformed?: boolean | undefined };
 
-/** What a model says next. Without a tool call it ends the day, and its text is the summary. */
+/** What a model says next. */
 export type ModelAnswer = Omit<Answer, 'type'>;
+
+/**
+ * An answer without a tool call ends the day, and its text is the summary, unless its provider
+ * paused it.
+ */
+export function isLastAnswer({
+  toolCalls,
+  carried,
+}: Pick<ModelAnswer, 'toolCalls' | 'carried'>): boolean {
+  return toolCalls.length === 0 && carried?.isPaused !== true;
+}
 
 /** Thrown when a provider refuses the key (401 or 403). */
 export class KeyRefused extends Error {}

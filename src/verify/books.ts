@@ -1,3 +1,4 @@
+import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
 import type { LedgerRecord } from '../database/audit.ts';
@@ -233,7 +234,7 @@ export function compareSession(
   const totalMessages = ofAnswers.reduce((sum, count) => sum + count, messages);
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
-  const hasEnded = last?.toolCalls.length === 0;
+  const hasEnded = last !== undefined && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
   const columns = {
     steps: [session.steps, steps.length],

@@ -6,6 +6,7 @@ import { refusalsOf, replyTo, type Step } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
+import { assertReplays } from '../support/replays.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /**
@@ -39,6 +40,7 @@ interface WayOptions {
   api: ApiDialect;
   stream: boolean;
   steps?: readonly Step[];
+  maxSteps?: number;
 }
 
 const entryOf = (baseUrl: string, { api, stream }: WayOptions) => ({
@@ -96,8 +98,10 @@ async function run(t: TestContext, options: WayOptions) {
   const service = await startProdService(t, {
     agent: await realAgentHere(),
     models: [entryOf(server.baseUrl, options)],
+    agentConfig: { max_steps: options.maxSteps ?? 30 },
   });
   const { job_id: jobId } = await service.runJob(DAY);
+  await assertReplays(service.database);
   return { ...(await outcomeOf(service, jobId)), requests };
 }
 
@@ -390,12 +394,15 @@ test('an answer that its provider pauses continues when it goes back, and each c
     { text: 'Let me think on.', thought: 'Hm.', calls: [], isPaused: true },
     ...STEPS.slice(1),
   ];
-  const { used, ledger, requests, error } = await run(t, { api: 'messages', stream: true, steps });
+  const paused = { api: 'messages', stream: true, steps } as const;
+  const { used, ledger, requests, error } = await run(t, paused);
   assert.deepEqual([used.steps, ledger.length, error], [3, 1, null]);
   const [user, assistant] = requests[1]?.body.messages ?? [];
   assert.equal(requests[1]?.body.messages.length, 2);
   assert.deepEqual(user.content.at(-1).cache_control, { type: 'ephemeral' });
   assert.equal(assistant.role, 'assistant');
+  const cut = await run(t, { ...paused, maxSteps: 1 });
+  assert.deepEqual([cut.used.steps, cut.error], [1, null]);
 });
 
 const askedWithout = (field: string, words: string) =>

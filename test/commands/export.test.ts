@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import { isLong } from '../support/long.ts';
+import { leftToLongForm } from '../support/long.ts';
+import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import {
   answers,
   type Behaviour,
@@ -148,10 +149,6 @@ test('filters choose the model-days; reasoning is added on request', async (t) =
   assert.deepEqual(readdirSync(cwd).sort(), before);
 });
 
-const PYTHON = process.env['ORACLE_PYTHON'];
-const has = (name: string) =>
-  isLong && PYTHON !== undefined && spawnSync(PYTHON, ['-c', `import ${name}`]).status === 0;
-
 const READERS: [name: string, script: string][] = [
   [
     'pandas',
@@ -175,12 +172,12 @@ assert samples[0].input[2].tool_calls[1].arguments == {"symbol": "MSFT", "amount
 
 for (const [name, script] of READERS)
   test(`${name} reads the lines as they are`, {
-    skip: has(name) ? false : `long form, and ORACLE_PYTHON names no Python with ${name}`,
+    skip: leftToLongForm || withoutPackages(name),
   }, async (t) => {
     const { cwd } = await ranWith(t, trade);
     await exported(cwd);
     const file = readdirSync(cwd).find((path) => path.endsWith('.jsonl')) ?? '';
-    const { stdout, stderr } = spawnSync(PYTHON ?? '', ['-c', script, file], {
+    const { stdout, stderr } = spawnSync(ORACLE_PYTHON, ['-c', script, file], {
       cwd,
       encoding: 'utf8',
     });

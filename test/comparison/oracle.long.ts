@@ -7,15 +7,12 @@ import { fitLine } from '../../src/statistics/newey-west.ts';
 import { createNormals, createUniforms } from '../../src/statistics/random.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { compare, modelsOf, type StockFile } from '../support/comparisons.ts';
+import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import { within } from '../support/near.ts';
 
 /**
- * Random returns against numpy, scipy and statsmodels. `ORACLE_PYTHON` names a Python that has
- * them: `python3 -m venv oracle && oracle/bin/pip install numpy scipy statsmodels`.
- */
-const PYTHON = process.env['ORACLE_PYTHON'];
-const skip =
-  PYTHON === undefined ? 'ORACLE_PYTHON names no Python with numpy, scipy, statsmodels' : false;
+ * Random returns against numpy, scipy and statsmodels. */
+const skip = withoutPackages('numpy', 'scipy', 'statsmodels');
 const SCRIPT = new URL('../oracles/comparison.py', import.meta.url).pathname;
 const TRIALS = 7;
 
@@ -79,7 +76,7 @@ for (const [seed, days] of [
 ] as const)
   test(`${days} random days (${seed}) agree with other libraries`, { skip }, () => {
     const file = randomFile(seed, days);
-    const { stdout, stderr } = spawnSync(PYTHON ?? '', [SCRIPT], {
+    const { stdout, stderr } = spawnSync(ORACLE_PYTHON, [SCRIPT], {
       input: JSON.stringify(file),
       encoding: 'utf8',
       maxBuffer: 1e9,

@@ -387,6 +387,7 @@ test(
     assert.equal(await page.locator('.notes .notice:visible').count(), 10);
     await page.getByText('1,224 more warnings').click();
     assert.equal(await page.locator('.notes .notice:visible').count(), 1_234);
+    await page.locator('.job summary', { hasText: 'Model-days' }).click();
     const grid = page.locator('.job-grid');
     const rows = async () => {
       const names = await grid.locator('tbody th').allInnerTexts();

@@ -3,19 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import { within } from '../support/near.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
-/**
- * The table "Words and signs" of docs/figures.md. `ORACLE_PYTHON` names a Python that has the
- * packages: `python3 -m venv oracle && oracle/bin/pip install quantstats empyrical-reloaded`.
- */
-const PYTHON = process.env['ORACLE_PYTHON'];
-const hasPackages =
-  PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import quantstats, empyrical']).status === 0;
-const skip = hasPackages ? false : 'ORACLE_PYTHON names no Python with quantstats and empyrical';
+/** The table "Words and signs" of docs/figures.md, against quantstats and empyrical-reloaded. */
+const skip = withoutPackages('quantstats', 'empyrical');
 const SCRIPT = new URL('../oracles/returns.py', import.meta.url).pathname;
 
 /** CSV has ten decimals. */
@@ -43,7 +38,7 @@ test('quantstats and empyrical read the returns as they are, and have our figure
   const table = await fetch(`${view.url}/performance?table=returns&format=csv`);
   writeFileSync(csv, await table.text());
   const { models } = (await view.get('/performance')).body;
-  const { status, stdout, stderr } = spawnSync(PYTHON ?? '', [SCRIPT, csv, String(yearly), html], {
+  const { status, stdout, stderr } = spawnSync(ORACLE_PYTHON, [SCRIPT, csv, String(yearly), html], {
     encoding: 'utf8',
   });
   assert.equal(status, 0, stderr);

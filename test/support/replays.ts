@@ -20,15 +20,18 @@ const firstMessagesOfScripts: FirstMessagesOf = (brief, record) => {
   return [isBrief ? first : { role: 'user', content: JSON.stringify(brief) }];
 };
 
-/** Of an agent that ends its day without an answer, which ours never does. */
-const NOTHING_SAID = ', replayed nothing';
+/**
+ * Of an agent that ends its day without an answer, or of one that sends anything and ends it with
+ * other words than its answer: ours never do.
+ */
+const NOT_OURS = /, replayed nothing$|^hostile \S+: session_summary: /;
 
 /** The model-days of a database whose replay differs, as lines. */
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
   const lines = linesOf([...report.differences.first, ...report.lost.first]);
-  return lines.filter((line) => !line.endsWith(NOTHING_SAID));
+  return lines.filter((line) => !NOT_OURS.test(line));
 }
 
 const HAS_CONVERSATIONS = 'SELECT 1 FROM reasoning_logs LIMIT 1';

@@ -96,6 +96,7 @@ const exempt: [place: RegExp, why: string][] = [
     /^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/,
     'the course of a job after a model-day was committed',
   ],
+  [/^reasoning_logs\.log_id$/, 'only the index of words names a message by it'],
   [/^simulation_runs\.left_out$/, 'what a provider refused counts while the job runs'],
   [
     /^(simulation_runs|job_details)\.status$/,

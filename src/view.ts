@@ -1,7 +1,6 @@
 import type { Clock } from './basics/calendar.ts';
-import type { Database } from './database/database.ts';
 import { riskFreeRateOf } from './database/state.ts';
-import { modesOfJobs } from './database/jobs.ts';
+import { modeOfJobs } from './database/jobs.ts';
 import { hasManifest } from './database/digests.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
@@ -50,7 +49,7 @@ export async function startView({
   pages,
 }: ViewOptions): Promise<View> {
   const database = openView(path);
-  const mode = whileReadable(() => modeOf(database), 'UNKNOWN');
+  const mode = whileReadable(() => modeOfJobs(database), 'UNKNOWN');
   const riskFreeRate = whileReadable(
     () => riskFreeRateOf(database) ?? settings.riskFreeRate,
     settings.riskFreeRate,
@@ -82,15 +81,6 @@ export async function startView({
       database.close();
     },
   };
-}
-
-/**
- * The mode in which the jobs of a file were created: DEV where any of them was, because its models
- * are simulated.
- */
-export function modeOf(database: Database): ServedSettings['deploymentMode'] {
-  const { isDev, isProd } = modesOfJobs(database);
-  return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
 }
 
 /**

@@ -6,15 +6,15 @@ import { join, resolve } from 'node:path';
 import { until } from './support/until.ts';
 
 /**
- * Makes a package of a small demo job by the built program: two simulated models and a baseline,
- * one week, synthetic prices. The job continues from one before it, so the package has openings.
+ * Makes a package of a small demo job by the built program: two simulated models, one of them twice,
+ * and a baseline, 22 days, synthetic prices. The job continues from one before it, so the package has openings.
  * `node test/demo-package.ts FILE`; docs/demo-package.db was made with schema 1 and stays as it is
  * from the first release on, so that every later version shows that it can verify it.
  */
 
 const CONFIGURATION = {
   models: [
-    { signature: 'simulated-1', enabled: true, notes: true },
+    { signature: 'simulated-1', enabled: true, notes: true, repeats: 2 },
     { signature: 'simulated-2', enabled: true, prompt: 'Prefer shares that have fallen.' },
     { signature: 'buy-and-hold', enabled: true, basemodel: 'baseline/buy-and-hold' },
   ],
@@ -27,7 +27,7 @@ const CONFIGURATION = {
 };
 const JOBS = [
   { start_date: '2026-09-30', end_date: '2026-10-02' },
-  { start_date: '2026-10-05', end_date: '2026-10-08' },
+  { start_date: '2026-10-05', end_date: '2026-11-03' },
 ];
 
 async function makePackage(target: string): Promise<void> {

@@ -103,9 +103,13 @@ const MODES = query(
   { isDev: flag, isProd: flag },
 );
 
-/** In which modes jobs were created, as far as that is known. */
-export function modesOfJobs(database: Database): RowOf<typeof MODES> {
-  return MODES.one(database);
+/**
+ * The mode in which the jobs of a file were created: DEV where any of them was, because its models
+ * are simulated.
+ */
+export function modeOfJobs(database: Database): DeploymentMode | 'UNKNOWN' {
+  const { isDev, isProd } = MODES.one(database);
+  return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
 }
 
 const UNFINISHED = query('SELECT job_id FROM jobs WHERE completed_at IS NULL', [text]);

@@ -1,217 +1,66 @@
-import { resultColumns } from '../database/records/results.ts';
-import { comparison } from './comparison-example.ts';
-import { conversation, feedExamples } from './feed-examples.ts';
-import { claudeEntry, deployment, type Example, jobExamples, jobId } from './job-examples.ts';
-import { performance } from './performance-example.ts';
+import assert from 'node:assert/strict';
+import { readSettings } from '../basics/settings.ts';
+import { type Respond, respondFrom } from './respond.ts';
+import type { Route } from './routes.ts';
 
-/**
- * The example of each route, by method and path. The build puts them into the interface
- * description, not into the program.
- */
-export const examples: Record<string, Example> = {
-  ...jobExamples,
-  ...feedExamples,
-  'GET /results': {
-    response: {
-      results: [
-        {
-          id: 1,
-          job_id: jobId,
-          date: '2025-09-15',
-          model: 'claude-sonnet-4.5',
-          action_id: 1,
-          action_type: 'buy',
-          symbol: 'AAPL',
-          amount: 10,
-          price: 237,
-          cash: 7630,
-          portfolio_value: 9997,
-          daily_profit: -3,
-          daily_return_pct: -0.03,
-          created_at: '2025-10-11T08:00:31.514Z',
-          holdings: [{ symbol: 'AAPL', quantity: 10 }],
-        },
-      ],
-      count: 1,
+export interface Example {
+  request?: unknown;
+  response: unknown;
+  /** The response as CSV, where the route has one. */
+  csv?: string;
+}
+
+/** The job of simulated models that others verify (docs/verify.md). */
+const JOB_FILE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
+const JOB = 'fd551483-cd28-4ae3-92ba-7b8623aa5068';
+const MODEL = 'simulated-1';
+const DATE = '2026-10-06';
+
+/** More of a list, a text or a table would not be read. */
+const [ITEMS, LETTERS, LINES] = [2, 200, 3];
+
+/** What is asked about that job, by path. */
+const requests: Record<string, Record<string, string>> = {
+  '/simulate/status/{job_id}': {},
+  '/jobs': {},
+  '/results': { model: MODEL, date: DATE },
+  '/reasoning': { model: MODEL, date: DATE, include_full_conversation: 'true' },
+  '/performance': { details: 'true' },
+  '/comparison': { curves: 'true' },
+  '/holdings': { model: MODEL, start_date: DATE, end_date: DATE },
+  '/decisions': { model: MODEL, limit: '2' },
+  '/search': { q: 'momentum', limit: '1' },
+  '/models': {},
+  '/prices/coverage': { symbol: 'AAPL' },
+  '/health': {},
+};
+
+const deployment = { deployment_mode: 'PROD', is_dev_mode: false, preserve_dev_data: null };
+
+/** Of what no file responds to. */
+const written: Record<string, Example> = {
+  'POST /simulate/trigger': {
+    request: {
+      start_date: '2025-09-15',
+      end_date: '2025-10-10',
+      models: ['gpt-5', 'claude-sonnet-4.5'],
+      replace_existing: false,
+      universe: null,
     },
-    csv: [
-      resultColumns.join(),
-      `1,${jobId},2025-09-15,claude-sonnet-4.5,1,buy,AAPL,10,237,7630,9997,-3,-0.03,2025-10-11T08:00:31.514Z,AAPL:10`,
-      '',
-    ].join('\r\n'),
-  },
-  'GET /reasoning': {
     response: {
-      sessions: [
-        {
-          session_id: 1,
-          job_id: jobId,
-          date: '2025-09-15',
-          model: 'claude-sonnet-4.5',
-          session_summary: 'Bought 10 AAPL on its momentum.',
-          note: null,
-          started_at: '2025-10-11T08:00:00.120Z',
-          completed_at: '2025-10-11T08:00:31.514Z',
-          total_messages: conversation.length,
-          previous_date: null,
-          next_date: '2025-09-16',
-          opening: { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] },
-          usage: {
-            error: null,
-            duration_seconds: 31.394,
-            steps: 3,
-            requests: 4,
-            prompt_tokens: 21_480,
-            completion_tokens: 1_312,
-            cached_tokens: 12_800,
-            reasoning_tokens: 640,
-            cost_usd: 0.0431,
-          },
-          positions: [
-            {
-              action_id: 1,
-              action_type: 'buy',
-              symbol: 'AAPL',
-              amount: 10,
-              price: 237,
-              cash_after: 7630,
-              portfolio_value: 9997,
-            },
-          ],
-          conversation,
-        },
-      ],
-      count: 1,
+      job_id: JOB,
+      status: 'pending',
+      total_model_days: 40,
+      message: 'Simulation job created for 20 dates, 2 models',
       ...deployment,
+      warnings: null,
     },
   },
-  'GET /performance': performance,
-  'GET /holdings': {
+  'POST /simulate/cancel/{job_id}': {
     response: {
-      days: [
-        {
-          date: '2025-09-15',
-          cash: 7630,
-          value: 10_012.5,
-          cash_weight: 0.7620474407,
-          holdings: [
-            { symbol: 'AAPL', quantity: 10, price: 238.25, value: 2382.5, weight: 0.2379525593 },
-          ],
-        },
-      ],
-      count: 1,
-      symbols: [
-        {
-          symbol: 'AAPL',
-          days: 1,
-          first_date: '2025-09-15',
-          last_date: '2025-09-15',
-          mean_weight: 0.2379525593,
-          highest_weight: 0.2379525593,
-        },
-      ],
-      ...deployment,
-    },
-    csv: [
-      'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight',
-      '2025-09-15,7630,10012.5,0.7620474407,AAPL,10,238.25,2382.5,0.2379525593',
-      '',
-    ].join('\r\n'),
-  },
-  'GET /comparison': comparison,
-  'GET /models': {
-    response: {
-      models: [
-        {
-          signature: 'claude-sonnet-4.5',
-          name: 'Claude Sonnet 4.5',
-          basemodel: 'anthropic/claude-sonnet-4-5',
-          enabled: true,
-          configured: true,
-          first_completed_date: '2025-09-15',
-          last_completed_date: '2025-10-10',
-          completed_model_days: 20,
-          portfolio_value: 10213.4,
-          knowledge_cutoff: null,
-          model_days_before_cutoff: 0,
-          family: 'claude-sonnet-4.5',
-          order: 0,
-          entry: claudeEntry,
-          served: [
-            {
-              model: 'claude-sonnet-4-5-20250929',
-              first_date: '2025-09-15',
-              last_date: '2025-10-10',
-            },
-          ],
-          last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
-        },
-        {
-          signature: 'momentum',
-          name: null,
-          basemodel: 'baseline/momentum',
-          enabled: false,
-          configured: true,
-          first_completed_date: null,
-          last_completed_date: null,
-          completed_model_days: 0,
-          portfolio_value: null,
-          knowledge_cutoff: null,
-          model_days_before_cutoff: 0,
-          family: 'momentum',
-          order: null,
-          entry: null,
-          served: [],
-          last_job: null,
-        },
-      ],
-      count: 2,
-      universes: ['control'],
-      configuration_error: null,
-      ...deployment,
-    },
-  },
-  'GET /prices/coverage': {
-    response: {
-      symbols: [
-        {
-          symbol: 'AAPL',
-          source: 'alpha-vantage',
-          first_bar: '2025-05-20',
-          last_bar: '2025-10-10',
-          bars: null,
-          last_download: '2025-10-11T08:00:01.250Z',
-          spans: [
-            {
-              source: 'csv',
-              start_date: '2025-05-20',
-              end_date: '2025-06-30',
-              recorded_at: '2025-07-01T09:30:00.000Z',
-            },
-            {
-              source: 'alpha-vantage',
-              start_date: '2025-07-14',
-              end_date: '2025-10-10',
-              recorded_at: '2025-10-11T08:00:01.250Z',
-            },
-          ],
-          gaps: [{ start_date: '2025-07-01', end_date: '2025-07-13', weekdays: 9 }],
-          dividends: {
-            count: 1,
-            last_ex_date: '2025-08-11',
-            spans: [
-              {
-                source: 'massive',
-                start_date: '2025-05-20',
-                end_date: '2025-10-10',
-                recorded_at: '2025-10-11T08:00:02.500Z',
-              },
-            ],
-            gaps: [],
-          },
-        },
-      ],
-      count: 1,
+      job_id: JOB,
+      status: 'cancelled',
+      message: 'Job cancelled; 12 model-days will not be run',
       ...deployment,
     },
   },
@@ -244,28 +93,38 @@ export const examples: Record<string, Example> = {
       ...deployment,
     },
   },
-  'GET /health': {
-    response: {
-      status: 'healthy',
-      database: 'connected',
-      timestamp: '2025-10-11T08:00:00.000Z',
-      ...deployment,
-    },
-  },
-  'GET /openapi.json': {
-    response: {
-      openapi: '3.1.0',
-      info: { title: 'Trading Simulation Service', version: '1.0.0' },
-      paths: {},
-      components: {},
-    },
-  },
+  'GET /openapi.json': { response: { openapi: '3.1.0', info: {}, paths: {}, components: {} } },
 };
 
-/** Throws when a route has no example. */
-export function exampleOf({ method, path }: { method: string; path: string }): Example {
-  const example = examples[`${method} ${path}`];
-  if (example === undefined)
-    throw new Error(`Cannot describe ${method} ${path}: it has no example`);
-  return example;
+/** Makes the example of each route, when the program is built. Throws when a route has none. */
+export function makeExamples(routes: readonly Route[]): Map<Route, Example> {
+  const clock = () => new Date('2026-11-04T12:00:00Z');
+  const view = { name: 'docs/demo-package.db', settings: readSettings({}), clock };
+  const { respond, close } = respondFrom(JOB_FILE, view);
+  try {
+    return new Map(routes.map((route) => [route, exampleOf(route, respond)]));
+  } finally {
+    close();
+  }
+}
+
+function exampleOf({ method, path, hasTable }: Route, respond: Respond): Example {
+  const example = written[`${method} ${path}`];
+  if (example !== undefined) return example;
+  const query = requests[path];
+  assert(query !== undefined, `${method} ${path} has no example`);
+  const own = path.replace('{job_id}', JOB);
+  const response = shortened(JSON.parse(respond(own, query)));
+  if (!hasTable) return { response };
+  const lines = respond(own, { ...query, format: 'csv' }).split('\r\n');
+  return { response, csv: [...lines.slice(0, LINES), ''].join('\r\n') };
+}
+
+/** With the first of each list, and the beginnings of long texts. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length <= LETTERS ? value : `${value.slice(0, LETTERS)}…`;
+  if (Array.isArray(value)) return value.slice(0, ITEMS).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
 }

@@ -8,7 +8,7 @@ import {
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../api/schemas.ts';
 import { VERSION } from '../basics/version.ts';
-import { exampleOf } from './examples.ts';
+import { type Example, makeExamples } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
@@ -129,16 +129,21 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     [body, response].filter((schema) => schema !== undefined),
   );
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
+  const examples = makeExamples(routes);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes)
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, names);
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, {
+      names,
+      example: examples.get(route) as Example,
+    });
   return {
     openapi: '3.1.0',
     info: {
       title: 'Trading Simulation Service',
       version: VERSION,
       description:
-        'Runs simulated trading sessions for AI models over a range of dates and keeps every position, conversation and cost.',
+        'Runs simulated trading sessions for AI models over a range of dates and keeps every position, conversation and cost. ' +
+        'Lists and long texts in the examples are shortened.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
@@ -164,7 +169,10 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   };
 }
 
-function describeRoute(route: Route, names: Names): Record<string, unknown> {
+function describeRoute(
+  route: Route,
+  { names, example }: { names: Names; example: Example },
+): Record<string, unknown> {
   const { summary, tag, body } = route;
   return {
     summary,
@@ -180,11 +188,14 @@ function describeRoute(route: Route, names: Names): Record<string, unknown> {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: contentOf(body, names), example: exampleOf(route).request },
+          'application/json': { schema: contentOf(body, names), example: example.request },
         },
       },
     }),
-    responses: { 200: describeResponse(route, names), ...describeErrors(route, names) },
+    responses: {
+      200: describeResponse(route, { names, example }),
+      ...describeErrors(route, names),
+    },
   };
 }
 
@@ -198,8 +209,10 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function describeResponse(route: Route, names: Names): Record<string, unknown> {
-  const { response, csv } = exampleOf(route);
+function describeResponse(
+  route: Route,
+  { names, example: { response, csv } }: { names: Names; example: Example },
+): Record<string, unknown> {
   const table = route.hasTable ? { 'text/csv': { schema: { type: 'string' }, example: csv } } : {};
   const json = { schema: contentOf(route.response, names), example: response };
   return { description: route.summary, content: { 'application/json': json, ...table } };

@@ -1,22 +1,18 @@
 import type * as v from 'valibot';
 import type { decisionsResponse } from '../api/decisions.ts';
-import type { Context } from '../api/handler.ts';
 import type { jobsResponse } from '../api/jobs.ts';
 import type { modelsResponse } from '../api/models.ts';
 import type { reasoningResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
 import type { statusResponse } from '../api/status.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { silentLog } from '../basics/log.ts';
 import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
-import { riskFreeRateOf } from '../database/state.ts';
-import { momentAt } from '../database/view.ts';
 import type { BuiltPages } from '../http/pages.ts';
-import { modeOf } from '../view.ts';
+import { type Respond, respondFrom } from '../http/respond.ts';
 import { openPublishedFolder, type Written } from './folder.ts';
 import { choiceOf, given, isPart, type Publication } from './publication.ts';
-import { type Respond, responder } from './respond.ts';
+
 import { siteOf } from './site.ts';
 
 type Decisions = v.InferOutput<typeof decisionsResponse>;
@@ -45,29 +41,11 @@ export async function publish(
   publication: Publication,
   { signal, onProgress }: Watched,
 ): Promise<Written> {
-  const { source: _, ...moment } = momentAt({ path, isView: true });
+  const { title: name } = publication;
+  const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });
   try {
-    const deploymentMode = modeOf(moment);
-    const context: Context = {
-      database: moment,
-      settings: {
-        ...settings,
-        databasePath: path,
-        preserveDevData: null,
-        deploymentMode,
-        riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
-      },
-      clock: () => new Date(),
-      log: silentLog,
-      jobs: null,
-      viewedFile: publication.title,
-      isFixed: true,
-      interfaceDescription: () => Promise.resolve('{}'),
-    };
-    const respond = responder(context);
     checkChoice(respond, publication);
-    const isDev = deploymentMode === 'DEV';
-    const site = await siteOf(respond, publication, { pages, isDev });
+    const site = await siteOf(respond, publication, { pages, isDev: mode === 'DEV' });
     const target = openPublishedFolder(folder); // from here on nothing that was asked for is wrong
     const { gzipSync } = process.getBuiltinModule('node:zlib');
     const write: Write = (url, text) => target.write(publishedFile(url).path, gzipSync(text));
@@ -94,7 +72,7 @@ export async function publish(
     for (const [name, content] of site) target.write(name, content);
     return target.finish();
   } finally {
-    moment.close();
+    close();
   }
 }
 

@@ -5,7 +5,7 @@ import { count } from '../basics/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
 import { type PreviewLine, pngOf, previewSvg } from './preview.ts';
 import { choiceOf, isPart, type Publication } from './publication.ts';
-import type { Respond } from './respond.ts';
+import type { Respond } from '../http/respond.ts';
 
 type Performance = v.InferOutput<typeof performanceResponse>;
 type Models = v.InferOutput<typeof modelsResponse>;

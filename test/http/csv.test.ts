@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { actionTypes } from '../../src/basics/domain.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
-import { exampleOf } from '../../src/http/examples.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { storePrices } from '../support/prices.ts';
@@ -96,12 +95,6 @@ test('another format is refused in JSON; HEAD returns only the headers of the CS
   const head = await ask('/results?format=csv', { method: 'HEAD' });
   assert.deepEqual([head.response.status, head.text], [200, '']);
   assert.match(String(head.response.headers.get('content-type')), /^text\/csv/);
-});
-
-test('the example in the interface description has the columns', () => {
-  const example = exampleOf({ method: 'GET', path: '/results' }).csv ?? '';
-  const [header, record, end] = example.split('\r\n');
-  assert.deepEqual([header, record?.split(',').length, end], [HEADER, resultColumns.length, '']);
 });
 
 test('an error before the first line is an error response, also for CSV', async () => {

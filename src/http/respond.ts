@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { Context, ResponseBody } from '../api/handler.ts';
+import type { Clock } from '../basics/calendar.ts';
+import { silentLog } from '../basics/log.ts';
+import type { ServedSettings, Settings } from '../basics/settings.ts';
+import { modeOfJobs } from '../database/jobs.ts';
+import { riskFreeRateOf } from '../database/state.ts';
+import { momentAt } from '../database/view.ts';
+import { httpErrorOf } from './errors.ts';
+import { validateQuery } from './request.ts';
+import { createRouter } from './router.ts';
+import { routes } from './routes.ts';
+
+/** Responds to a GET as the service does: the text of the body. */
+export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;
+
+/** A file that responds, without a server, from the state of one moment. */
+export interface Responding {
+  respond: Respond;
+  mode: ServedSettings['deploymentMode'];
+  close(): void;
+}
+
+/** Opens a database to respond from it, whether or not a service runs on it. */
+export function respondFrom(
+  path: string,
+  { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
+): Responding {
+  const { source: _, ...moment } = momentAt({ path, isView: true });
+  try {
+    const mode = modeOfJobs(moment);
+    const served = {
+      ...settings,
+      databasePath: path,
+      preserveDevData: null,
+      deploymentMode: mode,
+      riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
+    };
+    const respond = responder({
+      database: moment,
+      settings: served,
+      clock,
+      log: silentLog,
+      jobs: null,
+      viewedFile: name,
+      isFixed: true,
+      interfaceDescription: () => Promise.resolve('{}'),
+    });
+    return { respond, mode, close: () => moment.close() };
+  } catch (error) {
+    moment.close();
+    throw error;
+  }
+}
+
+/**
+ * Responses without a server. Of one that is refused there is only its `detail`: what the pages
+ * show, or find missing.
+ */
+function responder(context: Context): Respond {
+  const find = createRouter(routes);
+  return (path, given = {}) => {
+    const match = find('GET', path);
+    assert(match !== null && 'params' in match, `${path} is a path that can be read`);
+    const { route, params } = match;
+    try {
+      const query = validateQuery(route.query, String(new URLSearchParams(given)));
+      const format = given['format'] === 'csv' ? 'csv' : 'json';
+      return textOf(route.handle(context, { params, query, body: null, headers: {}, format }));
+    } catch (error) {
+      const refusal = httpErrorOf(error);
+      if (refusal === null || refusal.status >= 500) throw error;
+      return JSON.stringify({ detail: refusal.message });
+    }
+  };
+}
+
+function textOf(body: ResponseBody | Promise<ResponseBody>): string {
+  if (typeof body === 'string') return body;
+  assert(!(body instanceof Promise) && !('stop' in body), 'it is made in one go');
+  let text = '';
+  for (const piece of 'lines' in body ? body.lines : body) text += piece;
+  return text;
+}

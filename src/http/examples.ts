@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { readSettings } from '../basics/settings.ts';
 import { type Respond, respondFrom } from './respond.ts';
 import type { Route } from './routes.ts';
@@ -11,7 +12,7 @@ export interface Example {
 }
 
 /** The job of simulated models that others verify (docs/verify.md). */
-const JOB_FILE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
+const JOB_FILE = join(import.meta.dirname, '../../docs/demo-package.db');
 const JOB = 'fd551483-cd28-4ae3-92ba-7b8623aa5068';
 const MODEL = 'simulated-1';
 const DATE = '2026-10-06';

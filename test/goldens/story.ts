@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { startPriceServer } from '../support/price-server.ts';
 import { devConfiguration, prodConfiguration, tableOf, writePrices } from './files.ts';
@@ -67,7 +68,7 @@ const PLAYED = [
     'watch',
     'results',
   ],
-  ...['backup', 'restore', 'check', 'view', 'merge-config', 'healthcheck'],
+  ...['backup', 'restore', 'check', 'view', 'publish', 'export', 'merge-config', 'healthcheck'],
 ];
 
 async function post(
@@ -234,12 +235,41 @@ async function files(
   for (const file of ['user.json', 'wrong.json', 'missing.json', 'nothing.txt'])
     await side.run(['merge-config', file], target);
   side.note('file merged.json', readFileSync(join(side.folder, 'merged.json'), 'utf8'));
+  await publications(side, { job, known, env });
   side.scene += ', view of the package';
   const view = await side.serve(['view', 'package.db']);
   await sweep(view, known);
   await view.ask('/simulate/trigger', { method: 'POST', body: { end_date: '2025-10-03' } });
   await view.stop();
   side.scene = side.scene.replace(/,.*/, '');
+}
+
+/** Sites, with all that their pages ask for, and exported conversations. */
+async function publications(
+  side: Side,
+  { job, known, env }: { job: string; known: Known; env: Record<string, string> },
+): Promise<void> {
+  const [model] = known.models;
+  const part = ['--models', model, '--start', known.first, '--end', known.last];
+  const sites = { all: ['--title', 'All'], job: ['--job', job], part };
+  for (const [folder, choice] of Object.entries(sites)) {
+    await side.run(['publish', ...choice, folder], env);
+    await side.run(['publish', ...choice, folder], env);
+    const paths = readdirSync(join(side.folder, folder), { recursive: true, encoding: 'utf8' });
+    for (const path of paths.sort()) {
+      const content = () => readFileSync(join(side.folder, folder, path));
+      if (path.endsWith('.gz')) side.note(`file ${folder}/${path}`, String(gunzipSync(content())));
+      if (path.endsWith('.svg')) side.note(`file ${folder}/${path}`, String(content()));
+    }
+  }
+  await side.run(['publish', '--models', 'nobody', 'none'], env);
+  await side.run(['publish', '.'], env);
+  for (const more of [[], part, ['--with-reasoning', '--job', job]]) {
+    const name = `days-${more.length}.jsonl`;
+    await side.run(['export', 'conversations', ...more, name], env);
+    await side.run(['export', 'conversations', ...more, name], env);
+    side.note(`file ${name}`, readFileSync(join(side.folder, name), 'utf8'));
+  }
 }
 
 async function prodStory(side: Side): Promise<void> {

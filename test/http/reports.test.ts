@@ -8,6 +8,7 @@ import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
 import { openWire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 
@@ -22,10 +23,26 @@ function watchThreads(t: TestContext): Worker[] {
   return workers;
 }
 
-/** Ends all reader threads, so that the next report starts one. */
+/**
+ * Ends all reader threads, so that the next report starts one. A short report could be made before
+ * the shortest timer is due, where a thread is there already.
+ */
 async function endThreads(t: TestContext): Promise<void> {
-  const service = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
-  await Promise.all(['/models', '/jobs', '/decisions'].map(service.get));
+  const service = await serviceWithSymbols(t, { maxReportMs: 0 });
+  await Promise.allSettled([1, 2, 3].map(() => service.get('/prices/coverage')));
+}
+
+/** A service with so many symbols that /prices/coverage takes several chunks. */
+async function serviceWithSymbols(t: TestContext, httpLimits: Partial<HttpLimits>) {
+  const service = await startTestService(t, { httpLimits });
+  service.database
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
+       WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
+       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv', 't' FROM symbols`,
+    )
+    .run();
+  return service;
 }
 
 async function serviceWithJob(t: TestContext): Promise<TestService> {
@@ -54,6 +71,7 @@ test(
 );
 
 test('a report that finds no free thread in time is a 503 that says when to try again', async (t) => {
+  await endThreads(t);
   const service = await startTestService(t, { httpLimits: { maxReportWaitMs: 0 } });
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => service.get(`/holdings?model=m${index}`)),
@@ -96,6 +114,7 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   const service = await startTestService(t);
   const answers = await Promise.all(paths.map((path) => service.get(path)));
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  await endThreads(t);
   const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
   const refused = await Promise.all(paths.map((path) => slow.get(path)));
   for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
@@ -170,21 +189,8 @@ test('a report is kept while nothing in the database changes', async (t) => {
   assert.equal(workers.length, 1);
 });
 
-/** A service with so many symbols that /prices/coverage takes several chunks. */
-async function serviceWithSymbols(t: TestContext, maxReportsWaitingKb: number) {
-  const service = await startTestService(t, { httpLimits: { maxReportsWaitingKb } });
-  service.database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
-       WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
-       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv', 't' FROM symbols`,
-    )
-    .run();
-  return service;
-}
-
 test('a long report is made no faster than clients read, and arrives whole', async (t) => {
-  const service = await serviceWithSymbols(t, 0);
+  const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
   const { body } = await service.get('/prices/coverage');
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
@@ -193,7 +199,7 @@ test(
   'a client that does not read its report keeps a thread, until it leaves; the other one serves the rest',
   inLongForm,
   async (t) => {
-    const service = await serviceWithSymbols(t, 0);
+    const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
     const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
     for (const { socket } of wires) {
       socket.pause();

@@ -1,3 +1,4 @@
+import { isLastAnswer } from '../agent/model.ts';
 import { ServiceError } from '../basics/domain.ts';
 import type { Log } from '../basics/log.ts';
 import type { FailedRequest, RefusedAdditions } from '../wire/protocol.ts';
@@ -59,7 +60,7 @@ export function handleMessages(
         if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);
         failuresInStep = 0;
         const results = await session.answer(message);
-        return results.results.length > 0 || message.carried?.isPaused ? results : null;
+        return isLastAnswer(message) ? null : results;
       }
     }
   };

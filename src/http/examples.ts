@@ -38,7 +38,7 @@ const requests: Record<string, Record<string, string>> = {
 
 const deployment = { deployment_mode: 'PROD', is_dev_mode: false, preserve_dev_data: null };
 
-/** Of what no file responds to. */
+/** Examples that a file cannot give: of requests that change something, of faults, of this description. */
 const written: Record<string, Example> = {
   'POST /simulate/trigger': {
     request: {
@@ -97,10 +97,17 @@ const written: Record<string, Example> = {
   'GET /openapi.json': { response: { openapi: '3.1.0', info: {}, paths: {}, components: {} } },
 };
 
-/** Makes the example of each route, when the program is built. Throws when a route has none. */
+/**
+ * Makes the example of each route, in the order of the routes, when the program is built. Throws
+ * for a route without an example, and for an example without a route.
+ */
 export function makeExamples(routes: readonly Route[]): Map<Route, Example> {
   const clock = () => new Date('2026-11-04T12:00:00Z');
   const view = { name: 'docs/demo-package.db', settings: readSettings({}), clock };
+  const known = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  const gets = Object.keys(requests).map((path) => `GET ${path}`);
+  for (const name of [...Object.keys(written), ...gets])
+    assert(known.has(name), `There is an example of ${name}, which is not a route`);
   const { respond, close } = respondFrom(JOB_FILE, view);
   try {
     return new Map(routes.map((route) => [route, exampleOf(route, respond)]));

@@ -129,13 +129,11 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     [body, response].filter((schema) => schema !== undefined),
   );
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
-  const examples = makeExamples(routes);
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes)
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, {
-      names,
-      example: examples.get(route) as Example,
-    });
+  for (const [route, example] of makeExamples(routes)) {
+    const operation = describeRoute(route, { names, example });
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operation;
+  }
   return {
     openapi: '3.1.0',
     info: {

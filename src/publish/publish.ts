@@ -12,7 +12,6 @@ import type { BuiltPages } from '../http/pages.ts';
 import { type Respond, respondFrom } from '../http/respond.ts';
 import { openPublishedFolder, type Written } from './folder.ts';
 import { choiceOf, given, isPart, type Publication } from './publication.ts';
-
 import { siteOf } from './site.ts';
 
 type Decisions = v.InferOutput<typeof decisionsResponse>;

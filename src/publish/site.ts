@@ -3,9 +3,9 @@ import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
 import { count } from '../basics/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
+import type { Respond } from '../http/respond.ts';
 import { type PreviewLine, pngOf, previewSvg } from './preview.ts';
 import { choiceOf, isPart, type Publication } from './publication.ts';
-import type { Respond } from '../http/respond.ts';
 
 type Performance = v.InferOutput<typeof performanceResponse>;
 type Models = v.InferOutput<typeof modelsResponse>;

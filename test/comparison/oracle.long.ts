@@ -10,8 +10,7 @@ import { compare, modelsOf, type StockFile } from '../support/comparisons.ts';
 import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import { within } from '../support/near.ts';
 
-/**
- * Random returns against numpy, scipy and statsmodels. */
+/** Random returns against numpy, scipy and statsmodels. */
 const skip = withoutPackages('numpy', 'scipy', 'statsmodels');
 const SCRIPT = new URL('../oracles/comparison.py', import.meta.url).pathname;
 const TRIALS = 7;

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../../src/basics/calendar.ts';
 import { signatureSchema } from '../../src/basics/configuration-schema.ts';
 import { errorsOf } from '../../src/http/openapi.ts';
+import { resultColumns } from '../../src/database/records/results.ts';
 import { type Example, makeExamples } from '../../src/http/examples.ts';
 import { routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/request.ts';
@@ -60,6 +61,24 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
     .flatMap(([key, inner]) => schemasIn(inner, `${path}/${key}`));
   return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
 }
+
+test('there is no example of a route that does not exist, and no route without one', () => {
+  assert.deepEqual([...examples.keys()], routes);
+  for (const route of routes)
+    assert.throws(() => makeExamples(routes.filter((other) => other !== route)), /is not a route/);
+  const [first] = routes;
+  assert.ok(first);
+  assert.throws(() => makeExamples([...routes, { ...first, path: '/new' }]), /has no example/);
+});
+
+test('the example of a table has its columns, whole lines and their end', () => {
+  const route = routes.find(({ path }) => path === '/results');
+  const lines = (route && examples.get(route)?.csv)?.split('\r\n') ?? [];
+  const [header, ...records] = lines.slice(0, -1).map((line) => line.split(','));
+  assert.deepEqual(header, resultColumns);
+  assert.ok(records.length > 0 && lines.at(-1) === '');
+  for (const record of records) assert.equal(record.length, resultColumns.length);
+});
 
 test('every object has a name, every name is used, every operation has an id and a tag that is described', () => {
   const nameless = schemasIn(document, '#').filter(

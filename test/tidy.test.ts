@@ -287,7 +287,7 @@ test('Linux features are not taken for granted: src/ reads no /proc unguarded, a
     if (path.startsWith('src/'))
       return /['"`]\/(proc|sys)\//.test(text) && !/existsSync|try \{/.test(text);
     const looks = /\/proc\/|support\/(processes|disk)\.ts'|torture\.ts'/.test(text);
-    return path.endsWith('.test.ts') && looks && !/skip: (noProc|noDisk)/.test(text);
+    return path.endsWith('.test.ts') && looks && !/skip: (noProc|noDisk|noLimits)/.test(text);
   });
   assert.deepEqual(
     wrong.filter((path) => path !== 'test/tidy.test.ts'),

@@ -16,7 +16,7 @@ import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import type { Meaning } from '../database/schema/price-conditions.ts';
 import { WrongUsage } from './arguments.ts';
-import { describeImport, importWithProgress, meaningIn } from './import-prices.ts';
+import { describeRefused, importWithProgress, meaningIn } from './import-prices.ts';
 import { ownDatabase } from './own-database.ts';
 
 /** The report of a replay, as lines for the terminal. */
@@ -97,8 +97,9 @@ async function compareWith(
   const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
     const untold = new Set<string>();
     for (const name of files.paths) {
-      const summary = await importWithProgress(yours, name, files.as);
-      process.stdout.write(describeImport(name, summary));
+      const summary = await importWithProgress(yours, name, { as: files.as, verb: 'compare' });
+      const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
+      process.stdout.write(`${lines.join('\n')}\n`);
       if (summary.kind === 'prices' && summary.taken.by === 'default')
         for (const symbol of summary.symbols) untold.add(symbol);
     }

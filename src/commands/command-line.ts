@@ -86,7 +86,11 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
  */
 export function explainFailure(error: unknown): number {
   const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
-  process.stderr.write(`${showLines(expected ?? `Unexpected failure: ${stackTraceOf(error)}`)}\n`);
+  const isRefusal = error instanceof Error && 'syscall' in error; // such as by a full disk
+  const other = isRefusal
+    ? `Cannot continue: ${error.message}`
+    : `Unexpected failure: ${stackTraceOf(error)}`;
+  process.stderr.write(`${showLines(expected ?? other)}\n`);
   return FAILED;
 }
 

@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { feedFilters } from '../api/filters.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { readSettings } from '../basics/settings.ts';
@@ -47,18 +48,15 @@ export async function exportData(what: string, file: string, given: Arguments): 
     try {
       const filters = feedFilters(moment, { job_id, models, start_date, end_date });
       const days = completedDays(moment, filters);
-      const output = openSync(partial.path, 'wx');
-      try {
+      const lines = function* () {
         for (const [index, day] of days.entries()) {
           const line = conversationLine(moment, day, { hasReasoning: given['with-reasoning'] });
-          writeSync(output, `${JSON.stringify(line)}\n`);
+          yield `${JSON.stringify(line)}\n`;
           onProgress((index + 1) / days.length);
-          await new Promise((resolve) => setImmediate(resolve));
-          signal.throwIfAborted();
         }
-      } finally {
-        closeSync(output);
-      }
+      };
+      const output = createWriteStream(partial.path, { flags: 'wx', flush: true });
+      await pipeline(lines, output, { signal });
       giveName(partial.path, file);
       return `${forTerminal(file)}: ${counted(days.length, 'model-day')}\n`;
     } finally {

@@ -40,7 +40,7 @@ export async function importPrices(
   let filesImported = 0;
   for (const path of paths) {
     try {
-      const summary = await importWithProgress(database, path, said);
+      const summary = await importWithProgress(database, path, { as: said });
       process.stdout.write(describeImport(path, summary));
       if (hasImported(summary)) filesImported += 1;
     } catch (error) {
@@ -69,7 +69,7 @@ export function meaningIn(as: string | undefined): Meaning | undefined {
 export async function importWithProgress(
   database: ReturnType<typeof openDatabase>,
   path: string,
-  as: Meaning | undefined,
+  options: { as: Meaning | undefined; verb?: string },
 ): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
   const printed = new Map<string, number>();
@@ -77,7 +77,7 @@ export async function importWithProgress(
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
-      as,
+      ...options,
       onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
@@ -107,11 +107,16 @@ export function describeImport(path: string, summary: ImportSummary): string {
     `${forTerminal(path)}: ${summary.format}`,
     ...(hasImported(summary) ? describeRows(summary) : ['  nothing imported']),
     ...(summary.kind === 'prices' ? [describeTaken(summary)] : []),
-    ...[...summary.refused].map(
-      ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
-    ),
+    ...describeRefused(summary),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** How many rows of a file were refused, by reason. */
+export function describeRefused({ refused }: ImportSummary): string[] {
+  return [...refused].map(
+    ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
+  );
 }
 
 function describeRows(summary: ImportSummary): string[] {

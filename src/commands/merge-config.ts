@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../basics/configuration.ts';
-import { assertUsableName } from '../database/storage/new-file.ts';
+import { assertUsableName, replaceFile } from '../database/storage/new-file.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { asArray, asObject, asText } from '../basics/json.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../basics/settings.ts';
@@ -45,9 +35,7 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
   );
   const sources = isGiven ? [DEFAULT_CONFIGURATION_PATH, userPath] : [DEFAULT_CONFIGURATION_PATH];
-  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`, () =>
-    assertReplaceable(target, { sources, databasePath }),
-  );
+  write(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
   const done = isGiven
     ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`
     : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
@@ -84,18 +72,22 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
+/** What must not be replaced. */
+interface Kept {
+  sources: string[];
+  databasePath: string;
+}
+
 /**
  * The file may hold keys: only its owner can read it, and it appears only once complete. Its first
  * name is random, so that no link can lie there.
  */
-function writeAtomically(path: string, text: string, check: () => void): void {
+function write(path: string, text: string, kept: Kept): void {
   const unfinished = `${path}.${crypto.randomUUID()}.new`;
   try {
-    check();
-    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx', flush: true });
-    renameSync(unfinished, path);
+    assertReplaceable(path, kept);
+    replaceFile(path, text, { unfinished, flush: true, mode: 0o600 });
   } catch (error) {
-    rmSync(unfinished, { force: true });
     throw new ServiceError(
       'cannot_start',
       `Cannot write the merged configuration ${path}: ${messageOf(error)}`,
@@ -106,10 +98,7 @@ function writeAtomically(path: string, text: string, check: () => void): void {
 /**
  * Throws unless the name is free, or that of an earlier configuration: the file at it is replaced.
  */
-function assertReplaceable(
-  path: string,
-  { sources, databasePath }: { sources: string[]; databasePath: string },
-): void {
+function assertReplaceable(path: string, { sources, databasePath }: Kept): void {
   assertUsableName(path, databasePath);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;

@@ -4,7 +4,7 @@ import { ownDatabase } from './own-database.ts';
 import { builtPages } from './serve.ts';
 import { counted, size, writeStoppably } from './terminal.ts';
 import { readSettings } from '../basics/settings.ts';
-import { forTerminal } from '../basics/text.ts';
+import { forTerminal, unprintableIn } from '../basics/text.ts';
 import { publish as publishTo } from '../publish/publish.ts';
 
 interface Arguments {
@@ -22,7 +22,9 @@ interface Arguments {
 export async function publish(folder: string, given: Arguments): Promise<number> {
   const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
   checkDates({ start, end });
-  if (url !== undefined && !/^https?:\/\/[^/]+\//.test(url))
+  const found = unprintableIn(title);
+  if (found !== null) throw new WrongUsage(`--title: must not contain ${found}`);
+  if (url !== undefined && !/^https?:\/\/[^/]+\/[^\p{C}\s]*$/u.test(url))
     throw new WrongUsage(`--url: expected a URL such as https://example.org/trading/, not ${url}`);
   const publication = {
     title,

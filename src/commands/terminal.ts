@@ -1,3 +1,4 @@
+import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { BackupSummary } from '../database/backup.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -61,7 +62,7 @@ export function alignColumns(rows: readonly (readonly string[])[], textColumns =
   );
 }
 
-type Output = Writable & { isTTY?: boolean };
+type Output = Writable & { isTTY?: boolean; fd?: number };
 
 /**
  * Lets this process outlive the reader of what it prints, as in `check | head`: it ends by itself,
@@ -71,11 +72,24 @@ type Output = Writable & { isTTY?: boolean };
 export function outliveReaders(
   streams: readonly Output[] = [process.stdout, process.stderr],
 ): void {
-  for (const stream of streams)
+  for (const stream of streams) {
+    const { fd } = stream;
+    // Node takes a piece of which a full disk has written only a part for a whole one. What is
+    // printed fails then; a line of a log is left out, because a service waits for room.
+    if (fd !== undefined && fstatSync(fd).isFile())
+      stream._write = (piece, _encoding, done) => {
+        try {
+          writeFileSync(fd, piece);
+        } catch (error) {
+          if (stream === process.stdout) throw error;
+        }
+        done();
+      };
     stream.on('error', (error) => {
       const isTerminalLost = stream.isTTY === true && codeOf(error) === 'EIO'; // of a file, it is a fault of the disk
       if (!isReaderLost(error) && !isTerminalLost) throw error;
     });
+  }
 }
 
 /** Whether something could not be written because its reader has ended or closed the pipe. */

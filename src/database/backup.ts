@@ -2,14 +2,7 @@ import { existsSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import {
-  assertFreeName,
-  beginPartial,
-  flush,
-  giveName,
-  type Partial,
-  removeAbandonedPartials,
-} from './storage/new-file.ts';
+import { assertFreeName, beginPartial, flush, giveName, type Partial } from './storage/new-file.ts';
 import { type Snapshot, withNewestSchema, withSnapshot } from './snapshot.ts';
 import { bySlices } from '../basics/turns.ts';
 import { examineDatabase } from './integrity.ts';
@@ -74,7 +67,6 @@ export async function writeCopy(
     const copy = await withSnapshot(path, async (snapshot) => {
       assertFreeName(target, path);
       partial?.release(); // of a file that a program opened meanwhile, which is read again
-      removeAbandonedPartials(dirname(target));
       partial = beginPartial(target);
       await fill(snapshot, partial.path);
       return partial.path;
@@ -144,7 +136,6 @@ export async function restoreDatabase(
   if (existsSync(file) && realPathOf(file) === place)
     throw restoreRefusal(path, `${file} is that database itself`);
   makeFolder(dirname(place));
-  removeAbandonedPartials(dirname(place));
   const partial = beginPartial(place);
   try {
     await withSnapshot(file, (snapshot) => snapshot.copyTo(partial.path, stoppable(watched)), {

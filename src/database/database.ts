@@ -1,15 +1,9 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import {
-  assertRoom,
-  isDiskFull,
-  isLockHeld,
-  lockIsHeld,
-  storageFaultOf,
-} from './storage/faults.ts';
+import { diskIsFull, hasRoom, isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
 import { assertOneName, makeFolder, realPathOf } from './storage/files.ts';
 import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
 import { assertOwnLog } from './storage/restoring.ts';
@@ -117,7 +111,8 @@ function forgetManifest(connection: DatabaseSync): void {
 export function removeDatabase(path: string): void {
   const file = realPathOf(path);
   if (existsSync(file)) assertOurs(path, file);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  for (const part of ['', '-wal', '-shm'].map((suffix) => file + suffix))
+    if (existsSync(part)) unlinkSync(part);
 }
 
 function assertOurs(path: string, file: string): void {
@@ -142,14 +137,13 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
     path === IN_MEMORY
       ? noGuard
       : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
+  const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
-  let wasFull = false;
   const noting = <Result>(work: () => Result): Result => {
     try {
       return work();
     } catch (error) {
       fault = storageFaultOf(error) ?? fault;
-      wasFull ||= isDiskFull(fault);
       throw error;
     }
   };
@@ -159,7 +153,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
       guard.check();
       if (!begin(connection)) return null;
       const result = finish(connection, work);
-      [fault, wasFull] = [null, false];
+      fault = null;
       return { result };
     });
   const transaction = <Result>(work: () => Result): Result =>
@@ -180,7 +174,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
   const probe = (): string | null => {
     try {
       transaction(() => {
-        if (wasFull) assertRoom(path);
+        if (isFull()) diskIsFull();
         // Writes a value that is already there: a page goes to disk, but nothing changes.
         connection.exec(`PRAGMA user_version = ${newestVersion()}`);
       });
@@ -195,7 +189,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
     transaction,
     write,
     probe,
-    storageFault: () => (fault === null && guard.isWhole() ? null : probe()),
+    storageFault: () => (fault === null && guard.isWhole() && !isFull() ? null : probe()),
     moment: () => momentOf(database, pool),
     address: () => (path !== IN_MEMORY && guard.isWholeNow() ? { path, isView: false } : null),
     close() {

@@ -1,12 +1,11 @@
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, prepareOnce, type Reader } from './database.ts';
 import { checkOwnership, newestVersion, versionOf } from './schema/schema.ts';
-import { assertOneName, realPathOf } from './storage/files.ts';
+import { assertOneName, inTemporaryFolder, realPathOf } from './storage/files.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { bySlices } from '../basics/turns.ts';
 import { checkManifest } from './digests.ts';
@@ -196,27 +195,20 @@ export async function withNewestSchema<Result>(
   path: string,
   work: (path: string, older: Older | null) => Promise<Result>,
 ): Promise<Result> {
-  let folder: string | undefined;
-  const remove = () => folder !== undefined && rmSync(folder, { recursive: true, force: true });
-  process.once('exit', remove); // also when a signal ends the work
-  try {
-    const older = await withSnapshot(
+  const version = await withSnapshot(path, (snapshot) => snapshot.version, { anyVersion: true });
+  if (version === newestVersion()) return work(path, null);
+  return inTemporaryFolder(async (folder) => {
+    const copy = join(folder, COPY);
+    const damage = await withSnapshot(
       path,
-      async (snapshot): Promise<Older | null> => {
-        if (snapshot.version === newestVersion()) return null;
-        const damage = await bySlices(checkManifest(snapshot));
-        folder ??= mkdtempSync(join(tmpdir(), 'tss-'));
-        await snapshot.copyTo(join(folder, COPY), () => {});
-        return { version: snapshot.version, damage };
+      async (snapshot) => {
+        const changed = await bySlices(checkManifest(snapshot));
+        await snapshot.copyTo(copy, () => {});
+        return changed;
       },
       { anyVersion: true },
     );
-    if (older === null || folder === undefined) return await work(path, null);
-    const copy = join(folder, COPY);
     openDatabase(copy).close(); // migrates it, and removes its manifest
-    return await work(copy, older);
-  } finally {
-    process.off('exit', remove);
-    remove();
-  }
+    return work(copy, { version, damage });
+  });
 }

@@ -180,9 +180,8 @@ export async function importFile(
     const whenEmpty = file.header === undefined ? 'it has no bars' : 'it has a header and no rows';
     return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
   } catch (error) {
-    throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    const message = `Cannot ${options.verb ?? 'import'} ${path}: ${messageOf(error)}`;
+    throw new ServiceError('invalid_file', message, { cause: error });
   } finally {
     await batches.return(undefined); // closes a file that was not read to its end
   }

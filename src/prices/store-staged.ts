@@ -99,6 +99,8 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
 export const ROWS_PER_STEP = 100;
 
 export interface ImportOptions {
+  /** What is done with the file, for errors; default: `import`. */
+  verb?: string;
   clock: Clock;
   /** What a person says that the prices are. */
   as?: Meaning | undefined;

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { messageOf, ServiceError } from '../basics/domain.ts';
+import { inTemporaryFolder } from '../database/storage/files.ts';
 import { escapeAttribute as escaped } from '../http/pages.ts';
 
 /** In pixels: what sites that show previews of links expect. */
@@ -73,11 +74,9 @@ const CHROMIUM_MS = 60_000;
  * The picture as PNG, drawn by a Chromium in a folder of its own. Throws a `ServiceError`
  * (`cannot_start`) if that makes none.
  */
-export async function pngOf(svg: string, chromium: string): Promise<Buffer> {
-  const folder = mkdtempSync(join(tmpdir(), 'tss-'));
-  try {
+export function pngOf(svg: string, chromium: string): Promise<Buffer> {
+  return inTemporaryFolder(async (folder) => {
     const [from, to] = [join(folder, 'preview.svg'), join(folder, 'preview.png')];
-    writeFileSync(from, svg);
     const args = [
       '--headless',
       '--disable-gpu',
@@ -88,16 +87,15 @@ export async function pngOf(svg: string, chromium: string): Promise<Buffer> {
     if (process.getuid?.() === 0) args.push('--no-sandbox');
     args.push(`--user-data-dir=${join(folder, 'profile')}`, `--window-size=${WIDTH},${HEIGHT}`);
     args.push(`--screenshot=${to}`, pathToFileURL(from).href);
-    await new Promise<void>((resolve, reject) =>
-      execFile(chromium, args, { timeout: CHROMIUM_MS }, (error) =>
-        error === null ? resolve() : reject(error),
-      ),
-    );
-    return readFileSync(to);
-  } catch (error) {
-    const [why] = messageOf(error).split('\n');
-    throw new ServiceError('cannot_start', `--chromium: ${chromium} made no picture: ${why}`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+    const { PATH, HOME } = process.env; // and no key
+    const options = { timeout: CHROMIUM_MS, env: { PATH, HOME } };
+    try {
+      writeFileSync(from, svg);
+      await promisify(execFile)(chromium, args, options);
+      return readFileSync(to);
+    } catch (error) {
+      const [why] = messageOf(error).split('\n');
+      throw new ServiceError('cannot_start', `--chromium: ${chromium} made no picture: ${why}`);
+    }
+  });
 }

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
+import { inTemporaryFolder } from '../database/storage/files.ts';
 import {
   barsUpTo,
   dividendsOf,
@@ -37,12 +36,11 @@ export interface PriceComparison {
  * `importOwn` imports the reader's files into a new database, and returns the symbols of which they
  * do not tell what the prices are: these count as what is stored.
  */
-export async function comparePrices(
+export function comparePrices(
   databasePath: string,
   importOwn: (yours: CommandDatabase) => Promise<ReadonlySet<string>>,
 ): Promise<PriceComparison> {
-  const folder = mkdtempSync(join(tmpdir(), 'own-prices-'));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const yours = openDatabase(join(folder, 'prices.db'), { durability: 'process-end' });
     try {
       const untold = await importOwn(yours);
@@ -50,9 +48,7 @@ export async function comparePrices(
     } finally {
       yours.close();
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Symbols with the dates between which model-days may have read them. */

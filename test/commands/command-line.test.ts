@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { asksForHelp, readArguments, WrongUsage } from '../../src/commands/arguments.ts';
@@ -7,7 +9,10 @@ import { loadEnvironmentFile } from '../../src/commands/command-line.ts';
 import { commandHelp, generalHelp } from '../../src/commands/help.ts';
 import { outliveReaders } from '../../src/commands/terminal.ts';
 import { commands } from '../../src/commands/table.ts';
+import { noLimits } from '../support/disk.ts';
+import { ask, installProgram, RUNTIME_CONFIG } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 for (const [name, command] of Object.entries(commands)) {
   test(`${name}: its help names every option and argument and has an example that it takes`, () => {
@@ -61,6 +66,41 @@ for (const [code, isTTY, isOutlived] of failedWrites) {
     else assert.throws(fail, { code });
   });
 }
+
+test('a service whose log finds no room in its file serves on, and logs again when there is room', {
+  skip: noLimits,
+}, async (t) => {
+  const cwd = installProgram(t);
+  const log = join(cwd, 'log');
+  const stdio = ['ignore', 'ignore', openSync(log, 'w')] as const;
+  const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
+  const server = spawn(process.execPath, ['server.js'], { cwd, env, stdio: [...stdio] });
+  t.after(() => server.kill('SIGKILL'));
+  closeSync(stdio[2]);
+  const logged = () => readFileSync(log, 'utf8');
+  const port = await until('it to listen', () => /"listening".*?"port":(\d+)/.exec(logged())?.[1]);
+  const health = () => ask(`http://127.0.0.1:${port}/health`);
+  const limit = (bytes: number | 'unlimited') =>
+    execFileSync('prlimit', ['--pid', String(server.pid), `--fsize=${bytes}:`]);
+  await health();
+  const before = logged();
+  limit(before.length + 10);
+  for (let check = 1; check <= 3; check += 1) assert.equal((await health()).status, 'healthy');
+  assert.equal(logged().length, before.length + 10);
+  limit('unlimited');
+  await health();
+  assert.match(logged().slice(before.length + 10), /^\{.*"health check"\}\n$/);
+});
+
+test('a temporary folder is removed when its process ends', () => {
+  const module = new URL('../../src/database/storage/files.ts', import.meta.url).href;
+  const program = `
+    const { inTemporaryFolder } = await import(${JSON.stringify(module)});
+    await inTemporaryFolder(async (folder) => { console.log(folder); process.exit(130); });`;
+  const args = ['--input-type=module', '--eval', program];
+  const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([status, existsSync(stdout.trim())], [130, false]);
+});
 
 const declared = {
   options: {

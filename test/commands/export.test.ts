@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
+import { noLimits } from '../support/disk.ts';
 import { runInProcess } from '../support/in-process.ts';
+import { installProgram } from '../support/program.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
@@ -147,6 +157,32 @@ test('filters choose the model-days; reasoning is added on request', async (t) =
     assert.match(ended.stderr, words);
   }
   assert.deepEqual(readdirSync(cwd).sort(), before);
+});
+
+test('a file that the system cuts short is an error: an export leaves nothing, and what is printed says so', {
+  skip: noLimits,
+}, async (t) => {
+  const cwd = installProgram(t);
+  mkdirSync(join(cwd, 'data'));
+  copyFileSync('docs/demo-package.db', join(cwd, 'data/jobs.db'));
+  const exported = ['export', 'conversations', 'days.jsonl'];
+  assert.equal((await runInProcess(exported, { cwd })).code, 0);
+  const { size } = statSync(join(cwd, 'days.jsonl'));
+  rmSync(join(cwd, 'days.jsonl'));
+  const before = readdirSync(cwd);
+  const rows: [args: string[], bytes: number, words: RegExp][] = [
+    [exported, size - 10, /^Cannot continue: EFBIG: file too large, write\n$/],
+    [['--help'], 1_000, /^Cannot continue: EFBIG: file too large, write\n$/],
+  ];
+  for (const [args, bytes, words] of rows) {
+    const limited = ['prlimit', `--fsize=${bytes}`, process.execPath, 'server.js', ...args];
+    const script = `${limited.join(' ')} > printed`;
+    const { status, stderr } = spawnSync('sh', ['-c', script], { cwd, encoding: 'utf8' });
+    assert.match(stderr, words);
+    assert.equal(status, 1);
+    rmSync(join(cwd, 'printed'));
+  }
+  assert.deepEqual(readdirSync(cwd), before);
 });
 
 const READERS: [name: string, script: string][] = [

@@ -163,6 +163,8 @@ test('prices, splits and dividends that differ from files of your own, or that o
     const args = ['check', ...names.flatMap((file) => ['--prices', file]), path];
     const { code, stdout, stderr } = await runInProcess(args, { cwd });
     assert.equal(stderr, '', name);
+    assert.match(stdout, /^own-0\.csv: CSV\nown-1\./m);
+    assert.doesNotMatch(stdout, /import|stored/, 'nothing is imported');
     const found = stdout
       .split('\n')
       .flatMap((line) => /^ {2}(\S+ \d{4}-\d\d-\d\d: .*)/.exec(line)?.[1] ?? []);
@@ -202,8 +204,8 @@ test('prices that are doubled before everything was made are found by nothing el
 });
 
 const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
-  ['no file', ['--prices', 'none.csv'], 1, /none\.csv/],
-  ['a file that is none', ['--prices', 'words.txt'], 1, /Cannot import words\.txt: /],
+  ['no file', ['--prices', 'none.csv'], 1, /^Cannot compare none\.csv: ENOENT/],
+  ['a file that is none', ['--prices', 'words.txt'], 1, /Cannot compare words\.txt: /],
   ['a word for the prices', ['--as', 'real', '--prices', 'prices.csv'], 2, /--as is one of raw/],
   ['a word without prices', ['--as', 'raw'], 2, /--as says what the files of --prices are/],
   ['nothing', ['--prices'], 2, /--prices needs a value: --prices OWN-FILE/],

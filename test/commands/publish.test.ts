@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { runInProcess } from '../support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { builtPages, temporaryFolder } from '../support/service.ts';
 
 /** The command `publish`; what it writes is in test/pages/published.test.ts. */
 
@@ -54,6 +62,9 @@ const wrong: [args: string[], code: number, words: RegExp][] = [
   [['site', '--start', 'soon'], 2, /--start: expected a date YYYY-MM-DD, got soon/],
   [['site', '--url', 'example.org'], 2, /--url: expected a URL such as https:/],
   [['site', '--model', 'a'], 2, /there is no option --model/],
+  [['site', '--title', 'a\u0007b'], 2, /--title: must not contain a control character \(U\+0007\)/],
+  [['site', '--title', 'a\u202eb'], 2, /--title: must not contain a mark of writing direction/],
+  [['site', '--url', 'https://a/\nb'], 2, /--url: expected a URL such as https:/],
   [['site'], 1, /There is no database data.jobs\.db \(DEPLOYMENT_MODE=PROD\)/],
 ];
 
@@ -65,4 +76,48 @@ test('what cannot be published is said, and no folder is made', async (t) => {
     assert.match(ended.stderr, words);
   }
   assert.ok(!existsSync(join(cwd, 'site')));
+});
+
+/** A folder whose database is that of the demo's package; the pages are as the build has them. */
+async function withPackage(t: TestContext): Promise<string> {
+  Object.assign(globalThis, { PAGES: await builtPages() });
+  t.after(() => Reflect.deleteProperty(globalThis, 'PAGES'));
+  const cwd = temporaryFolder(t);
+  mkdirSync(join(cwd, 'data'));
+  copyFileSync('docs/demo-package.db', join(cwd, 'data/jobs.db'));
+  return cwd;
+}
+
+const noFolders: [folder: string, why: string][] = [
+  ['file', "ENOTDIR: not a directory, scandir 'file'"],
+  ['file/site', "ENOTDIR: not a directory, mkdir 'file/site'"],
+  ['nowhere', "EEXIST: file already exists, mkdir 'nowhere'"],
+  ['/dev/null', "ENOTDIR: not a directory, scandir '/dev/null'"],
+];
+
+test('what is not a folder is refused in a sentence, and stays as it is', async (t) => {
+  const cwd = await withPackage(t);
+  writeFileSync(join(cwd, 'file'), 'mine');
+  symlinkSync('missing', join(cwd, 'nowhere'));
+  for (const [folder, why] of noFolders) {
+    const { code, stdout, stderr } = await runInProcess(['publish', folder], { cwd });
+    assert.deepEqual([code, stdout, stderr], [1, '', `Cannot continue: ${why}\n`]);
+  }
+  assert.deepEqual(readdirSync(cwd).sort(), ['data', 'file', 'nowhere']);
+  assert.equal(readFileSync(join(cwd, 'file'), 'utf8'), 'mine');
+});
+
+test('the program that draws the preview gets no key', async (t) => {
+  const cwd = await withPackage(t);
+  const drawer = join(cwd, 'chromium');
+  const draw = 'for word; do case "$word" in --screenshot=*) env > "${word#*=}";; esac; done';
+  writeFileSync(drawer, `#!/bin/sh\n${draw}\n`, { mode: 0o700 });
+  const env = { ...SECRETS, PATH: process.env['PATH'] ?? '', HOME: cwd };
+  const { code, stderr } = await runInProcess(['publish', 'site', '--chromium', drawer], {
+    cwd,
+    env,
+  });
+  assert.deepEqual([code, stderr], [0, '']);
+  const got = readFileSync(join(cwd, 'site/preview.png'), 'utf8');
+  assert.ok(got.includes(`HOME=${cwd}\n`) && !got.includes('canary'), got);
 });

@@ -64,6 +64,27 @@ test('a copy that is stopped half-way leaves nothing behind', inLongForm, async 
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
 });
 
+const agesAgo = new Date('2025-01-01');
+/** Of others, though they have such names: none has a lock beside it. */
+const ofOthers = ['film.partial', 'film.4194399.partial', 'film.4194399-0123abcd.partial'];
+
+/** Puts files of others, long untouched, into a folder. */
+function putFilesOfOthers(folder: string): void {
+  for (const name of ofOthers) {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), agesAgo, agesAgo);
+  }
+}
+
+test('a copy with a free lock beside it is removed; files of others with such names stay', (t) => {
+  const folder = temporaryFolder(t);
+  putFilesOfOthers(folder);
+  for (const end of ['', '-lock', '-wal'])
+    writeFileSync(join(folder, `jobs.db.4194399-0123abcd.partial${end}`), '');
+  removeAbandonedPartials(folder);
+  assert.deepEqual(readdirSync(folder).sort(), ofOthers.toSorted());
+});
+
 test(
   'the next backup removes what a killed one left; copies in progress and foreign files stay',
   inLongForm,
@@ -77,15 +98,7 @@ test(
     spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
     const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));
     assert.equal(partials().length, 1, 'a killed backup leaves its copy');
-    const others = [
-      'film.partial',
-      'old.db.4194399.partial-notes',
-      `new.db.${process.pid}.partial`,
-    ];
-    for (const name of others) writeFileSync(join(folder, name), '');
-    const agesAgo = new Date('2025-01-01');
-    writeFileSync(join(folder, 'old.db.4194399.partial'), ''); // of a version without locks
-    utimesSync(join(folder, 'old.db.4194399.partial'), agesAgo, agesAgo);
+    putFilesOfOthers(folder);
     let meanwhile: string[] = [];
     const onProgress = () => {
       assert.ok(
@@ -99,7 +112,7 @@ test(
     const own = meanwhile.map((name) => name.replace(/-[0-9a-f]{8}\./, '-x.'));
     for (const ending of ['', '-lock'])
       assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
-    assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
+    assert.deepEqual(readdirSync(folder).sort(), [...ofOthers, 'copy.db', 'jobs.db'].sort());
   },
 );
 
@@ -212,7 +225,11 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     (folder) => inAgentData(folder, 'paper.db.json'),
     /paper\.db\.json: the service uses that name$/,
   ],
-  ['an unfinished copy', () => 'copy.db.4194399.partial', /partial: the service uses that name$/],
+  [
+    'an unfinished copy',
+    () => 'copy.db.4194399-0123abcd.partial',
+    /partial: the service uses that name$/,
+  ],
   [
     'a copy on its way into the place of a database',
     () => 'jobs.db-restore',

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -113,6 +114,25 @@ for (const [name, link, secondName] of links) {
     });
   }
 }
+
+test('a note replaces what has its name, and nothing is written through a link or waits for a FIFO', (t) => {
+  const folder = temporaryFolder(t);
+  const own = join(folder, 'data/agent_data');
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(folder, 'victim'), '');
+  symlinkSync('../../victim', join(own, 'owner.lock'));
+  for (const put of [
+    () => symlinkSync('../../victim', join(own, 'owner.json')),
+    () => execFileSync('mkfifo', [join(own, 'owner.json')]),
+  ]) {
+    put();
+    const first = claim(folder);
+    assert.throws(() => claim(folder), inUse);
+    first.release();
+    assert.equal(readFileSync(join(folder, 'victim'), 'utf8'), '');
+    rmSync(join(own, 'owner.json'));
+  }
+});
 
 test('two databases with names of their own in one folder have a lock each', (t) => {
   const folder = temporaryFolder(t);

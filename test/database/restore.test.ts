@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -233,6 +234,23 @@ test('what appeared in the place of a database whose restore was interrupted is 
     /both .*jobs\.db and .*jobs-before-restore-.* exist; move one of them away$/,
   );
   assert.ok(existsSync(path) && existsSync(String(aside)));
+});
+
+test('a folder or a link with the name of an interrupted restore is none', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = await killedService(folder);
+  for (const put of [
+    () => mkdirSync(`${path}-restore`),
+    () => symlinkSync('../copy.db', `${path}-restore`),
+    () => symlinkSync('nowhere', `${path}-restore`),
+  ]) {
+    put();
+    const before = readdirSync(join(folder, 'data'));
+    const message = /jobs\.db-restore is not a regular file; move it away$/;
+    assert.throws(() => finishRestore(path), { code: 'storage_fault', message });
+    assert.deepEqual(readdirSync(join(folder, 'data')), before);
+    rmSync(`${path}-restore`, { recursive: true });
+  }
 });
 
 test('a backup that was copied over a database, beside its log, is refused before that log is applied', async (t) => {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -216,6 +220,8 @@ test('a second run writes only what changed, and removes what is gone', async (t
   const gone = await again({ jobId: 'bench-0001' });
   assert.ok(gone.removed > 40, 'the days of the other job');
   assert.equal(readdirSync(join(folder, 'data/simulate/status')).length, 1);
+  await again({ models: ['alpha'] });
+  assert.ok(!existsSync(join(folder, 'data/model-days/gamma')), 'a folder without a file');
   const back = await again();
   assert.equal(back.files, written.files);
 });
@@ -228,6 +234,11 @@ const foreign: [what: string, make: (folder: string) => void, names: RegExp][] =
     /data.notes\.txt/,
   ],
   ['a link', (folder) => symlinkSync('/etc', join(folder, 'etc')), /it has etc/],
+  [
+    'a leftover',
+    (folder) => writeFileSync(join(folder, 'notes.txt.partial'), ''),
+    /it has notes\.txt\.partial/,
+  ],
   ['no manifest', (folder) => rmSync(join(folder, 'published.txt')), /which publish did not write/],
 ];
 
@@ -240,19 +251,68 @@ for (const [what, make, names] of foreign)
     assert.equal(contentOf(folder), before);
   });
 
+test('only names of the manifest are its own, however short or like them, and they are regular files', async (t) => {
+  const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+  const victim = join(folder, '../victim');
+  writeFileSync(victim, 'mine');
+  const refusesWith = async (path: string, why: string) => {
+    await assert.rejects(again({ title: path }), {
+      code: 'cannot_start',
+      message: `Cannot publish to ${folder}: it has ${path}, which ${why}; name a folder of its own`,
+    });
+    assert.equal(readFileSync(victim, 'utf8'), 'mine');
+  };
+  for (const path of ['404.html', 'LICENSE', 'notes.md', 'a/b.txt', 'app.css.old.css']) {
+    mkdirSync(join(folder, 'a'), { recursive: true });
+    writeFileSync(join(folder, path), 'mine');
+    await refusesWith(path, 'publish did not write');
+    rmSync(join(folder, path));
+  }
+  for (const path of ['published.txt', 'index.html', 'index.html.partial']) {
+    const place = join(folder, path);
+    if (existsSync(place)) renameSync(place, `${folder}.aside`);
+    for (const put of [() => symlinkSync(victim, place), () => execFileSync('mkfifo', [place])]) {
+      put();
+      await refusesWith(path, 'is not a regular file');
+      rmSync(place);
+    }
+    if (existsSync(`${folder}.aside`)) renameSync(`${folder}.aside`, place);
+  }
+  linkSync(join(folder, 'published.txt'), `${folder}.backup`);
+  const listed = readFileSync(`${folder}.backup`, 'utf8');
+  mkdirSync(join(folder, 'uploads'));
+  const { removed } = await again({ endDate: '2023-10-02' });
+  assert.ok(removed > 0 && existsSync(join(folder, 'uploads')), 'an empty folder of others');
+  assert.equal(readFileSync(`${folder}.backup`, 'utf8'), listed, 'another name of the manifest');
+});
+
 test('a run that was stopped leaves a folder that the next one completes', async (t) => {
   const { folder, again, written } = await publishedFrom(t, { models: ['alpha'], days: 6 });
   rmSync(folder, { recursive: true });
-  const stopping = new AbortController();
+  let stopping = new AbortController();
   const onProgress = () => stopping.abort();
   await assert.rejects(again({}, { signal: stopping.signal, onProgress }), { name: 'AbortError' });
-  writeFileSync(join(folder, 'data/models.json.gz.partial'), 'half'); // as a SIGKILL leaves it
+  const listed = readFileSync(join(folder, 'published.txt'), 'utf8').split('\n', 3);
+  const halves = new Set(['published.txt', ...listed]);
+  const leave = () => {
+    for (const path of halves) writeFileSync(join(folder, `${path}.partial`), 'half');
+    appendFileSync(join(folder, 'published.txt'), 'data/mod'); // half a line
+  };
+  leave(); // as a SIGKILL or a full disk leaves it
+  let steps = 0;
+  const later = () => (steps += 1) === 3 && stopping.abort();
+  stopping = new AbortController();
+  await assert.rejects(again({}, { signal: stopping.signal, onProgress: later }));
+  leave();
+  writeFileSync(join(folder, 'data/mod'), 'mine');
+  await assert.rejects(again(), /it has data.mod, which publish did not write/);
+  rmSync(join(folder, 'data/mod'));
   assert.ok(!existsSync(join(folder, 'index.html')));
   mkdirSync(join(folder, '.git'));
   writeFileSync(join(folder, '.git/config'), 'of the repository');
   writeFileSync(join(folder, 'CNAME'), 'example.org');
   const { files, removed } = await again();
-  assert.deepEqual([files, removed], [written.files, 1]);
+  assert.deepEqual([files, removed], [written.files, halves.size]);
   assert.ok(existsSync(join(folder, 'index.html')) && existsSync(join(folder, '.git/config')));
   assert.ok(existsSync(join(folder, 'CNAME')));
 });

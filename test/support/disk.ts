@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -18,6 +18,10 @@ export const noDisk: string | false = (() => {
     return 'this system lets no user mount a disk';
   }
 })();
+
+/** Why the size of files cannot be limited here, or false. */
+export const noLimits: string | false =
+  spawnSync('prlimit', ['--version']).error === undefined ? false : 'there is no prlimit here';
 
 export interface DiskProgram extends Program {
   /** Runs a shell command where the disk is; its folder is `data`. */
@@ -44,7 +48,8 @@ export function startOnDisk(
   mkdirSync(join(cwd, 'data'));
   const script = `
     mount -t tmpfs -o size=${kb}k tmpfs data && ${before} || exit 99
-    ${process.execPath} server.js ${args.join(' ')} &
+    program="${process.execPath} server.js"
+    $program ${args.join(' ')} &
     server=$!
     ( run=0; while read -r command; do eval "$command"; run=$((run + 1)); echo "shell-done $run."; done; kill -KILL $server ) <&3 &
     reader=$!

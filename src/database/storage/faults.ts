@@ -43,16 +43,6 @@ export function lockIsHeld(): never {
   throw storageFault(LOCK_HELD);
 }
 
-/** Whether a fault, in words, is a full disk. */
-export function isDiskFull(fault: string | null): boolean {
-  return fault === sentence(DISK_FULL);
-}
-
-/** Throws because the disk has no room. */
-export function diskIsFull(): never {
-  throw storageFault(DISK_FULL);
-}
-
 export function storageFault(what: string, cause?: unknown): ServiceError {
   return new ServiceError('storage_fault', sentence(what), { cause });
 }
@@ -67,15 +57,20 @@ function primaryCodeOf(thrown: unknown): number {
 }
 
 /**
- * A disk that was full counts as full until it has this much room. A single page may fit where a
- * commit does not: a job that took this for room would run its model-days again, pay for them
- * again, and fail to store them again.
+ * A disk with less room counts as full. A single page may fit where a commit does not: a job that
+ * took this for room would run its model-days again, pay for them again, and fail to store them
+ * again.
  */
 const MIN_ROOM_BYTES = 1 << 20;
 
-/** Throws a `ServiceError` (`storage_fault`) when the disk of this file has too little room. */
-export function assertRoom(path: string): void {
+/** Whether the disk of this file has room for a commit. */
+export function hasRoom(path: string): boolean {
   const { blocks, bavail, bsize } = statfsSync(path);
   // A file system without a size of its own, as a tmpfs may be, reports 0 for both.
-  if (blocks > 0 && bavail * bsize < MIN_ROOM_BYTES) diskIsFull();
+  return blocks === 0 || bavail * bsize >= MIN_ROOM_BYTES;
+}
+
+/** Throws because the disk has no room. */
+export function diskIsFull(): never {
+  throw storageFault(DISK_FULL);
 }

@@ -2,11 +2,14 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
   statSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../basics/domain.ts';
 
@@ -78,6 +81,24 @@ function unescapeOctal(text: string): string {
 }
 
 /**
+ * Works in a new folder among the system's temporary files, which is removed at the end, also when
+ * the process ends before.
+ */
+export async function inTemporaryFolder<Result>(
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'tss-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  try {
+    return await work(folder);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/**
  * Creates a folder and its missing parents. Node's own recursive option reports a read-only file
  * system as a missing folder.
  */
@@ -87,6 +108,7 @@ export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error; // another process created it first
+    // Another process may have created it first; a link that leads nowhere is in the way.
+    if (codeOf(error) !== 'EEXIST' || !existsSync(folder)) throw error;
   }
 }

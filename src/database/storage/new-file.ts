@@ -8,19 +8,18 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  statSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../basics/domain.ts';
 import { DATABASE_NAMES, isOwnerFile, tryLock } from './owner.ts';
 import { realFolder, realPathOf } from './files.ts';
 
-/** As `beginPartial` names them; older versions wrote neither a random part nor a lock. */
-const NAME = /\.(\d+)(-[0-9a-f]{8})?\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
-/** SQLite's side files, and our lock. */
-const SUFFIXES = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
-/** Copies without a lock are removed only when they have not been written to for this long. */
-const UNTOUCHED_MS = 3_600_000;
+/** As `beginPartial` names them. */
+const NAME = /\.\d+-[0-9a-f]{8}\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
+const LOCK = '-lock';
+/** SQLite's side files, and our lock, the last to be removed. */
+const SUFFIXES = ['', '-journal', '-wal', '-shm', '-lock-journal', LOCK];
 /** Copies removed in one pass; others are left for the next time. */
 const MAX_REMOVED = 100;
 /**
@@ -28,11 +27,6 @@ const MAX_REMOVED = 100;
  * abandoned.
  */
 const MAX_TRIES = 5;
-
-/** Whether a file of this name would be taken for an unfinished copy. */
-export function isPartialName(name: string): boolean {
-  return NAME.test(name);
-}
 
 /** A copy that is being written under a temporary name. */
 export interface Partial {
@@ -43,32 +37,33 @@ export interface Partial {
 
 /**
  * Begins a copy beside `target`, under a name that no other process uses. A lock beside it, which
- * ends with this process, shows others that it is still being written.
+ * ends with this process, shows others that it is still being written. What killed processes left
+ * in that folder is removed first.
  */
 export function beginPartial(target: string): Partial {
+  removeAbandonedPartials(dirname(target));
   for (let tries = 1; ; tries += 1) {
     const path = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.partial`;
-    const lock = tryLock(`${path}-lock`);
+    const lock = tryLock(path + LOCK);
     // Before it was locked, another process may have removed it as abandoned.
-    if (lock !== null && existsSync(`${path}-lock`))
+    if (lock !== null && existsSync(path + LOCK))
       return { path, release: () => (remove(path), lock.close()) };
     lock?.close();
-    if (tries === MAX_TRIES) throw new Error(`the lock ${path}-lock cannot be kept`);
+    if (tries === MAX_TRIES) throw new Error(`the lock ${path}${LOCK} cannot be kept`);
   }
 }
 
 /**
- * Removes the copies of killed processes from a folder: their locks are free. Keeps the copies of a
- * living process, in whatever container it runs, and any that cannot be removed.
+ * Removes the copies of killed processes from a folder: their locks are there and free. Keeps the
+ * copies of a living process, in whatever container it runs, any that cannot be removed, and what
+ * has such a name but no lock, which is not ours.
  */
 export function removeAbandonedPartials(folder: string): void {
-  const files = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];
-  const paths = new Set(
-    files.map((name) => join(folder, name.replace(/\.partial.*$/, '.partial'))),
-  );
-  for (const path of [...paths].slice(0, MAX_REMOVED)) {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];
+  const locks = names.filter((name) => name.endsWith(LOCK));
+  for (const name of locks.slice(0, MAX_REMOVED)) {
     try {
-      removeIfAbandoned(path);
+      removeIfAbandoned(join(folder, name.slice(0, -LOCK.length)));
     } catch {
       // Another user's file, or a disk that refuses: no reason to stop a backup or a service.
     }
@@ -76,25 +71,10 @@ export function removeAbandonedPartials(folder: string): void {
 }
 
 function removeIfAbandoned(path: string): void {
-  if (!existsSync(`${path}-lock`)) {
-    if (isOldAndUnused(path)) remove(path);
-    return;
-  }
-  const lock = tryLock(`${path}-lock`);
+  const lock = tryLock(path + LOCK);
   if (lock === null) return;
   remove(path);
   lock.close();
-}
-
-function isOldAndUnused(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined && Date.now() - found.mtimeMs < UNTOUCHED_MS) return false;
-  try {
-    process.kill(Number(NAME.exec(basename(path))?.[1]), 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
 }
 
 function remove(path: string): void {
@@ -116,7 +96,7 @@ export function assertUsableName(path: string, database: string): void {
     throw new Error('SQLite uses such a name beside a database');
   const isDatabase =
     dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
-  const isCopy = isPartialName(name) || name.endsWith('.db-restore');
+  const isCopy = NAME.test(name) || name.endsWith('.db-restore');
   if (isDatabase || isCopy || isOwnerFile(path) || isOwnerFile(place))
     throw new Error('the service uses that name');
 }
@@ -148,27 +128,46 @@ export function assertFreeName(path: string, database: string): void {
  */
 export function giveName(file: string, name: string): void {
   try {
-    linkSync(file, name);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new Error('the file already exists', { cause: error });
-    takeName(name);
-    try {
-      renameSync(file, name);
-    } catch (failed) {
-      rmSync(name);
-      throw failed;
-    }
-  }
-  flushFolder(dirname(name));
-}
-
-function takeName(name: string): void {
-  try {
-    closeSync(openSync(name, 'wx'));
+    linkOrRename(file, name);
   } catch (error) {
     throw codeOf(error) === 'EEXIST'
       ? new Error('the file already exists', { cause: error })
       : error;
+  }
+  flushFolder(dirname(name));
+}
+
+function linkOrRename(file: string, name: string): void {
+  try {
+    return linkSync(file, name);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw error;
+  }
+  closeSync(openSync(name, 'wx'));
+  try {
+    renameSync(file, name);
+  } catch (error) {
+    rmSync(name);
+    throw error;
+  }
+}
+
+/**
+ * Writes a file whole or not at all: under a temporary name, and then it gets its own. What had
+ * that name is replaced, also a link or a FIFO, and never written to. Throws when something has the
+ * temporary name already. With `flush`, the content survives a power cut.
+ */
+export function replaceFile(
+  path: string,
+  content: string | Buffer,
+  { unfinished, ...options }: { unfinished: string; flush?: boolean; mode?: number },
+): void {
+  try {
+    writeFileSync(unfinished, content, { ...options, flag: 'wx' });
+    renameSync(unfinished, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') rmSync(unfinished, { force: true });
+    throw error;
   }
 }
 

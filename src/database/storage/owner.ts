@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLockHeld } from './faults.ts';
 import { messageOf, ServiceError } from '../../basics/domain.ts';
-import { assertOneName, makeFolder, realPathOf } from './files.ts';
+import { assertOneName, makeFolder, realFolder, realPathOf } from './files.ts';
 
 /**
  * Locks a file, which it creates, by an open write transaction on it, which the operating system
@@ -89,7 +89,8 @@ function lockFiles(path: string, folder: string): Set<string> {
   const besideFile = join(dirname(file), FOLDERS[basename(file)] ?? OTHER_FOLDER);
   const name = basename(file) in FOLDERS ? LOCK : `${basename(file)}.lock`;
   makeLockFolder(besideFile);
-  return new Set([realPathOf(join(besideFile, name)), realPathOf(join(folder, LOCK))]);
+  // Their own links are not followed: where one leads, a note would replace another's file.
+  return new Set([join(realFolder(besideFile), name), join(realFolder(folder), LOCK)]);
 }
 
 function makeLockFolder(folder: string): void {
@@ -119,9 +120,11 @@ function noteBeside(lockFile: string): string {
   return lockFile.replace(/lock$/, 'json');
 }
 
+/** What had the name is replaced, never written to: it may be a link, or a FIFO without a reader. */
 function leaveNote(noteFile: string, note: { pid: number; started_at: string }): void {
   try {
-    writeFileSync(noteFile, JSON.stringify(note));
+    rmSync(noteFile, { force: true });
+    writeFileSync(noteFile, JSON.stringify(note), { flag: 'wx' });
   } catch {
     // On a full disk a second server still learns that there is a first one.
   }

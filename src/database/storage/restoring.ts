@@ -86,8 +86,9 @@ export function makeReady(copy: string, path: string): void {
  */
 export function finishRestore(path: string): string | null | undefined {
   const place = realPathOf(path);
-  const copy = statSync(place + READY, { throwIfNoEntry: false });
+  const copy = lstatSync(place + READY, { throwIfNoEntry: false });
   if (copy === undefined) return undefined;
+  if (!copy.isFile()) throw refusal(path, `${place}${READY} is not a regular file; move it away`);
   const aside = asideName(path, copy.mtime);
   for (const part of PARTS.filter((suffix) => exists(place + suffix))) {
     if (exists(aside + part))

@@ -161,14 +161,14 @@ function faultOf(error: unknown, name: string): unknown {
 function torn(name: string): ServiceError {
   return new ServiceError(
     'invalid_file',
-    `its ${name} data ends in the middle: the file is torn, so nothing of it is imported`,
+    `its ${name} data ends in the middle: the file is torn, so nothing of it is used`,
   );
 }
 
 function damaged(name: string, why: string): ServiceError {
   return new ServiceError(
     'invalid_file',
-    `its ${name} data cannot be decompressed (${why}), so nothing of it is imported`,
+    `its ${name} data cannot be decompressed (${why}), so nothing of it is used`,
   );
 }
 

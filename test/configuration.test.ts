@@ -616,4 +616,5 @@ test('the default configuration is valid and enables models', () => {
     'default',
   );
   assert.ok(shipped.models.filter(({ enabled }) => enabled).length >= 3);
+  assert.deepEqual(shipped.unknownKeys, []);
 });

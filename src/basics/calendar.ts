@@ -7,8 +7,8 @@ export type CalendarDate = string;
 export type Clock = () => Date;
 
 /**
- * Another clock that is never before `earliest`, and that goes on at the speed of the machine when
- * the first is set back: a duration taken from it is at least what passed.
+ * Another clock that is never before `earliest`, and that continues at the speed of the machine
+ * when the first is set back: a duration taken from it is at least what passed.
  */
 export function steadyClock(clock: Clock, earliest = ''): Clock {
   let ahead = (Date.parse(earliest) || 0) - performance.now();

@@ -199,7 +199,7 @@ export function warnOfNewRuns(
     if (start >= endDate) return [];
     const names = list(own.map(({ model }) => model));
     const [have, them] = own.length === 1 ? ['has', 'it'] : ['have', 'them'];
-    const remedy = `for the days before, cancel it and start one with start_date ${start}`;
+    const remedy = `for the days before, cancel the job and start one with start_date ${start}`;
     return `${names} ${have} no completed day, and this job runs only ${endDate} for ${them}; ${remedy}`;
   });
 }
@@ -224,7 +224,7 @@ function* warnOfLaterDays(
       `${count(days, 'completed model-day')} of ${model} from ${first} on`,
   );
   const which = list(named, { most: MAX_NAMED });
-  const remedy = 'cancel it, or run them again with replace_existing';
+  const remedy = 'cancel the job, or run them again with replace_existing';
   return [`${which} will be stale or stand apart, because this job runs earlier ones; ${remedy}`];
 }
 

@@ -73,11 +73,11 @@ test('resuming warns of runs without a completed day where others have some, and
   const warn = (names: string[], endDate = '2025-10-20') =>
     warnOfNewRuns(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
   assert.deepEqual(warn(['a', 'b', 'off', 'c']), [
-    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel it and start one with start_date 2025-10-01',
-    'b, off, off#2 have no completed day, and this job runs only 2025-10-20 for them; for the days before, cancel it and start one with start_date 2025-09-01',
+    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-01',
+    'b, off, off#2 have no completed day, and this job runs only 2025-10-20 for them; for the days before, cancel the job and start one with start_date 2025-09-01',
   ]);
   assert.deepEqual(warn(['a#2']), [
-    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel it and start one with start_date 2025-10-06',
+    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-06',
   ]);
   assert.deepEqual(warn(['b', 'off']), []);
   assert.deepEqual(warn(['b', 'c'], '2025-09-01'), [], 'there are no days before');

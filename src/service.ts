@@ -117,9 +117,13 @@ export async function listen(server: Server, port: number, database: Database): 
     );
   } catch (error) {
     database.close();
-    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot listen on port ${port}: ${messageOf(error)}; set API_PORT to use another`,
+      {
+        cause: error,
+      },
+    );
   }
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'a server that listens has an address');

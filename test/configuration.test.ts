@@ -9,7 +9,7 @@ import {
   parseConfiguration,
   readConfiguration,
   universeOf,
-  warnOfUnset,
+  warnOfContent,
 } from '../src/basics/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -479,8 +479,8 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
   ]);
   const said: unknown[] = [];
   const warn = () =>
-    warnOfUnset(readConfiguration(path), {
-      warning: (_message, fields) => said.push(fields?.['fields']),
+    warnOfContent(readConfiguration(path), {
+      warning: (message, fields) => said.push(fields?.['fields'] ?? message),
     });
   warn();
   warn();
@@ -492,7 +492,86 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     ['models[0].openai_base_url, models[0].openai_api_key'],
     'and again for other content',
   );
+  writeFileSync(path, JSON.stringify({ models: [], modles: [] }));
+  warn();
+  warn();
+  assert.deepEqual(said.slice(2), [
+    'Unknown keys in the configuration are ignored: modles (did you mean "models"?)',
+  ]);
 });
+
+/** Keys of public configurations of the family, with the blocks that only other programs read. */
+const ofFamily = {
+  agent_type: 'BaseAgentCrypto',
+  market: 'crypto',
+  environment: 'local',
+  description: 'paper trading',
+  date_range: { init_date: '2025-10-01', end_date: '2025-10-21', comment: 'weekdays' },
+  use_today: true,
+  models: [
+    {
+      ...{ signature: 'a', name: 'A', basemodel: 'openai/a', model: 'a', enabled: true },
+      ...{ openai_base_url: null, openai_api_key: null, anthropic_api_key: 'Optional: YOUR_KEY' },
+      ...{ api_provider: 'openai', priority: 1, theme: 'semiconductors', comment: 'free' },
+    },
+  ],
+  agent_config: {
+    ...{ max_steps: 30, max_retries: 3, base_delay: 1.0, initial_cash: 10000.0, verbose: true },
+    ...{ memory_lookback_days: 5, recursion_limit: 300, disabled_tools: ['search'] },
+  },
+  crypto_config: { exchanges: ['one'], testnet: true },
+  log_config: { log_path: './data', log_level: 'DEBUG', save_intermediate_steps: true },
+};
+
+for (const [name, content, keys] of [
+  ['a configuration of the family', ofFamily, null],
+  [
+    'comments',
+    { $schema: 'x', _note: '', models: [{ signature: 'a', _why: {} }], agent_config: { $x: 1 } },
+    null,
+  ],
+  [
+    'keys that are anything',
+    { universes: { tech: ['A'] }, models: [{ signature: 'a', extra_body: { x: 1 } }] },
+    null,
+  ],
+  ['no object', { models: [], agent_cfg: null }, 'agent_cfg (did you mean "agent_config"?)'],
+  [
+    'typing errors at every level',
+    {
+      agent_cfg: { max_cost: 1 },
+      models: [
+        { signature: 'a', base_model: 'b', temprature: 1 },
+        { signature: 'b', price_per_million_tokens: { input: 1, output: 1, cached: 1 } },
+      ],
+      agent_config: { max_cost: 1, maxSteps: 3, constructor: 1, qqqqq: 1 },
+      date_range: { init: '2025-10-01' },
+    },
+    'agent_cfg (did you mean "agent_config"?), models[0].base_model (did you mean "basemodel"?), ' +
+      'models[0].temprature (did you mean "temperature"?), models[1].price_per_million_tokens.cached (did you mean "cached_input"?), ' +
+      'agent_config.max_cost (did you mean "max_cost_usd"?), agent_config.maxSteps (did you mean "max_steps"?), ' +
+      'agent_config.constructor, agent_config.qqqqq, date_range.init (did you mean "init_date"?)',
+  ],
+  [
+    'long and unprintable keys, and many',
+    {
+      models: [],
+      ['\u001b[2J'.repeat(100)]: 1,
+      ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`zzzzz${n}`, 1])),
+    },
+    /^(\[2J ){2}.{290,310}…, (zzzzz\d, ){8}zzzzz8 and 11 more$/,
+  ],
+] as const)
+  test(`keys that no program reads are a warning with their places: ${name}`, () => {
+    const { unknownKeys } = parseConfiguration(content, 'file');
+    const start = 'Unknown keys in the configuration are ignored: ';
+    if (keys === null) return assert.deepEqual(unknownKeys, []);
+    assert.equal(unknownKeys.length, 1);
+    const [warning = ''] = unknownKeys;
+    assert.ok(warning.startsWith(start));
+    if (typeof keys === 'string') assert.equal(warning.slice(start.length), keys);
+    else assert.match(warning.slice(start.length), keys);
+  });
 
 test('a job that was stored with less cash than is allowed now can still be read', () => {
   assert.equal(parseAgentConfiguration('{"initial_cash":0.00001}').initial_cash, 0.00001);
@@ -537,4 +616,5 @@ test('the default configuration is valid and enables models', () => {
     'default',
   );
   assert.ok(shipped.models.filter(({ enabled }) => enabled).length >= 3);
+  assert.deepEqual(shipped.unknownKeys, []);
 });

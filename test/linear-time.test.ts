@@ -205,7 +205,7 @@ const readers: Record<string, (text: string) => unknown> = {
     parseConfiguration(
       {
         models: [{ signature: text, openai_base_url: text }],
-        agent_config: { stock_symbols: [text] },
+        agent_config: { stock_symbols: [text], [text]: text },
       },
       'test',
     ),

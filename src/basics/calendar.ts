@@ -7,6 +7,19 @@ export type CalendarDate = string;
 export type Clock = () => Date;
 
 /**
+ * Another clock that is never before `earliest`, and that continues at the speed of the machine
+ * when the first is set back: a duration taken from it is at least what passed.
+ */
+export function steadyClock(clock: Clock, earliest = ''): Clock {
+  let ahead = (Date.parse(earliest) || 0) - performance.now();
+  return () => {
+    const passed = performance.now();
+    ahead = Math.max(ahead, clock().getTime() - passed);
+    return new Date(ahead + passed);
+  };
+}
+
+/**
  * No request, file or provider may use an earlier date. No price of interest is older, and clients
  * in other languages cannot read the year 0000.
  */

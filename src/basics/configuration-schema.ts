@@ -266,7 +266,12 @@ export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
  * running job.
  */
 export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
-export type Configuration = v.InferOutput<typeof configurationSchema>;
+export interface Configuration extends v.InferOutput<typeof configurationSchema> {
+  /** The places of URLs and keys that say that they are not set. */
+  placeholders: readonly string[];
+  /** A warning of the keys that no program reads; empty without any. */
+  unknownKeys: readonly string[];
+}
 
 type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
 

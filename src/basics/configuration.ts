@@ -10,6 +10,7 @@ import {
   isPlaceholder,
   nasdaq100,
 } from './configuration-schema.ts';
+import { warnOfUnknownKeys } from './configuration-keys.ts';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
@@ -46,8 +47,7 @@ export function readConfiguration(
 ): Configuration {
   const bytes = readBytes(path);
   const known = last?.openaiApiBase === openaiApiBase && last.bytes.equals(bytes) ? last : null;
-  const content = known === null ? parseJson(bytes, path) : null;
-  const written = known?.written ?? parseConfiguration(content, path, openaiApiBase);
+  const written = known?.written ?? parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
   const prompts = readPrompts(written, path);
   if (
     known !== null &&
@@ -60,18 +60,24 @@ export function readConfiguration(
   });
   const configuration = freeze({ ...written, models });
   last = { bytes, openaiApiBase, written, prompts, configuration };
-  if (known === null) unset.set(configuration, placeholdersIn(content));
   return configuration;
 }
 
-const unset = new WeakMap<Configuration, readonly string[]>();
+let said: readonly string[] | null = null;
 
-/** Warns of the URLs and keys that count as absent, once for each content of the file. */
-export function warnOfUnset(configuration: Configuration, { warning }: Pick<Log, 'warning'>): void {
-  const fields = unset.get(configuration) ?? [];
-  unset.delete(configuration);
-  if (fields.length > 0)
-    warning('placeholders in the configuration count as absent', { fields: fields.join(', ') });
+/** Warns of absent URLs and keys, and of unknown keys, once for each content of the file. */
+export function warnOfContent(
+  configuration: Configuration,
+  { warning }: Pick<Log, 'warning'>,
+): void {
+  const { placeholders, unknownKeys } = configuration;
+  if (said === unknownKeys) return;
+  said = unknownKeys;
+  if (placeholders.length > 0)
+    warning('placeholders in the configuration count as absent', {
+      fields: placeholders.join(', '),
+    });
+  for (const sentence of unknownKeys) warning(sentence);
 }
 
 function placeholdersIn(content: unknown): string[] {
@@ -123,7 +129,11 @@ export function parseConfiguration(
     return asked.map(({ key, message }) => `models[${index}].${key}: ${message}`);
   });
   if (problems.length > 0) throw unusable(source, problems.join('; '));
-  return result.output;
+  return {
+    ...result.output,
+    placeholders: placeholdersIn(value),
+    unknownKeys: warnOfUnknownKeys(value),
+  };
 }
 
 function unusable(source: string, problem: string, cause?: unknown): ServiceError {

@@ -91,3 +91,9 @@ export function didYouMean(wanted: string, names: Iterable<string>, otherwise: s
   const nearest = nearestName(wanted, names);
   return nearest === null ? otherwise : `did you mean "${nearest}"?`;
 }
+
+/** ` (did you mean "NAME"?)` with the name that was probably meant; empty without one. */
+export function hint(wanted: string, names: Iterable<string>): string {
+  const words = didYouMean(wanted, names, '');
+  return words && ` (${words})`;
+}

@@ -41,7 +41,7 @@ export function handleMessages(
       logged === MAX_LOGGED_FAILURES
         ? { note: 'further ones of this model-day are not logged' }
         : {};
-    log.info('model request failed', { ...session.modelDay, reason, waitMs, ...more });
+    log.warning('model request failed', { ...session.modelDay, reason, waitMs, ...more });
   };
   return async (message) => {
     switch (message.type) {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { BuiltPages } from '../http/pages.ts';
 import { createStderrLog, type Log } from '../basics/log.ts';
 import { timestamp } from '../basics/calendar.ts';
-import { readConfiguration, warnOfUnset } from '../basics/configuration.ts';
+import { readConfiguration, warnOfContent } from '../basics/configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { removeAbandonedPartials } from '../database/storage/new-file.ts';
@@ -137,15 +137,16 @@ export async function serve(): Promise<Service> {
 
 /**
  * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another
- * user of the machine may have put there. What else may be wrong with it is said at each trigger,
- * because it can be mended meanwhile.
+ * user of the machine may have put there. What else may be wrong with it is a warning, because it
+ * can be mended before a trigger needs it.
  */
 function lookAtConfiguration({ configurationPath, openaiApiBase }: Settings, log: Log): void {
   try {
-    warnOfUnset(readConfiguration(configurationPath, openaiApiBase), log);
+    warnOfContent(readConfiguration(configurationPath, openaiApiBase), log);
   } catch (error) {
     const refusal = refusalOfForeign(error);
     if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;
+    log.warning(error.message);
   }
 }
 

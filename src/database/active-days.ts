@@ -105,6 +105,32 @@ export function activeSpans(
   return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
 }
 
+const LATER = query(
+  `SELECT count(*) AS days, coalesce(min(date), '') AS first FROM trading_sessions
+   WHERE model = ?1 AND status = 'active' AND date > (
+     SELECT value FROM json_each(?2) AS day WHERE ?3 OR NOT EXISTS (
+       SELECT 1 FROM trading_sessions WHERE model = ?1 AND date = day.value AND status = 'active') LIMIT 1)`,
+  { days: integer, first: text },
+);
+
+/**
+ * Of each model that has some: the active days after the first of these dates, which are in order,
+ * on which it has none; or, if all of them are replaced, after the last.
+ */
+export function* laterDays(
+  database: Database,
+  models: readonly string[],
+  { dates, replaceExisting }: { dates: readonly CalendarDate[]; replaceExisting: boolean },
+): Steps<(RowOf<typeof LATER> & { model: string })[]> {
+  const json = JSON.stringify(replaceExisting ? dates.slice(-1) : dates);
+  const found = yield* mapInSteps(
+    models,
+    (model) => ({ model, ...LATER.one(database, model, json, Number(replaceExisting)) }),
+    MODELS_PER_STEP,
+  );
+  return found.filter(({ days }) => days > 0);
+}
+
 const ACTIVE = query(
   `SELECT date, model FROM trading_sessions
    WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,

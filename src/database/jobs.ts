@@ -151,6 +151,18 @@ export function setJobStatus(
     .run(status, at, jobId);
 }
 
+const LAST_START = query(
+  `SELECT coalesce(max(started_at), '') FROM (
+     SELECT started_at FROM jobs WHERE job_id = ?1 UNION ALL
+     SELECT started_at FROM trading_sessions INDEXED BY one_running_session WHERE job_id = ?1 AND status = 'running')`,
+  [text],
+);
+
+/** When an unfinished job, or the last of its running sessions, was started; empty before that. */
+export function lastStartOf(database: Database, jobId: string): string {
+  return LAST_START.one(database, jobId)[0];
+}
+
 const WARNINGS = query('SELECT warnings FROM jobs WHERE job_id = ?', [orNull(text)]);
 
 /** Adds sentences to a job's warnings, each only once. */

@@ -12,8 +12,13 @@ import type {
   Configuration,
   ModelConfiguration,
 } from '../basics/configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration, warnOfUnset } from '../basics/configuration.ts';
-import { activeSpans } from '../database/active-days.ts';
+import {
+  agentConfigurationFor,
+  readConfiguration,
+  universeOf,
+  warnOfContent,
+} from '../basics/configuration.ts';
+import { activeSpans, laterDays } from '../database/active-days.ts';
 import { lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import type { Run } from '../database/jobs.ts';
@@ -21,9 +26,12 @@ import { ServiceError } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
 import type { Log } from '../basics/log.ts';
 import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, hint, list } from '../basics/sentences.ts';
+import type { PriceContext } from '../prices/download.ts';
+import { examine } from '../prices/needs.ts';
 import type { Settings } from '../basics/settings.ts';
-import { mapInSteps, type Steps } from '../basics/turns.ts';
+import { atOnce, mapInSteps, type Steps } from '../basics/turns.ts';
+import { resolveModel } from './endpoint.ts';
 import { ENTRIES_PER_STEP, knownKeys, resolveEntry } from './entries.ts';
 
 /** The content of a trigger. */
@@ -61,6 +69,8 @@ interface PreparationContext {
 interface ResolvedRun extends ModelRun {
   entry: Entry;
   encoded: string;
+  /** Why it cannot be asked as the configuration is now; null when it can. */
+  problem: string | null;
 }
 
 /**
@@ -71,9 +81,14 @@ interface Plan extends JobRange {
   warnings: string[];
 }
 
-export interface Preparation {
+interface Resolved {
   models: readonly ResolvedRun[];
   agentConfig: AgentConfiguration;
+  /** What the configuration and the models' names give rise to. */
+  warnings: readonly string[];
+}
+
+export interface Preparation extends Resolved {
   /**
    * The plan, made again if the ledger has changed since. Throws a `ServiceError` when the rules of
    * the trigger refuse the job.
@@ -89,77 +104,128 @@ export interface Preparation {
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
   const { settings, database, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
-  warnOfUnset(configuration, log);
+  warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
+  const runs = expandModels(request.models, configuration);
+  const agentConfig = agentConfigurationFor(configuration, request.universe);
+  const sources = { settings, configuration, agentConfig, environment };
   const resolve = (run: ModelRun): ResolvedRun => {
     const entry = resolveEntry(run, { configuration, settings, isKey });
-    return { ...run, entry, encoded: encodeEntry(entry) };
+    const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
+    const problem = 'error' in model ? model.error : null;
+    return { ...run, entry, encoded: encodeEntry(entry), problem };
   };
-  const models = yield* mapInSteps(
-    expandModels(request.models, configuration),
-    resolve,
-    ENTRIES_PER_STEP,
-  );
-  const agentConfig = agentConfigurationFor(configuration, request.universe);
+  const models = yield* mapInSteps(runs, resolve, ENTRIES_PER_STEP);
+  const warnings = [...configuration.unknownKeys, ...warnOfProblems(models, configuration)];
+  const resolved = { models, agentConfig, warnings };
   yield null;
   let early: Plan | null = null;
   try {
-    early = planRuns(context, request, models);
+    early = yield* planRuns(context, request, resolved);
   } catch {
     // The transaction refuses the job, unless the request's Idempotency-Key has created it
     // meanwhile.
   }
   yield null;
-  return {
-    models,
-    agentConfig,
-    plan: () => (early?.at === lastChange(database) ? early : planRuns(context, request, models)),
-  };
+  const isCurrent = () => early?.at === lastChange(database);
+  const plan = () => (isCurrent() && early) || atOnce(planRuns(context, request, resolved));
+  return { ...resolved, plan };
 }
 
-function planRuns(
-  { database, settings, clock }: PreparationContext,
+function* planRuns(
+  context: PreparationContext,
   request: JobRequest,
-  models: readonly ResolvedRun[],
-): Plan {
+  { models, agentConfig, warnings }: Resolved,
+): Steps<Plan> {
+  const { database, settings, clock } = context;
   const { startDate, endDate } = request;
   const at = lastChange(database);
-  const resumed = startDate === null ? models : [];
-  const spans = activeSpans(database, [
-    ...new Set(resumed.flatMap(({ model, family }) => [model, family])),
-  ]);
+  const names = models.map(({ model }) => model);
+  const families = models.map(({ family }) => family);
+  const spans = activeSpans(database, [...new Set([...names, ...families])]);
   const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
   const simulatedFrom = (model: string) => spans.get(model)?.firstDate ?? null;
   const range = resolveRange(
-    { startDate, endDate, models: models.map(({ model }) => model) },
+    { startDate, endDate, models: names },
     { simulatedThrough, today: dateOf(clock()), maxSimulationDays: settings.maxSimulationDays },
   );
-  const warnings = [
-    ...warnOfUnlisted(models),
-    ...warnOfNewRuns(resumed, endDate, { simulatedThrough, simulatedFrom }),
-  ];
-  return { ...range, at, warnings };
+  const ahead = names.filter((model) => (simulatedThrough(model) ?? '') > range.startDate);
+  const job = { ...request, dates: range.dates, universe: universeOf(agentConfig) };
+  const ofDays =
+    startDate === null
+      ? warnOfNewRuns(models, endDate, simulatedFrom)
+      : yield* warnOfLaterDays(context, ahead, job);
+  return { ...range, at, warnings: [...warnings, ...ofDays] };
 }
 
-/** Models that are named one by one because the configuration does not list them. */
-const MAX_UNLISTED = 5;
+/** Models that are named one by one: thousands would hide all other warnings. */
+const MAX_NAMED = 5;
 
 /**
- * A warning for each of the first unlisted models, one for the others: thousands would hide all
- * other warnings.
+ * Sentences about entries that cannot be asked, as without a key or because they are not listed:
+ * then with the signature that was probably meant.
  */
-function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
-  const unlisted = runs.filter(({ entry }) => entry.kind === 'unlisted');
-  const others = unlisted.splice(MAX_UNLISTED);
-  const warnings = unlisted.map(
-    ({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`,
+function warnOfProblems(runs: readonly ResolvedRun[], { models }: Configuration): string[] {
+  const failing = [...new Map(runs.map((run) => [run.problem, run])).values()];
+  const named = failing.filter(({ problem }) => problem !== null);
+  const others = named.splice(MAX_NAMED).length;
+  const signatures = models.map(({ signature }) => signature);
+  const warnings = named.map(({ model, entry, problem }) => {
+    const meant = entry.kind === 'unlisted' ? hint(model, signatures) : '';
+    return `${problem}${meant}; its model-days will fail`;
+  });
+  if (others > 0) warnings.push(`All model-days of ${count(others, 'more model')} will fail`);
+  return warnings;
+}
+
+/**
+ * Sentences about runs that have no completed day while others of the job have, first of all those
+ * of their family: in resume mode they would run the last date only.
+ */
+export function warnOfNewRuns(
+  runs: readonly ModelRun[],
+  endDate: CalendarDate,
+  simulatedFrom: (model: string) => CalendarDate | null,
+): string[] {
+  const firstOf = (some: readonly ModelRun[] = []) =>
+    some
+      .flatMap(({ model, family }) => simulatedFrom(model) ?? simulatedFrom(family) ?? [])
+      .sort()[0];
+  const families = Map.groupBy(runs, ({ family }) => family);
+  const first = firstOf(runs);
+  const fresh = runs.filter(({ model }) => simulatedFrom(model) === null);
+  const byStart = Map.groupBy(fresh, ({ family }) => firstOf(families.get(family)) ?? first);
+  return [...byStart].flatMap(([start = endDate, own]) => {
+    if (start >= endDate) return [];
+    const names = list(own.map(({ model }) => model));
+    const [have, them] = own.length === 1 ? ['has', 'it'] : ['have', 'them'];
+    const remedy = `for the days before, cancel the job and start one with start_date ${start}`;
+    return `${names} ${have} no completed day, and this job runs only ${endDate} for ${them}; ${remedy}`;
+  });
+}
+
+/**
+ * A sentence about completed model-days that days of this job come before, except those that it
+ * replaces; none without any. Days known to be without trading do not count.
+ */
+function* warnOfLaterDays(
+  context: PriceContext,
+  models: readonly string[],
+  job: { dates: readonly CalendarDate[]; universe: readonly string[]; replaceExisting: boolean },
+): Steps<string[]> {
+  if (models.length === 0) return [];
+  const examined = yield* examine(context, job);
+  const days = examined.filter(({ availability }) => availability !== 'no_trading');
+  const dates = days.map(({ date }) => date);
+  const later = yield* laterDays(context.database, models, { ...job, dates });
+  if (later.length === 0) return [];
+  const named = later.map(
+    ({ model, days, first }) =>
+      `${count(days, 'completed model-day')} of ${model} from ${first} on`,
   );
-  if (others.length === 0) return warnings;
-  const [are, their] = others.length === 1 ? ['is', 'its'] : ['are', 'their'];
-  return [
-    ...warnings,
-    `${count(others.length, 'more model')} ${are} not in the server configuration; ${their} model-days will fail`,
-  ];
+  const which = list(named, { most: MAX_NAMED });
+  const remedy = 'cancel the job, or run them again with replace_existing';
+  return [`${which} will be stale or stand apart, because this job runs earlier ones; ${remedy}`];
 }
 
 /** One run of a job, before it has a start date. */
@@ -210,36 +276,6 @@ function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>):
     'invalid_models',
     `Cannot run '${name}': the runs of '${family}' are ${list(names)}`,
   );
-}
-
-/** What is known of a run's model-days; null without any. */
-interface Facts {
-  simulatedThrough(model: string): string | null;
-  simulatedFrom(model: string): string | null;
-}
-
-/**
- * Sentences about runs that have no completed day while others of their family have: in resume mode
- * they would run the last date only, so each sentence names the start date that fills them in.
- */
-export function warnOfNewRuns(
-  runs: readonly ModelRun[],
-  endDate: string,
-  { simulatedThrough, simulatedFrom }: Facts,
-): string[] {
-  return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
-    const fresh = own.map(({ model }) => model).filter((model) => simulatedThrough(model) === null);
-    const starts = [family, ...own.map(({ model }) => model)]
-      .map(simulatedFrom)
-      .filter((date) => date !== null);
-    const [first] = starts.sort();
-    if (fresh.length === 0 || first === undefined) return [];
-    const have = fresh.length === 1 ? 'has' : 'have';
-    const run = fresh.length === 1 ? 'runs' : 'run';
-    return [
-      `${list(fresh)} ${have} no completed day and ${run} ${endDate} only; start_date ${first} fills in the rest`,
-    ];
-  });
 }
 
 /**

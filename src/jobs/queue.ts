@@ -1,6 +1,12 @@
-import { timestamp } from '../basics/calendar.ts';
+import { steadyClock, timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { insertJob, rememberTrigger, triggerOfKey, unfinishedJobId } from '../database/jobs.ts';
+import {
+  insertJob,
+  lastStartOf,
+  rememberTrigger,
+  triggerOfKey,
+  unfinishedJobId,
+} from '../database/jobs.ts';
 import { noteRestart } from '../database/model-days.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -51,7 +57,7 @@ export function createJobs(context: WorkerContext): Jobs {
     const { signal } = (current = new AbortController());
     const run = async () => {
       if (unfinishedJobId(database) === jobId && !signal.aborted)
-        await runThroughFaults(context, jobId, { signal });
+        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal }));
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
@@ -100,7 +106,8 @@ export function createJobs(context: WorkerContext): Jobs {
       const idleRestarts = await noteRestart(database, jobId);
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
-      await giveUp(context, jobId, { idleRestarts, signal });
+      working = timed(context, jobId, () => giveUp(context, jobId, { idleRestarts, signal }));
+      await working;
     },
     async stop() {
       isStopping = true;
@@ -108,6 +115,17 @@ export function createJobs(context: WorkerContext): Jobs {
       await working;
     },
   };
+}
+
+/** Works on a job with a clock by which nothing of it ends before it began. */
+async function timed(
+  context: WorkerContext,
+  jobId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { clock, database } = context;
+  context.clock = steadyClock(clock, lastStartOf(database, jobId));
+  await work().finally(() => (context.clock = clock));
 }
 
 /**

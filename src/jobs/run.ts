@@ -24,7 +24,7 @@ import type { Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
 import type { DatePrices } from '../prices/needs.ts';
-import { supplyPrices } from '../prices/supply.ts';
+import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../basics/sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import { bySlices, inShortTurn, type Steps } from '../basics/turns.ts';
@@ -191,7 +191,10 @@ async function work(
     },
     { signal },
   );
-  if (isLost) return NO_DATES;
+  if (isLost) {
+    const reason = reasonForNoDownload(context.settings);
+    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
+  }
   for (const { date, run } of priced) {
     await spending.reach(date);
     await runDate(context, activeJob, run);

@@ -146,6 +146,8 @@ export interface PatienceOptions {
   /** The longest total wait for short limits. */
   maxLimitWaitMs: number;
   signal: AbortSignal;
+  /** Called for each request that fails, tried again or not. */
+  onFailure?: (failure: { problem: Problem; message: string }) => void;
   /** Replaced in tests, which do not wait. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -171,6 +173,7 @@ export interface Patience {
 export function createPatience({
   maxLimitWaitMs,
   signal,
+  onFailure = () => {},
   wait = sleepUnlessAborted,
 }: PatienceOptions): Patience {
   let waitedMs = 0;
@@ -193,6 +196,7 @@ export function createPatience({
         if (response.problem !== 'short_limit' && limitMs > 0)
           lastLimitMs = Math.max(FIRST_LIMIT_WAIT_MS, Math.min(limitMs, MAX_LIMIT_WAIT_MS));
         if (signal.aborted) return response;
+        if (response.problem !== undefined) onFailure(response);
         const guessMs = backOff(limits + 1, { firstMs, maxMs: MAX_LIMIT_WAIT_MS });
         const limitWaitMs =
           (response.problem === undefined ? undefined : response.retryAfterMs) ?? guessMs;

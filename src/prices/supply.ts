@@ -95,7 +95,8 @@ function firstOf(heldSince: CalendarDate, firstDate: CalendarDate): CalendarDate
   return addDays(heldSince < firstDate ? heldSince : firstDate, -SPLIT_HISTORY_DAYS);
 }
 
-function reasonForNoDownload(settings: Settings): string | null {
+/** Why no price is downloaded; null when prices are. */
+export function reasonForNoDownload(settings: Settings): string | null {
   if (!hasPriceProvider(settings)) return NO_PRICE_PROVIDER;
   return settings.autoDownloadPriceData ? null : 'AUTO_DOWNLOAD_PRICE_DATA is false';
 }
@@ -133,7 +134,11 @@ async function download(
   const unreadable: CalendarDate[] = [];
   for (const { provider, keyVariable } of providers) {
     const maxLimitWaitMs = Math.max(0, settings.maxRateLimitWaitMs - waitedMs);
-    const patience = createPatience({ maxLimitWaitMs, signal, ...(wait && { wait }) });
+    const patience = createPatience({
+      ...{ maxLimitWaitMs, signal, ...(wait && { wait }) },
+      onFailure: ({ problem, message: reason }) =>
+        context.log.warning('price request failed', { source: provider.source, problem, reason }),
+    });
     const base = { database, clock, keyVariable, patience, signal, onProgress };
     const rest = { ...request, dates: open, downloadsLeft };
     const report =

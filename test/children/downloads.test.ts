@@ -86,6 +86,11 @@ test('at the daily quota the job continues with the complete dates, and its warn
     "2 dates left out: 2025-11-20, 2025-11-21; try again tomorrow, when the provider's daily quota is reset",
     'Skipped 2 dates without price data: 2025-11-20, 2025-11-21',
   ]);
+  const [failed] = service.logLines.filter(({ message }) => message === 'price request failed');
+  assert.deepEqual(
+    [failed?.level, failed?.['source'], failed?.['problem']],
+    ['WARNING', 'alpha-vantage', 'daily_quota'],
+  );
   assert.ok(!JSON.stringify([status, service.logLines]).includes(KEY));
   server.set({ fault: () => undefined });
   const again = await service.runJob({ start_date: '2025-11-20', end_date: '2025-11-21' });

@@ -247,7 +247,7 @@ test('an existing chain becomes run 1 when its entry gets repeats; resuming name
   );
   const resumed = await first.runJob({ end_date: '2025-10-17' });
   assert.deepEqual(resumed.warnings?.slice(0, 1), [
-    'rule#2, rule#3 have no completed day and run 2025-10-17 only; start_date 2025-10-15 fills in the rest',
+    'rule#2, rule#3 have no completed day, and this job runs only 2025-10-17 for them; for the days before, cancel the job and start one with start_date 2025-10-15',
   ]);
   const filled = await first.runJob({
     start_date: '2025-10-15',

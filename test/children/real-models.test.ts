@@ -480,6 +480,7 @@ test('a child that reports more failed requests than a step can have is ended, a
   );
   const logged = service.logLines.filter(({ message }) => message === 'model request failed');
   assert.equal(logged.length, 100);
+  assert.ok(logged.every(({ level }) => level === 'WARNING'));
   assert.deepEqual(
     logged.filter(({ note }) => note !== undefined),
     [logged.at(-1)],

@@ -312,7 +312,10 @@ test('a job of only holidays is completed, a job without any prices fails with t
   const unknown = await service.runJob({ start_date: '2025-11-24', end_date: '2025-11-25' });
   assert.deepEqual(
     [unknown.status, unknown.error],
-    ['failed', 'No trading dates available after price data preparation'],
+    [
+      'failed',
+      'No trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files',
+    ],
   );
   assert.deepEqual(unknown.progress, { total_model_days: 4, completed: 4, failed: 0, pending: 0 });
 });
@@ -361,8 +364,8 @@ test('symbols with real prices keep to them in DEV, others get synthetic ones', 
 });
 
 for (const [count, rest] of [
-  [6, '1 more model is not in the server configuration; its model-days will fail'],
-  [8, '3 more models are not in the server configuration; their model-days will fail'],
+  [6, 'All model-days of 1 more model will fail'],
+  [8, 'All model-days of 3 more models will fail'],
 ] as const)
   test(`models that are not in the configuration are named in warnings, and many are counted: ${count}`, async (t) => {
     const service = await startTestService(t, {

@@ -137,7 +137,7 @@ test('a job that fails ends the command with 1 and the reasons', async (t) => {
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^The job is failed after .*\nNo trading dates available after price data preparation\n/,
+    /^The job is failed after .*\nNo trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files\n/,
   );
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -56,7 +57,7 @@ test('a configuration or prompt that another user has put there is refused at th
   assert.deepEqual(readFileSync(join(cwd, 'data/jobs_dev.db')), database);
 });
 
-test('a start with a broken configuration succeeds, and placeholders in one are logged once', async (t) => {
+test('a start with a broken configuration succeeds with a warning; placeholders and unknown keys are logged once, and every trigger warns of the keys', async (t) => {
   const cwd = installProgram(t);
   const config = join(cwd, 'configs/default_config.json');
   writeFileSync(config, '{"models": [');
@@ -67,19 +68,37 @@ test('a start with a broken configuration succeeds, and placeholders in one are 
   const openai_api_key = 'YOUR_OPENAI_API_KEY,you can write them in .env file';
   writeFileSync(
     config,
-    JSON.stringify({ ...smallConfiguration, models: [{ ...first, openai_api_key }, ...others] }),
+    JSON.stringify({
+      ...smallConfiguration,
+      agent_cfg: { max_cost_usd: 1 },
+      models: [{ ...first, openai_api_key }, ...others],
+    }),
   );
-  await waitForJob(server.url, (await trigger()).job_id);
-  await waitForJob(
-    server.url,
-    (await ask(`${server.url}/simulate/trigger`, { ...REQUEST, replace_existing: true })).job_id,
-  );
+  const unknown =
+    'Unknown keys in the configuration are ignored: agent_cfg (did you mean "agent_config"?)';
+  for (const request of [REQUEST, { ...REQUEST, replace_existing: true }]) {
+    const { job_id, warnings } = await ask(`${server.url}/simulate/trigger`, request);
+    assert.deepEqual(warnings, [unknown]);
+    assert.ok((await waitForJob(server.url, job_id)).warnings.includes(unknown));
+  }
   server.process.kill('SIGTERM');
   const { stderr } = await server.ended;
-  const warnings = stderr
-    .split('\n')
-    .filter((line) => line.includes('placeholders in the configuration count as absent'));
-  assert.equal(warnings.length, 1, stderr);
-  assert.match(String(warnings), /"fields":"models\[0\]\.openai_api_key"/);
+  const logged = stderr.split('\n').filter((line) => line.includes('"level":"WARNING"'));
+  const linesWith = (words: string) => logged.filter((line) => line.includes(words));
+  const placeholders = linesWith('placeholders in the configuration count as absent');
+  assert.match(placeholders.join('\n'), /^.*"fields":"models\[0\]\.openai_api_key".*$/);
+  assert.equal(linesWith(JSON.stringify(unknown)).length, 1);
+  assert.equal(linesWith('default_config.json: it is not JSON (line 1 column 13)').length, 1);
   assert.doesNotMatch(stderr, /you can write them/);
+});
+
+test('a port that is taken is refused with the name of its setting', async (t) => {
+  const occupant = createServer().listen(0);
+  t.after(() => occupant.close());
+  const port = String((occupant.address() as { port: number }).port);
+  const cwd = installProgram(t);
+  const { code, stderr } = await runProgram([], { cwd, env: { API_PORT: port } });
+  assert.equal(code, 1);
+  const reason = `^Cannot listen on port ${port}: .*EADDRINUSE.*; set API_PORT to use another$`;
+  assert.match(stderr, new RegExp(reason, 'm'));
 });

@@ -68,19 +68,17 @@ test('a job has at most 2,000 runs', () => {
   });
 });
 
-test('resuming warns of runs without a completed day in a family that has some, and names the date that fills them in', () => {
+test('resuming warns of runs without a completed day where others have some, and names the date to start from', () => {
   const first: Record<string, string> = { a: '2025-10-06', 'a#3': '2025-10-01', c: '2025-09-01' };
-  const facts = {
-    simulatedThrough: (model: string) => first[model] ?? null,
-    simulatedFrom: (model: string) => first[model] ?? null,
-  };
-  const warn = (names: string[]) =>
-    warnOfNewRuns(expandModels(names, configuration), '2025-10-20', facts);
+  const warn = (names: string[], endDate = '2025-10-20') =>
+    warnOfNewRuns(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
   assert.deepEqual(warn(['a', 'b', 'off', 'c']), [
-    'a#2 has no completed day and runs 2025-10-20 only; start_date 2025-10-01 fills in the rest',
+    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-01',
+    'b, off, off#2 have no completed day, and this job runs only 2025-10-20 for them; for the days before, cancel the job and start one with start_date 2025-09-01',
   ]);
   assert.deepEqual(warn(['a#2']), [
-    'a#2 has no completed day and runs 2025-10-20 only; start_date 2025-10-06 fills in the rest',
+    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-06',
   ]);
   assert.deepEqual(warn(['b', 'off']), []);
+  assert.deepEqual(warn(['b', 'c'], '2025-09-01'), [], 'there are no days before');
 });

@@ -45,7 +45,8 @@ test('a large job gets its model-days after it is created and before it runs', a
   );
   await ended(context);
   const { details, ...job } = storedStatus(context.database, jobId);
-  assert.deepEqual([job.status, job.error, job.progress.completed], ['failed', NO_DATES, TOTAL]);
+  assert.deepEqual([job.status, job.progress.completed], ['failed', TOTAL]);
+  assert.ok(job.error.startsWith(NO_DATES));
   const warnings = String(
     context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
   );

@@ -8,6 +8,7 @@ import { noBrowser } from '../support/chromium.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
+import { PROD } from '../support/prod.ts';
 import {
   startTestService,
   type TestService,
@@ -63,6 +64,23 @@ test(
     assert.equal(await page.locator('.job progress').isVisible(), false);
   },
 );
+
+test('a name that was only misspelt is not offered afterwards', inBrowser, async (t) => {
+  const service = await start(t, { agent: scriptedAgent({}), settings: PROD });
+  await service.runJob({ start_date: firstDate, end_date: firstDate, models: ['modl-a'] });
+  const reader = await visit(t, service.url);
+  const { page } = reader;
+  await reader.open('/');
+  const choices = page.locator('div.choices input');
+  await choices.first().waitFor({ state: 'attached' });
+  assert.deepEqual(
+    await choices.evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value'))),
+    ['model-a', 'model-b', 'model-off'],
+  );
+  await reader.open('/decision-feed');
+  const offered = page.locator('.choosing label', { hasText: /^mod/ });
+  assert.deepEqual(await offered.allTextContents(), []);
+});
 
 /**
  * The first response to such a request is a failure; and so are all before it, as long as

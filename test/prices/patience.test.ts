@@ -46,7 +46,11 @@ for (const [name, answers, maxLimitWaitMs, expected, end] of cases) {
   test(name, async () => {
     const waits: number[] = [];
     const wait = async (ms: number) => void waits.push(ms);
-    const patience = createPatience({ maxLimitWaitMs, signal: new AbortController().signal, wait });
+    const failures: string[] = [];
+    const patience = createPatience({
+      ...{ maxLimitWaitMs, signal: new AbortController().signal, wait },
+      onFailure: ({ problem }) => failures.push(problem),
+    });
     let index = 0;
     const answer = await patience.ask<string>(async () => {
       const next = answers[Math.min(index++, answers.length - 1)] as Problem | 'data';
@@ -54,6 +58,7 @@ for (const [name, answers, maxLimitWaitMs, expected, end] of cases) {
     });
     assert.equal(answer.problem ?? 'data', end);
     assert.deepEqual(waits, expected);
+    assert.equal(failures.length, index - (end === 'data' ? 1 : 0), 'each is told');
   });
 }
 

@@ -32,7 +32,11 @@ export const showDecisions: Page = async (host, _params, signal) => {
     ([{ models }, { jobs }]) =>
       bar.offer({
         models: models
-          .filter(({ last_job: job }) => job !== null)
+          .filter(
+            // A name that no configuration had may be a typing error.
+            ({ completed_model_days: days, entry }) =>
+              days > 0 || (entry !== null && entry.kind !== 'unlisted'),
+          )
           .map(({ signature }) => signature),
         jobs,
       }),

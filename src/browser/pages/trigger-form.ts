@@ -42,7 +42,11 @@ export function triggerForm(): TriggerForm {
     element: h('details.start', h('summary', h('h2', 'Start a job')), form),
     offer({ models: known, universes: names, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
-      const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
+      const entries = known.filter(
+        // Each means all its repeats. A name that is only in failed jobs may be a typing error.
+        ({ signature, family, configured, completed_model_days: days }) =>
+          signature === family && (configured || days > 0),
+      );
       entries.sort((one, other) => byName(one.signature, other.signature));
       const choices = entries.map((entry) =>
         modelBox(entry.signature, {

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { startProdService } from '../support/prod.ts';
+import { startTestService } from '../support/service.ts';
+
+/** Monday to Monday, with a holiday on Wednesday and nothing known before or after. */
+const PRICES = ['10', '11', '13', '14', '17']
+  .map((day) => `AAPL 2025-11-${day} 100 101\nMSFT 2025-11-${day} 200 201`)
+  .join('\n');
+
+const both = ['model-a', 'model-b'];
+const [STALE, REMEDY] = [
+  'will be stale or stand apart, because this job runs earlier ones',
+  'cancel the job, or run them again with replace_existing',
+];
+
+test('a trigger says beforehand which completed model-days its days come before', async (t) => {
+  const service = await startTestService(t, {
+    prices: PRICES,
+    settings: { alphaVantageApiKey: 'set', autoDownloadPriceData: false },
+    agent: scriptedAgent({ 'model-b 2025-11-11': [[['fail', 'at once']]] }),
+  });
+  const steps: [
+    models: string[],
+    from: string | null,
+    to: string,
+    replaces: boolean,
+    later: string | null,
+  ][] = [
+    [both, '10', '14', false, null],
+    [['model-a'], '10', '14', false, null], // complete but for a holiday
+    [both, '10', '14', false, '2 completed model-days of model-b from 2025-11-13 on'], // a failed day is run again
+    [both, '17', '17', false, null],
+    [['model-b'], '10', '13', true, '2 completed model-days of model-b from 2025-11-14 on'],
+    [['model-b'], '10', '17', true, null],
+    [
+      both,
+      '06',
+      '07',
+      false,
+      '5 completed model-days of model-a from 2025-11-10 on, 4 completed model-days of model-b from 2025-11-10 on',
+    ],
+    [['model-a'], null, '18', false, null],
+  ];
+  for (const [models, from, to, replace_existing, later] of steps) {
+    const start_date = from && `2025-11-${from}`;
+    const request = { start_date, end_date: `2025-11-${to}`, models, replace_existing };
+    const { body } = await service.post('/simulate/trigger', request);
+    assert.deepEqual(
+      body.warnings,
+      later && [`${later} ${STALE}; ${REMEDY}`],
+      JSON.stringify(request),
+    );
+    await service.waitForJob(body.job_id);
+  }
+});
+
+const ONE_DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+
+test('a trigger names what is missing to ask a model, once for all its runs, and the name that was probably meant', async (t) => {
+  const service = await startProdService(t, {
+    models: [
+      { signature: 'gpt-5', basemodel: 'openai/gpt-5', repeats: 2 },
+      { signature: 'held', basemodel: 'openai/gpt-5', openai_api_key_env: 'NOT_SET' },
+      { signature: 'local', openai_base_url: 'http://127.0.0.1:1/v1' },
+      { signature: 'rule', basemodel: 'baseline/random' },
+    ],
+    environment: {},
+    agent: scriptedAgent({}),
+  });
+  const models = ['gpt-5', 'gpt5', 'held', 'local', 'rule', 'stranger'];
+  const { body } = await service.post('/simulate/trigger', { ...ONE_DAY, models });
+  const missing =
+    "Model 'gpt-5' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY";
+  const reasons = [
+    missing,
+    `Model 'gpt5' is not in the server configuration (did you mean "gpt-5"?)`,
+    "Model 'held' has no key: the variable NOT_SET, which its entry names, is not set",
+    "Model 'stranger' is not in the server configuration",
+  ];
+  assert.deepEqual(
+    body.warnings,
+    reasons.map((reason) => `${reason}; its model-days will fail`),
+  );
+  const { details } = await service.waitForJob(body.job_id);
+  assert.equal(details.find(({ model }: { model: string }) => model === 'gpt-5#2').error, missing);
+});

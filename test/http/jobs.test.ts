@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { jobsResponse } from '../../src/api/jobs.ts';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
+import { queries } from '../../src/database/rows.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';
@@ -96,6 +97,15 @@ for (const [query, expected, nextBefore] of pages) {
     );
   });
 }
+
+test('a page of the jobs is read from its place on, not from the newest job', () => {
+  const next = queries.find(({ sql }) => sql.startsWith('SELECT job_id AS jobId, rowid FROM jobs'));
+  const plan = service.database.statement(`EXPLAIN QUERY PLAN ${next?.sql}`).all(null, 3);
+  assert.deepEqual(
+    plan.map(({ detail }) => detail),
+    ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)'],
+  );
+});
 
 test('a job of the list, field by field', async () => {
   const { body } = await service.get('/jobs?limit=1&before=job-1');

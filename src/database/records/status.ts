@@ -160,7 +160,8 @@ export interface JobFilters {
 
 const NEXT = query(
   `SELECT job_id AS jobId, rowid FROM jobs
-   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT 1`,
+   WHERE (?1 IS NULL OR status = ?1) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
+   ORDER BY rowid DESC LIMIT 1`,
   { jobId: text, rowid: integer },
 );
 

@@ -6,6 +6,36 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** The model-days of a job by what became of them; the skipped ones are among the completed. */
+export interface Progress {
+  total_model_days: number;
+  completed: number;
+  failed: number;
+  pending: number;
+  skipped: number;
+}
+
+/** "105 of 110 model-days run, 5 skipped"; those that wait when a job is over did not run. */
+export function ranInWords(
+  { total_model_days: total, completed, failed, pending, skipped }: Progress,
+  {
+    isOver,
+    isBrief = false,
+    format = String,
+  }: { isOver: boolean; isBrief?: boolean; format?: (number: number) => string },
+): string {
+  const noun = isBrief ? '' : ` model-day${total === 1 ? '' : 's'}`;
+  const others = [
+    [failed, 'failed'],
+    [skipped, 'skipped'],
+    [isOver ? pending : 0, 'did not run'],
+  ] as const;
+  return [
+    `${format(completed - skipped)} of ${format(total)}${noun} run`,
+    ...others.flatMap(([number, words]) => (number > 0 ? [`${format(number)} ${words}`] : [])),
+  ].join(', ');
+}
+
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

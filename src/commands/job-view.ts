@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { ModelDayStatus } from '../basics/domain.ts';
 import { statusResponse } from '../api/status.ts';
-import { duration } from '../basics/sentences.ts';
+import { duration, ranInWords } from '../basics/sentences.ts';
 import { cleanText, cutText } from '../basics/text.ts';
 import { createLiveBlock, progressBar, sizeOf } from './terminal.ts';
 import { type Client, Unavailable } from './client.ts';
@@ -27,15 +27,12 @@ const MARKS: Record<ModelDayStatus, string> = {
  * columns and rows.
  */
 export function jobView(
-  { job_id, status, progress, date_range: dates, models, details }: JobStatusResponse,
+  { job_id, status, progress, completed_at, date_range: dates, models, details }: JobStatusResponse,
   { columns, rows }: { columns: number; rows: number },
 ): string[] {
   const { total_model_days: total, pending } = progress;
-  const bar = progressBar(
-    total - pending,
-    total,
-    `${total - pending} of ${total} model-days, job ${status}`,
-  );
+  const ran = ranInWords(progress, { isOver: completed_at !== null });
+  const bar = progressBar(total - pending, total, `${ran}, job ${status}`);
   const statusOf = new Map(
     details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]),
   );
@@ -97,6 +94,7 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
 /** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
 export function describeEnd({
   status,
+  progress,
   total_duration_seconds,
   error,
   warnings,
@@ -107,7 +105,7 @@ export function describeEnd({
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.length - MAX_NAMED_FAILURES;
   return [
-    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}.`,
+    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}: ${ranInWords(progress, { isOver: true })}.`,
     ...(error ? [error] : []),
     ...failures.slice(0, MAX_NAMED_FAILURES),
     ...(unnamed > 0 ? [`and ${unnamed} more failed`] : []),

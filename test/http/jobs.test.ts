@@ -121,7 +121,7 @@ test('a job of the list, field by field', async () => {
     {
       job_id: 'job-0',
       status: 'completed',
-      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0 },
+      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2 },
       start_date: '2025-09-15',
       end_date: '2025-09-16',
       models: ['b', 'a'],

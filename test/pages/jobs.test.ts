@@ -125,7 +125,7 @@ test(
     await open('/job-list');
     assert.match(
       await rows.first().innerText(),
-      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed[^]*Ran 5 of 6; 1 failed`),
+      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed[^]*5 of 6 run, 1 failed`),
     );
     assert.equal(await rows.count(), 25);
     const seen = new Set(await rows.allInnerTexts());
@@ -338,7 +338,7 @@ test(
     await notice.getByRole('link').click();
     await page.waitForURL(`**/jobs/${jobId}`);
     await loaded(page);
-    assert.match(await page.locator('.job').innerText(), /Ran 0 of 6 model-days; 6 failed/);
+    assert.match(await page.locator('.job').innerText(), /0 of 6 model-days run, 6 failed/);
     assert.doesNotMatch(await page.locator('main').innerText(), /100 %|at least \$/);
     const rows = page.getByRole('region', { name: 'Model-days', exact: true }).locator('tbody tr');
     assert.deepEqual(
@@ -349,7 +349,7 @@ test(
     await open('/job-list');
     assert.ok((await notice.innerText()).endsWith(words));
     const card = '.job-list tbody tr';
-    assert.match(await page.locator(card).innerText(), /Ran 0 of 6; 6 failed/);
+    assert.match(await page.locator(card).innerText(), /0 of 6 run, 6 failed/);
     assert.ok(
       await page.evaluate(`document.querySelector('${card}').scrollWidth <= innerWidth`),
       'a job is a card on a phone',

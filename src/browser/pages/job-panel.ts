@@ -1,4 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
+import { ranInWords as progressInWords } from '../../basics/sentences.ts';
 import { cancelJob, getStatus } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
@@ -106,20 +107,12 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   );
 }
 
-/**
- * What became of a job's model-days: "Ran 0 of 100 model-days; 100 failed". Those that it skipped as
- * completed count as run.
- */
+/** What became of a job's model-days: "105 of 110 model-days run, 5 skipped". */
 export function ranInWords(
   { progress, completed_at: end }: Pick<Job, 'progress' | 'completed_at'>,
   { isBrief = false } = {},
 ): string {
-  const { total_model_days: total, completed, failed, pending } = progress;
-  return [
-    `Ran ${count(completed)} of ${isBrief ? count(total) : counted(total, 'model-day')}`,
-    ...(failed > 0 ? [`${count(failed)} failed`] : []),
-    ...(pending > 0 && end !== null ? [`${count(pending)} did not run`] : []),
-  ].join('; ');
+  return progressInWords(progress, { isOver: end !== null, isBrief, format: count });
 }
 
 /** An estimate from the pace so far. */

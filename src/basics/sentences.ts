@@ -36,6 +36,48 @@ export function ranInWords(
   ].join(', ');
 }
 
+/** The model-days of a model from its first stale one on: each is stale, or rests on the day before. */
+export interface StaleChain {
+  model: string;
+  from: string;
+  to: string;
+  days: number;
+  stale: number;
+}
+
+/** None where no day is stale; the days are in order. */
+export function staleChain(
+  model: string,
+  days: readonly { date: string; isStale: boolean }[],
+): StaleChain[] {
+  const rest = days.slice(days.findIndex(({ isStale }) => isStale));
+  const [first, last] = [rest[0], rest.at(-1)];
+  if (!first?.isStale || !last) return [];
+  const stale = rest.filter(({ isStale }) => isStale).length;
+  return [{ model, from: first.date, to: last.date, days: rest.length, stale }];
+}
+
+/** Models that one command names. */
+const MAX_MODELS = 20;
+
+/** How many model-days rest on stale ones, and the commands that run them again, as a clause. */
+export function staleRemedy(chains: readonly StaleChain[]): string {
+  const sum = (name: 'days' | 'stale') => chains.reduce((all, chain) => all + chain[name], 0);
+  const [all, stale] = [sum('days'), sum('stale')];
+  const resting = all - stale;
+  const on = `rest${resting === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
+  const ranges = [...Map.groupBy(chains, ({ from, to }) => `--start ${from} --end ${to}`)];
+  const commands = ranges.map(([range, own]) => {
+    const more = own.length > MAX_MODELS ? ',…' : '';
+    const names = `${own.slice(0, MAX_MODELS).map(({ model }) => model)}${more}`;
+    const models = /[^\w.,:@#…-]/.test(names) ? JSON.stringify(names) : names;
+    return `trigger ${range} --models ${models} --replace`;
+  });
+  const again = `run${ranges.length === 1 ? 's' : ''} ${all === 1 ? 'it' : 'them'} again`;
+  const rest = resting > 0 ? `${count(resting, 'later model-day')} ${on}; ` : '';
+  return `${rest}${list(commands)} ${again}`;
+}
+
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

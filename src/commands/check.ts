@@ -176,6 +176,7 @@ function describe(path: string, { report, older, tables }: Checked): string {
       stale,
       ({ model, date }) => [`${model} ${date}`],
     ),
+    ...(stale.remedy === '' ? [] : [`    ${forTerminal(stale.remedy)}`]),
     '',
   ].join('\n');
 }

@@ -3,6 +3,7 @@ import type { Steps } from '../basics/turns.ts';
 import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';
+import { type StaleChain, staleChain, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
 
 /**
@@ -47,6 +48,9 @@ export function staleAmong(
   return STALE_SESSIONS.all(reader, jsonIds(sessions));
 }
 
+/** Stale model-days, and the remedy as a clause; '' where there are none. */
+export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
+
 /**
  * The stale model-days of some models, in the order of the models and by date, step by step; `most`
  * are kept, the rest counted.
@@ -55,15 +59,20 @@ export function* staleModelDays(
   database: Reader,
   models: Iterable<string>,
   most: number,
-): Steps<Listed<StaleModelDay>> {
+): Steps<StaleModelDays> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
+  const chains: StaleChain[] = [];
   for (const model of models) {
+    const days: { date: string; isStale: boolean }[] = [];
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {
       const found = staleAmong(database, sessions);
+      const dates = new Set(found.map(({ date }) => date));
+      days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));
       stale.total += found.length;
       stale.first.push(...found.slice(0, most - stale.first.length));
       yield null;
     }
+    chains.push(...staleChain(model, days));
   }
-  return stale;
+  return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(chains) };
 }

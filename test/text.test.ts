@@ -5,7 +5,7 @@ import { weekdays } from '../src/basics/calendar.ts';
 import { signatureSchema } from '../src/basics/configuration-schema.ts';
 import { fileFrom } from '../src/basics/program.ts';
 import { createLog } from '../src/basics/log.ts';
-import { count, list, nearestName, staleChain, staleRemedy } from '../src/basics/sentences.ts';
+import { count, list, nearestName, staleRemedy } from '../src/basics/sentences.ts';
 import {
   cleanText,
   cutText,
@@ -33,19 +33,16 @@ test('the remedy for stale model-days has a command for each range of dates, wit
     [
       [
         ['a', '-s'],
-        ['b c', 'ss'],
+        ["it's", 'ss'],
         ['d', '-s'],
       ],
       'trigger --start 2025-01-02 --end 2025-01-02 --models a,d --replace, ' +
-        'trigger --start 2025-01-01 --end 2025-01-02 --models "b c" --replace run them again',
+        "trigger --start 2025-01-01 --end 2025-01-02 --models 'it'\\''s' --replace run them again",
     ],
   ];
   for (const [runs, remedy] of remedies)
-    assert.equal(
-      staleRemedy(runs.flatMap(([model, marks]) => staleChain(model, days(marks)))),
-      remedy,
-    );
-  const many = Array.from({ length: 21 }, (_, run) => staleChain(`m${run}`, days('s'))).flat();
+    assert.equal(staleRemedy(runs.map(([run, marks]) => ({ run, days: days(marks) }))), remedy);
+  const many = Array.from({ length: 21 }, (_, run) => ({ run: `m${run}`, days: days('s') }));
   assert.match(staleRemedy(many), /,m19,… --replace runs them again$/);
 });
 

@@ -6,76 +6,58 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** The model-days of a job by what became of them; the skipped ones are among the completed. */
-export interface Progress {
-  total_model_days: number;
-  completed: number;
-  failed: number;
-  pending: number;
-  skipped: number;
+/** A job by what became of its model-days; the skipped ones are among the completed. */
+interface JobCourse {
+  progress: Record<'total_model_days' | 'completed' | 'failed' | 'pending' | 'skipped', number>;
+  completed_at: string | null;
 }
 
-/** "105 of 110 model-days run, 5 skipped"; those that wait when a job is over did not run. */
-export function ranInWords(
-  { total_model_days: total, completed, failed, pending, skipped }: Progress,
-  {
-    isOver,
-    isBrief = false,
-    format = String,
-  }: { isOver: boolean; isBrief?: boolean; format?: (number: number) => string },
-): string {
-  const noun = isBrief ? '' : ` model-day${total === 1 ? '' : 's'}`;
-  const others = [
-    [failed, 'failed'],
-    [skipped, 'skipped'],
-    [isOver ? pending : 0, 'did not run'],
-  ] as const;
+/** "105 of 110 run, 5 skipped"; those that wait when a job has ended did not run. */
+export function ranInWords({ progress, completed_at: end }: JobCourse): string {
+  const { total_model_days: total, completed, failed, pending, skipped } = progress;
+  const others = { failed, skipped, 'did not run': end === null ? 0 : pending };
+  const number = (value: number) => value.toLocaleString('en');
   return [
-    `${format(completed - skipped)} of ${format(total)}${noun} run`,
-    ...others.flatMap(([number, words]) => (number > 0 ? [`${format(number)} ${words}`] : [])),
+    `${number(completed - skipped)} of ${number(total)} run`,
+    ...Object.entries(others).flatMap(([what, days]) =>
+      days > 0 ? `${number(days)} ${what}` : [],
+    ),
   ].join(', ');
 }
 
-/** The model-days of a model from its first stale one on: each is stale, or rests on the day before. */
-export interface StaleChain {
-  model: string;
-  from: string;
-  to: string;
-  days: number;
-  stale: number;
+/** The model-days of a run, in order. */
+export interface RunDays {
+  run: string;
+  days: readonly { date: string; isStale: boolean }[];
 }
 
-/** None where no day is stale; the days are in order. */
-export function staleChain(
-  model: string,
-  days: readonly { date: string; isStale: boolean }[],
-): StaleChain[] {
-  const rest = days.slice(days.findIndex(({ isStale }) => isStale));
-  const [first, last] = [rest[0], rest.at(-1)];
-  if (!first?.isStale || !last) return [];
-  const stale = rest.filter(({ isStale }) => isStale).length;
-  return [{ model, from: first.date, to: last.date, days: rest.length, stale }];
-}
+/** Runs that a command names. */
+const MAX_RUNS = 20;
 
-/** Models that one command names. */
-const MAX_MODELS = 20;
-
-/** How many model-days rest on stale ones, and the commands that run them again, as a clause. */
-export function staleRemedy(chains: readonly StaleChain[]): string {
-  const sum = (name: 'days' | 'stale') => chains.reduce((all, chain) => all + chain[name], 0);
-  const [all, stale] = [sum('days'), sum('stale')];
-  const resting = all - stale;
-  const on = `rest${resting === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
-  const ranges = [...Map.groupBy(chains, ({ from, to }) => `--start ${from} --end ${to}`)];
-  const commands = ranges.map(([range, own]) => {
-    const more = own.length > MAX_MODELS ? ',…' : '';
-    const names = `${own.slice(0, MAX_MODELS).map(({ model }) => model)}${more}`;
-    const models = /[^\w.,:@#…-]/.test(names) ? JSON.stringify(names) : names;
-    return `trigger ${range} --models ${models} --replace`;
+/**
+ * How many later model-days rest on stale ones, and the commands that run them again, as a clause.
+ * After the first stale day of a run each is stale, or started from the day before it.
+ */
+export function staleRemedy(runs: readonly RunDays[]): string {
+  let [all, stale] = [0, 0];
+  const ranges = new Map<string, string[]>();
+  for (const { run, days } of runs) {
+    const rest = days.slice(days.findIndex(({ isStale }) => isStale));
+    if (!rest[0]?.isStale) continue;
+    all += rest.length;
+    stale += rest.filter(({ isStale }) => isStale).length;
+    const range = `--start ${rest[0].date} --end ${rest.at(-1)?.date}`;
+    ranges.set(range, [...(ranges.get(range) ?? []), run]);
+  }
+  const commands = [...ranges].map(([range, own]) => {
+    const models = `${own.slice(0, MAX_RUNS)}${own.length > MAX_RUNS ? ',…' : ''}`;
+    const word = /[^\w.,:@#…-]/.test(models) ? `'${models.replaceAll("'", "'\\''")}'` : models;
+    return `trigger ${range} --models ${word} --replace`;
   });
-  const again = `run${ranges.length === 1 ? 's' : ''} ${all === 1 ? 'it' : 'them'} again`;
-  const rest = resting > 0 ? `${count(resting, 'later model-day')} ${on}; ` : '';
-  return `${rest}${list(commands)} ${again}`;
+  const rest = `rest${all - stale === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
+  const resting = all > stale ? `${count(all - stale, 'later model-day')} ${rest}; ` : '';
+  const run = commands.length === 1 ? 'runs' : 'run';
+  return `${resting}${list(commands)} ${run} ${all === 1 ? 'it' : 'them'} again`;
 }
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */

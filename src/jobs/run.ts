@@ -109,10 +109,13 @@ export async function endJob(
 }
 
 /**
- * Adds the model-days that a cancelled job leaves stale to its warnings. A failure to do so is only
+ * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to do so is only
  * logged.
  */
-export async function warnOfStale(context: WorkerContext, jobId: string): Promise<void> {
+export async function warnOfStale(
+  context: Pick<WorkerContext, 'database' | 'log'>,
+  jobId: string,
+): Promise<void> {
   const { database, log } = context;
   try {
     const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
@@ -273,7 +276,10 @@ function logForeignHosts(
 }
 
 /** The stale model-days of a job's models, in steps, because years of them take a while. */
-function staleOf({ database }: WorkerContext, jobId: string): Steps<StaleModelDays> {
+function staleOf(
+  { database }: Pick<WorkerContext, 'database'>,
+  jobId: string,
+): Steps<StaleModelDays> {
   return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
 }
 

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { universeOf } from '../basics/configuration.ts';
 import { type Money, toDollars } from '../basics/money.ts';
-import { count, list, staleChain, staleRemedy } from '../basics/sentences.ts';
+import { count, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -81,19 +81,13 @@ export function compareModels(
 
 /** Stale days of a model's runs as a reason not to compare, with the remedy; empty without any. */
 export function staleness(runs: readonly RunDays[]): Incomparability[] {
-  const chains = runs.flatMap(({ run, days }) => staleChain(run, days));
-  if (chains.length === 0) return [];
-  const stale = chains.reduce((sum, chain) => sum + chain.stale, 0);
-  const all = runs.reduce((sum, { days }) => sum + days.length, 0);
+  const all = runs.flatMap(({ days }) => days);
+  const stale = all.filter(({ isStale }) => isStale).length;
+  if (stale === 0) return [];
   const [are, they] = stale === 1 ? ['is', 'it'] : ['are', 'they'];
-  const these = `${stale} of its ${count(all, 'model-day')} ${are} stale`;
-  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(chains)}`;
+  const these = `${stale} of its ${count(all.length, 'model-day')} ${are} stale`;
+  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(runs)}`;
   return [{ kind: 'stale', reason }];
-}
-
-interface RunDays {
-  run: string;
-  days: readonly { date: CalendarDate; isStale: boolean }[];
 }
 
 /** Thousands of models share a configuration, whose symbols are sorted once. */

@@ -155,7 +155,7 @@ test('the status of a job says on which terms it ran', async () => {
 const refusals: [query: string, detail: RegExp][] = [
   [
     '?status=done',
-    /^status: expected one of pending, downloading_data, running, completed, partial, failed, cancelled$/,
+    /^status: expected one of pending, downloading_data, running, completed, partial, failed, cancelled, discarded$/,
   ],
   ['?status=completed&status=failed', /^status: given more than once$/],
   ['?limit=0', /^limit: expected a whole number from 1 to 200$/],

@@ -7,7 +7,6 @@ import { openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/basics/log.ts';
-import { STALE } from '../../src/database/stale.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { workerLimits } from '../../src/children/shortage.ts';
@@ -16,6 +15,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
+import { staleNow } from '../support/stale.ts';
 import { FIRST_DATE, fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 import { clockFrom, temporaryFolder, TODAY } from '../support/service.ts';
 
@@ -145,7 +145,7 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   await endJob(context, 'next', { error: 'Given up' });
   const { warnings } =
     database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
-  const stale = STALE.all(database).map(({ model, date }) => `${model} ${date}`);
+  const stale = staleNow(database);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
   const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
   const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;

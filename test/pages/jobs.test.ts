@@ -338,7 +338,7 @@ test(
     await notice.getByRole('link').click();
     await page.waitForURL(`**/jobs/${jobId}`);
     await loaded(page);
-    assert.match(await page.locator('.job').innerText(), /0 of 6 model-days run, 6 failed/);
+    assert.match(await page.locator('.job').innerText(), /0 of 6 run, 6 failed/);
     assert.doesNotMatch(await page.locator('main').innerText(), /100 %|at least \$/);
     const rows = page.getByRole('region', { name: 'Model-days', exact: true }).locator('tbody tr');
     assert.deepEqual(
@@ -362,9 +362,22 @@ test(
       await Promise.all(links.map((link) => link.getAttribute('href'))),
       dates.toReversed().map((date) => `/model-days/model-a/${date}`),
     );
-    await service.runJob({ end_date: lastDate, models: ['model-c'] });
+    const { job_id: ended } = await service.runJob({ end_date: lastDate, models: ['model-c'] });
     await open('/');
     assert.equal(await notice.count(), 0);
+    await open(`/jobs/${ended}`);
+    const discard = page.getByRole('button', { name: 'Discard job' });
+    await discard.click();
+    await page.getByText('Nothing is erased, but it cannot be undone.').waitFor();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    assert.equal((await service.get(`/simulate/status/${ended}`)).body.status, 'completed');
+    await discard.click();
+    await page.getByRole('button', { name: 'Discard the job' }).click();
+    await page.getByText('This job was discarded: its model-days no longer count.').waitFor();
+    assert.equal(await page.locator('.job .state').first().innerText(), 'Discarded');
+    assert.equal(await discard.isVisible(), false);
+    await open('/');
+    assert.ok((await notice.innerText()).endsWith(words), 'a discarded job has not ended well');
   },
 );
 

@@ -194,7 +194,8 @@ async function runJob(story: Story, request: object): Promise<void> {
     if (isCancelled && asked === 2) await post(`/simulate/cancel/${id}`, {});
     await sleep(50);
   }
-  if (story.random() < 0.3) await discard(story, pick(story, story.jobIds.slice(-3)));
+  const latest = story.jobIds.slice(3).slice(-3); // something is left to compare
+  if (latest.length > 0 && story.random() < 0.3) await discard(story, pick(story, latest));
   story.report.jobs += 1;
 }
 

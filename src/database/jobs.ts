@@ -214,7 +214,10 @@ const WARNINGS_WITH = query(
   [orNull(text)],
 );
 
-/** The warnings of jobs that are not discarded and contain these words, which must not need escaping in JSON. */
+/**
+ * The warnings that contain these words, which must not need escaping in JSON, of all jobs but the
+ * discarded ones.
+ */
 export function warningsWith(database: Database, words: string): string[] {
   const stored = WARNINGS_WITH.all(database, words).flatMap(
     ([warnings]) => readWarnings(warnings) ?? [],

@@ -109,8 +109,8 @@ export async function endJob(
 }
 
 /**
- * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to do so is only
- * logged.
+ * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to
+ * do so is only logged.
  */
 export async function warnOfStale(
   context: Pick<WorkerContext, 'database' | 'log'>,

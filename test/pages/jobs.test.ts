@@ -368,7 +368,7 @@ test(
     await open(`/jobs/${ended}`);
     const discard = page.getByRole('button', { name: 'Discard job' });
     await discard.click();
-    await page.getByText('Nothing is erased, but it cannot be undone.').waitFor();
+    await page.getByText('Nothing is erased, but this cannot be undone.').waitFor();
     await page.getByRole('button', { name: 'Keep it' }).click();
     assert.equal((await service.get(`/simulate/status/${ended}`)).body.status, 'completed');
     await discard.click();

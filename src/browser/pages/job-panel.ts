@@ -153,8 +153,8 @@ const CANCEL = {
 const DISCARD = {
   title: 'Discard this job?',
   consequences:
-    'Its model-days no longer count, and those that they replaced count again. What started from them becomes stale. ' +
-    'Nothing is erased, but it cannot be undone.',
+    'Its model-days will no longer count; those that they replaced will count again. Days that started from them ' +
+    'become stale. Nothing is erased, but this cannot be undone.',
   no: 'Keep it',
   yes: 'Discard the job',
   act: (jobId: string) => discardJob(jobId).then(() => location.reload()),

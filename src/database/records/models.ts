@@ -12,7 +12,10 @@ import {
 import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
-/** SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no other. */
+/**
+ * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
+ * other.
+ */
 const NEWEST_RUN =
   '(SELECT run_id FROM simulation_runs WHERE model = ?1 ORDER BY status, run_id DESC LIMIT 1)';
 

@@ -157,7 +157,10 @@ export function marketDates(
   return dates;
 }
 
-/** Jobs in which a model-day can have failed: a completed job has none, and those of a discarded one do not count. */
+/**
+ * Jobs in which a model-day can have failed: a completed job has none, and those of a discarded one
+ * do not count.
+ */
 const JOBS = query(
   `SELECT job_id, max(start_date, ?2), min(end_date, ?3) FROM jobs
    WHERE job_id = coalesce(?1, job_id) AND status NOT IN ('completed', 'discarded') AND start_date <= ?3 AND end_date >= ?2`,

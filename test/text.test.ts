@@ -5,7 +5,7 @@ import { weekdays } from '../src/basics/calendar.ts';
 import { signatureSchema } from '../src/basics/configuration-schema.ts';
 import { fileFrom } from '../src/basics/program.ts';
 import { createLog } from '../src/basics/log.ts';
-import { count, list, nearestName } from '../src/basics/sentences.ts';
+import { count, list, nearestName, staleRemedy } from '../src/basics/sentences.ts';
 import {
   cleanText,
   cutText,
@@ -14,6 +14,37 @@ import {
   showLines,
   unprintableIn,
 } from '../src/basics/text.ts';
+
+test('the remedy for stale model-days has a command for each range of dates, with names that a shell reads', () => {
+  const days = (stale: string) =>
+    [...stale].map((mark, index) => ({ date: `2025-01-0${index + 1}`, isStale: mark === 's' }));
+  const remedies: [runs: [model: string, days: string][], remedy: string][] = [
+    [
+      [['a', '--s']],
+      'trigger --start 2025-01-03 --end 2025-01-03 --models a --replace runs it again',
+    ],
+    [
+      [
+        ['a#2', 's-s-'],
+        ['b', '---'],
+      ],
+      '2 later model-days rest on them; trigger --start 2025-01-01 --end 2025-01-04 --models a#2 --replace runs them again',
+    ],
+    [
+      [
+        ['a', '-s'],
+        ["it's", 'ss'],
+        ['d', '-s'],
+      ],
+      'trigger --start 2025-01-02 --end 2025-01-02 --models a,d --replace, ' +
+        "trigger --start 2025-01-01 --end 2025-01-02 --models 'it'\\''s' --replace run them again",
+    ],
+  ];
+  for (const [runs, remedy] of remedies)
+    assert.equal(staleRemedy(runs.map(([run, marks]) => ({ run, days: days(marks) }))), remedy);
+  const many = Array.from({ length: 21 }, (_, run) => ({ run: `m${run}`, days: days('s') }));
+  assert.match(staleRemedy(many), /,m19,… --replace runs them again$/);
+});
 
 test('a count agrees with its noun', () => {
   assert.deepEqual(

@@ -65,6 +65,8 @@ export const progressSchema = named('JobProgress', {
   completed: countSchema,
   failed: countSchema,
   pending: countSchema,
+  /** Those of the completed that were skipped. */
+  skipped: countSchema,
 });
 
 /** Why figures are null, by name. */

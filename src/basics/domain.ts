@@ -11,6 +11,7 @@ export const jobStatuses = [
   'partial',
   'failed',
   'cancelled',
+  'discarded',
 ] as const;
 export type JobStatus = (typeof jobStatuses)[number];
 
@@ -34,8 +35,9 @@ export type DeploymentMode = (typeof deploymentModes)[number];
 
 /**
  * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they
- * counted until a replacement was committed. `failed`: it has no positions. `opening`: in a file
- * with one job, the close of a day of another job, from which a chain continues; it counts nowhere.
+ * counted until a replacement was committed or their job was discarded. `failed`: it has no
+ * positions. `opening`: in a file with one job, the close of a day of another job, from which a
+ * chain continues; it counts nowhere.
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'opening'] as const;
 
@@ -72,7 +74,7 @@ export type ErrorCode =
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'
-  | 'job_ended'
+  | 'job_conflict'
   | 'no_sessions'
   | 'no_prices'
   | 'invalid_file'

@@ -6,6 +6,60 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** A job by what became of its model-days; the skipped ones are among the completed. */
+interface JobCourse {
+  progress: Record<'total_model_days' | 'completed' | 'failed' | 'pending' | 'skipped', number>;
+  completed_at: string | null;
+}
+
+/** "105 of 110 run, 5 skipped"; those that wait when a job has ended did not run. */
+export function ranInWords({ progress, completed_at: end }: JobCourse): string {
+  const { total_model_days: total, completed, failed, pending, skipped } = progress;
+  const others = { failed, skipped, 'did not run': end === null ? 0 : pending };
+  const number = (value: number) => value.toLocaleString('en');
+  return [
+    `${number(completed - skipped)} of ${number(total)} run`,
+    ...Object.entries(others).flatMap(([what, days]) =>
+      days > 0 ? `${number(days)} ${what}` : [],
+    ),
+  ].join(', ');
+}
+
+/** The model-days of a run, in order. */
+export interface RunDays {
+  run: string;
+  days: readonly { date: string; isStale: boolean }[];
+}
+
+/** Runs that a command names. */
+const MAX_RUNS = 20;
+
+/**
+ * How many later model-days rest on stale ones, and the commands that run them again, as a clause.
+ * After the first stale day of a run each is stale, or started from the day before it.
+ */
+export function staleRemedy(runs: readonly RunDays[]): string {
+  let [all, stale] = [0, 0];
+  const ranges = new Map<string, string[]>();
+  for (const { run, days } of runs) {
+    const rest = days.slice(days.findIndex(({ isStale }) => isStale));
+    if (!rest[0]?.isStale) continue;
+    all += rest.length;
+    stale += rest.filter(({ isStale }) => isStale).length;
+    const range = `--start ${rest[0].date} --end ${rest.at(-1)?.date}`;
+    ranges.set(range, [...(ranges.get(range) ?? []), run]);
+  }
+  const commands = [...ranges].map(([range, own]) => {
+    const models = `${own.slice(0, MAX_RUNS)}${own.length > MAX_RUNS ? ',…' : ''}`;
+    const word = /[^\w.,:@#…-]/.test(models) ? `'${models.replaceAll("'", "'\\''")}'` : models;
+    return `trigger ${range} --models ${word} --replace`;
+  });
+  const rest = `rest${all - stale === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
+  const resting = all > stale ? `${count(all - stale, 'later model-day')} ${rest}; ` : '';
+  const run = commands.length === 1 ? 'runs' : 'run';
+  return `${resting}${list(commands)} ${run} ${all === 1 ? 'it' : 'them'} again`;
+}
+
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

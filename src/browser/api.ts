@@ -251,6 +251,11 @@ export function cancelJob(jobId: string): Promise<{ message: string }> {
   return request(`/simulate/cancel/${encodeURIComponent(jobId)}`, { method: 'POST' });
 }
 
+/** Discards a job that has ended. Rejects as `cancelJob` does. */
+export function discardJob(jobId: string): Promise<{ message: string }> {
+  return request(`/jobs/${encodeURIComponent(jobId)}`, { method: 'DELETE' });
+}
+
 /** The description of the interface, as OpenAPI. */
 export function getDescription(signal: AbortSignal): Promise<unknown> {
   return request('/openapi.json', { signal });

@@ -166,6 +166,7 @@ export const jobStatusWords: Record<Status['status'], string> = {
   partial: 'Partly completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
+  discarded: 'Discarded',
 };
 
 /** In the order of a job's life. */

@@ -177,6 +177,7 @@ function describe(path: string, { report, older, tables }: Checked): string {
       stale,
       ({ model, date }) => [`${model} ${date}`],
     ),
+    ...(stale.remedy === '' ? [] : [`    ${forTerminal(stale.remedy)}`]),
     '',
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { ModelDayStatus } from '../basics/domain.ts';
 import { statusResponse } from '../api/status.ts';
-import { duration } from '../basics/sentences.ts';
+import { duration, ranInWords } from '../basics/sentences.ts';
 import { cleanText, cutText } from '../basics/text.ts';
 import { createLiveBlock, progressBar, sizeOf } from './terminal.ts';
 import { type Client, Unavailable } from './client.ts';
@@ -27,15 +27,12 @@ const MARKS: Record<ModelDayStatus, string> = {
  * columns and rows.
  */
 export function jobView(
-  { job_id, status, progress, date_range: dates, models, details }: JobStatusResponse,
+  job: JobStatusResponse,
   { columns, rows }: { columns: number; rows: number },
 ): string[] {
+  const { job_id, status, progress, date_range: dates, models, details } = job;
   const { total_model_days: total, pending } = progress;
-  const bar = progressBar(
-    total - pending,
-    total,
-    `${total - pending} of ${total} model-days, job ${status}`,
-  );
+  const bar = progressBar(total - pending, total, `${ranInWords(job)}, job ${status}`);
   const statusOf = new Map(
     details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]),
   );
@@ -95,19 +92,14 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
 }
 
 /** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
-export function describeEnd({
-  status,
-  total_duration_seconds,
-  error,
-  warnings,
-  details,
-}: JobStatusResponse): string {
+export function describeEnd(job: JobStatusResponse): string {
+  const { status, total_duration_seconds, error, warnings, details } = job;
   const failures = details
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.length - MAX_NAMED_FAILURES;
   return [
-    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}.`,
+    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}: ${ranInWords(job)}.`,
     ...(error ? [error] : []),
     ...failures.slice(0, MAX_NAMED_FAILURES),
     ...(unnamed > 0 ? [`and ${unnamed} more failed`] : []),

@@ -158,7 +158,7 @@ export const commands: Record<string, Command> = {
     summary: 'Follows a job of a running service to its end; by default the newest job.',
     details: lines(
       CLIENT,
-      'Exit code 0 if the job completed, 1 if some or all of it failed or it was cancelled.',
+      'Exit code 0 if the job completed, 1 if some or all of it failed, or it was cancelled or discarded.',
     ),
     options: { url },
     positionals: { name: 'JOB-ID', least: 0, most: 1 },

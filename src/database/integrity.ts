@@ -147,6 +147,9 @@ const MISFITS = query(
    FROM trading_sessions AS own JOIN job_details USING (job_id, date, model)
    WHERE own.status IN ('active', 'superseded') AND job_details.status <> 'completed'
    UNION ALL
+   SELECT model, date, session_id, own.status, 'its job is discarded'
+   FROM trading_sessions AS own JOIN jobs USING (job_id) WHERE own.status = 'active' AND jobs.status = 'discarded'
+   UNION ALL
    SELECT model, date, NULL, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
    FROM job_details
    WHERE status = 'completed' AND NOT EXISTS (

@@ -221,11 +221,15 @@ export function readWarnings(stored: unknown): string[] | null {
     : null;
 }
 
-const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [
-  orNull(text),
-]);
+const WARNINGS_WITH = query(
+  `SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0 AND status <> 'discarded'`,
+  [orNull(text)],
+);
 
-/** The warnings of all jobs that contain these words, which must not need escaping in JSON. */
+/**
+ * The warnings that contain these words, which must not need escaping in JSON, of all jobs but the
+ * discarded ones.
+ */
 export function warningsWith(database: Database, words: string): string[] {
   const stored = WARNINGS_WITH.all(database, words).flatMap(
     ([warnings]) => readWarnings(warnings) ?? [],

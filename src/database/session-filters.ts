@@ -146,12 +146,12 @@ export function* visibleSessions(
   { at, newest }: SessionsThen,
 ): Generator<ChosenSession[]> {
   const isVisible = (session: NumberedSession) => {
-    const [sessionId, , date, model, , activeTo] = session;
+    const [sessionId, jobId, date, model, , activeTo] = session;
     if (countedAt(session, at)) return true;
     return (
       (activeTo === null || activeTo > at) &&
       sessionId <= newest &&
-      !COMPLETED.has(database, model, date, at)
+      !IS_OVER.has(database, model, date, at, jobId)
     );
   };
   for (const sessions of filteredSessions(database, filters))
@@ -174,10 +174,11 @@ export function runningSessions(
   return found.map(([sessionId]) => ({ sessionId }));
 }
 
-/** Whether a model-day had an active session at a change. */
-const COMPLETED = query(
+/** Whether a model-day had an active session at a change, or the job is discarded. */
+const IS_OVER = query(
   `SELECT 1 FROM trading_sessions INDEXED BY sessions_by_model
-   WHERE model = ?1 AND date = ?2 AND active_from <= ?3 AND (active_to IS NULL OR active_to > ?3)`,
+   WHERE model = ?1 AND date = ?2 AND active_from <= ?3 AND (active_to IS NULL OR active_to > ?3)
+   UNION ALL SELECT 1 FROM jobs WHERE job_id = ?4 AND status = 'discarded'`,
   [integer],
 );
 

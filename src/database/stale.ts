@@ -3,6 +3,7 @@ import type { Steps } from '../basics/turns.ts';
 import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';
+import { type RunDays, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
 
 /**
@@ -20,21 +21,11 @@ const IS_STALE = `
         OR used.dividend_changed AND NOT EXISTS (
           SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND source IN (${sourcesWithDividendsInSql})))))`;
 
-const staleIn = (sessions: string) =>
-  query(
-    `SELECT model, date FROM ${sessions} WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
-    {
-      model: text,
-      date: text,
-    },
-  );
-
-/** All stale model-days at once: what `staleModelDays` finds in steps. */
-export const STALE = staleIn('trading_sessions AS own');
-
-/** As STALE, for some sessions: a JSON array of their ids. */
-const STALE_SESSIONS = staleIn(
-  'json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value',
+/** For some sessions: a JSON array of their ids. */
+const STALE = query(
+  `SELECT model, date FROM json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
+   WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
+  { model: text, date: text },
 );
 
 export type StaleModelDay = RowOf<typeof STALE>;
@@ -44,8 +35,11 @@ export function staleAmong(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): StaleModelDay[] {
-  return STALE_SESSIONS.all(reader, jsonIds(sessions));
+  return STALE.all(reader, jsonIds(sessions));
 }
+
+/** Stale model-days, and the remedy as a clause; '' where there are none. */
+export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
 
 /**
  * The stale model-days of some models, in the order of the models and by date, step by step; `most`
@@ -55,15 +49,20 @@ export function* staleModelDays(
   database: Reader,
   models: Iterable<string>,
   most: number,
-): Steps<Listed<StaleModelDay>> {
+): Steps<StaleModelDays> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
+  const runs: RunDays[] = [];
   for (const model of models) {
+    const days: { date: string; isStale: boolean }[] = [];
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {
       const found = staleAmong(database, sessions);
+      const dates = new Set(found.map(({ date }) => date));
+      days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));
       stale.total += found.length;
       stale.first.push(...found.slice(0, most - stale.first.length));
       yield null;
     }
+    if (days.some(({ isStale }) => isStale)) runs.push({ run: model, days });
   }
-  return stale;
+  return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(runs) };
 }

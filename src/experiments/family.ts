@@ -6,7 +6,7 @@ import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/re
 import { askedHash, decodeEntry } from '../basics/entry.ts';
 import { isDeterministic } from '../basics/runs.ts';
 import type { JobWindow } from '../database/session-filters.ts';
-import { count } from '../basics/sentences.ts';
+import { staleness } from '../performance/comparability.ts';
 import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
@@ -128,8 +128,8 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 
 /** Why a family has no figures regardless of its returns; null when it can have some. */
 export function whyUnusable(family: Family): string | null {
-  const stale = staleness(family);
-  if (stale !== null) return stale;
+  const [stale] = staleness(family.runs);
+  if (stale !== undefined) return stale.reason;
   const ofTerms = changeOf(family, ({ asked }) => asked.terms);
   const ofWay = ofTerms ?? changeOf(family, ({ asked }) => asked.way);
   return asSentence(ofWay) ?? changeOfServed(family);
@@ -149,14 +149,6 @@ function changeOfServed(family: Family): string | null {
     `It was served by two models: ${otherOf(after)} answered ${after.run} on ${after.date}, and ${first} ${before.run} on ` +
     `${before.date}; compare a window on one side of the change`
   );
-}
-
-function staleness(family: Family): string | null {
-  const stale = [...daysOf(family).filter(({ isStale }) => isStale)];
-  const first = earliestOf(stale);
-  if (first === undefined) return null;
-  const these = `${count(stale.length, 'model-day')} ${stale.length === 1 ? 'is' : 'are'} stale`;
-  return `${these}, the first ${first.run} on ${first.date}: what it started from has changed since`;
 }
 
 type Change = readonly [before: AskedDay, after: AskedDay];

@@ -34,7 +34,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   job_not_found: 404,
   no_sessions: 404,
   no_prices: 404,
-  job_ended: 409,
+  job_conflict: 409,
   invalid_filter: 422,
   key_reused: 422,
 };

@@ -65,6 +65,14 @@ const written: Record<string, Example> = {
       ...deployment,
     },
   },
+  'DELETE /jobs/{job_id}': {
+    response: {
+      job_id: JOB,
+      status: 'discarded',
+      message: 'Job discarded; 22 model-days withdrawn, 4 earlier generations active again',
+      ...deployment,
+    },
+  },
   'GET /audit': {
     response: {
       status: 'faulty',

@@ -110,7 +110,7 @@ function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema 
 }
 
 const tags: Record<Tag, string> = {
-  jobs: 'Start simulation jobs, follow them, stop them.',
+  jobs: 'Start simulation jobs, follow them, stop them, discard them.',
   results: 'What the models did, said and achieved.',
   data: 'The models and prices that the server knows.',
   service: 'The state of the server itself.',

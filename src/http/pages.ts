@@ -65,7 +65,7 @@ export const PAGE_POLICY: readonly string[] = [
 
 const PAGE_HEADERS = [
   ['Cache-Control', 'no-cache'], // the browser revalidates it by ETag, so a new version appears at once
-  ['Vary', 'Accept-Encoding'],
+  ['Vary', 'Accept-Encoding, Accept'],
   ['Content-Security-Policy', PAGE_POLICY.join('; ')],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { audit, auditResponse } from '../api/audit.ts';
-import { cancel, cancelResponse } from '../api/cancel.ts';
+import { cancel, cancelResponse, discard, discardResponse } from '../api/cancel.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
 import type { Context, Input, ResponseBody } from '../api/handler.ts';
@@ -24,7 +24,7 @@ export type Tag = 'jobs' | 'results' | 'data' | 'service';
 
 /** One endpoint: its method and path, its request, its response and its errors. */
 export interface Route {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   tag: Tag;
   summary: string;
@@ -96,6 +96,18 @@ export const routes: readonly Route[] = [
     response: cancelResponse,
     errors: { 404: 'There is no such job.', 409: 'The job has ended, and was not cancelled.' },
     handle: cancel,
+  },
+  {
+    method: 'DELETE',
+    path: '/jobs/{job_id}',
+    tag: 'jobs',
+    summary: 'Discard an ended job: its model-days no longer count, those they replaced do again.',
+    response: discardResponse,
+    errors: {
+      404: 'There is no such job.',
+      409: 'A job has not ended.',
+    },
+    handle: discard,
   },
   {
     method: 'GET',

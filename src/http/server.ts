@@ -62,6 +62,7 @@ interface Site {
   limits: HttpLimits;
   access: AccessRules;
   router: Router<AnyRoute>;
+  pages: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
   connections: Connections;
   long: LongResponses;
@@ -99,7 +100,8 @@ export function createHttpServer(
     context,
     limits,
     access: createAccessRules(accessTokens, context.settings.allowedHosts),
-    router: createRouter<AnyRoute>([...routes, ...pageRoutes]),
+    router: createRouter<AnyRoute>(routes),
+    pages: createRouter<AnyRoute>(pageRoutes),
     sendMissing,
     connections: watchConnections(server, context, limits),
     long: createLongResponses(limits),
@@ -133,7 +135,7 @@ function respond(site: Site, exchange: Exchange): void {
   let match: Match<AnyRoute> | null = null;
   try {
     checkMessage(request, site.limits);
-    match = find(site.router, request, target);
+    match = find(site, request, target);
     if (match !== null || !isFromBrowser(site, request))
       checkToken(site.access, request, match?.route ?? null);
     checkOrigin(site.access, request.headers.origin, target.host);
@@ -277,13 +279,16 @@ function handle(
     : sendBody(response, body, options);
 }
 
-/** Null for an unknown path, and for one that cannot be read. */
-function find(
-  router: Router<AnyRoute>,
-  { method = '' }: IncomingMessage,
-  { path }: Target,
-): Match<AnyRoute> | null {
-  return isReadable(path) ? router(method, path) : null;
+/**
+ * Null for an unknown path, and for one that cannot be read. A page may have the path of a request
+ * with another method: then only a browser finds it.
+ */
+function find(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
+  if (!isReadable(path)) return null;
+  const { method = '' } = request;
+  const match = site.router(method, path);
+  const mayBePage = match === null || (!('params' in match) && isFromBrowser(site, request));
+  return (mayBePage ? site.pages(method, path) : null) ?? match;
 }
 
 function checkExpectation({ expects }: Exchange): void {

@@ -3,7 +3,9 @@ import type { Database } from '../database/database.ts';
 import { cancelModelDays, type DateSpan, writeBySpans } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { discard } from '../database/discard.ts';
 import type { WorkerContext } from './active-job.ts';
+import { warnOfStale } from './run.ts';
 
 /**
  * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once,
@@ -45,5 +47,27 @@ function isCancellable(database: Database, jobId: string): boolean {
   if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   if (status === 'cancelled') return false;
   if (unfinishedJobId(database) === jobId) return true;
-  throw new ServiceError('job_ended', `Job ${jobId} cannot be cancelled: it is ${status}`);
+  throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+}
+
+/**
+ * Discards a job in one transaction, and names what is stale then in its warnings. Resolves to null
+ * for a job that was already discarded. Rejects with a `ServiceError` while any job is unfinished:
+ * what that one skips, and where its model-days start, rests on what there is.
+ */
+export async function discardJob(context: Pick<WorkerContext, 'database' | 'log'>, jobId: string) {
+  const { database, log } = context;
+  const discarded = await database.write(() => {
+    if (statusOfJob(database, jobId) === 'discarded') return null;
+    const unfinished = unfinishedJobId(database);
+    if (unfinished === null) return discard(database, jobId);
+    throw new ServiceError(
+      'job_conflict',
+      `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
+    );
+  });
+  if (discarded === null) return null;
+  log.info('job discarded', { jobId, ...discarded });
+  await warnOfStale(context, jobId);
+  return discarded;
 }

@@ -224,7 +224,8 @@ function* warnOfLaterDays(
       `${count(days, 'completed model-day')} of ${model} from ${first} on`,
   );
   const which = list(named, { most: MAX_NAMED });
-  const remedy = 'cancel the job, or run them again with replace_existing';
+  const remedy =
+    'cancel the job, discard it once it has ended, or run them again with replace_existing';
   return [`${which} will be stale or stand apart, because this job runs earlier ones; ${remedy}`];
 }
 

@@ -17,9 +17,9 @@ import {
   setJobStatus,
 } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
-import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
+import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { type JobStatus, type Listed, messageOf } from '../basics/domain.ts';
+import { type JobStatus, messageOf } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
@@ -84,11 +84,7 @@ export async function runJob(
 export async function endJob(
   context: WorkerContext,
   jobId: string,
-  {
-    error,
-    stale,
-    signal,
-  }: { error: string | null; stale?: Listed<StaleModelDay>; signal?: AbortSignal },
+  { error, stale, signal }: { error: string | null; stale?: StaleModelDays; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
   const named = stale ?? (await bySlices(staleOf(context, jobId)));
@@ -113,10 +109,13 @@ export async function endJob(
 }
 
 /**
- * Adds the model-days that a cancelled job leaves stale to its warnings. A failure to do so is only
- * logged.
+ * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to
+ * do so is only logged.
  */
-export async function warnOfStale(context: WorkerContext, jobId: string): Promise<void> {
+export async function warnOfStale(
+  context: Pick<WorkerContext, 'database' | 'log'>,
+  jobId: string,
+): Promise<void> {
   const { database, log } = context;
   try {
     const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
@@ -280,17 +279,20 @@ function logForeignHosts(
 }
 
 /** The stale model-days of a job's models, in steps, because years of them take a while. */
-function staleOf({ database }: WorkerContext, jobId: string): Steps<Listed<StaleModelDay>> {
+function staleOf(
+  { database }: Pick<WorkerContext, 'database'>,
+  jobId: string,
+): Steps<StaleModelDays> {
   return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
 }
 
-function staleWarnings({ first, total }: Listed<StaleModelDay>): string[] {
+function staleWarnings({ first, total, remedy }: StaleModelDays): string[] {
   if (total === 0) return [];
   const named = list(
     first.map(({ model, date }) => `${model} ${date}`),
     { total },
   );
   return [
-    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}`,
+    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
   ];
 }

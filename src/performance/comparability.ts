@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { universeOf } from '../basics/configuration.ts';
 import { type Money, toDollars } from '../basics/money.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -79,11 +79,15 @@ export function compareModels(
   return found;
 }
 
-/** Stale days as a reason not to compare; empty when there are none. */
-export function staleness(stale: number, days: number): Incomparability[] {
+/** Stale days of a model's runs as a reason not to compare, with the remedy; empty without any. */
+export function staleness(runs: readonly RunDays[]): Incomparability[] {
+  const all = runs.flatMap(({ days }) => days);
+  const stale = all.filter(({ isStale }) => isStale).length;
   if (stale === 0) return [];
-  const these = `${stale} of its ${count(days, 'model-day')} ${stale === 1 ? 'is' : 'are'} stale`;
-  return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
+  const [are, they] = stale === 1 ? ['is', 'it'] : ['are', 'they'];
+  const these = `${stale} of its ${count(all.length, 'model-day')} ${are} stale`;
+  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(runs)}`;
+  return [{ kind: 'stale', reason }];
 }
 
 /** Thousands of models share a configuration, whose symbols are sorted once. */

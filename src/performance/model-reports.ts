@@ -96,7 +96,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...figures.details,
     selection: reportSelection(request.database, { model, days: record.days, market }),
   };
-  const stale = staleness(figures.stale_model_days, figures.model_days);
+  const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
@@ -114,6 +114,6 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...own,
     ...figures,
     details,
-    incomparable: [...(incomparable.get(model) ?? []), ...stale],
+    incomparable: [...(incomparable.get(model) ?? []), ...staleness([{ run: model, days }])],
   };
 }

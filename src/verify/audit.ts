@@ -14,7 +14,7 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/digests.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { staleModelDays } from '../database/stale.ts';
+import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../basics/domain.ts';
 import { bySlices } from '../basics/turns.ts';
@@ -57,7 +57,7 @@ export interface AuditReport {
    * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
    * errors.
    */
-  stale: Listed<{ model: string; date: CalendarDate }>;
+  stale: StaleModelDays;
 }
 
 export interface AuditOptions {
@@ -143,7 +143,8 @@ export function isSound({ damage, problems }: AuditReport): boolean {
 export function emptyReport(): AuditReport {
   const nothing = () => ({ total: 0, first: [] });
   const counts = { models: 0, modelDays: 0, supersededModelDays: 0, positions: 0 };
-  return { ...counts, damage: [], problems: nothing(), unverifiable: nothing(), stale: nothing() };
+  const stale = { ...nothing(), remedy: '' };
+  return { ...counts, damage: [], problems: nothing(), unverifiable: nothing(), stale };
 }
 
 /**

@@ -47,7 +47,13 @@ test('a job runs every model on every date, skips the holiday and says so', asyn
   const service = await startTestService(t, scripted({ 'model-a 2025-11-11': buyAapl(10) }));
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-13' });
   assert.equal(status.status, 'completed');
-  assert.deepEqual(status.progress, { total_model_days: 8, completed: 8, failed: 0, pending: 0 });
+  assert.deepEqual(status.progress, {
+    total_model_days: 8,
+    completed: 8,
+    failed: 0,
+    pending: 0,
+    skipped: 2,
+  });
   assert.deepEqual(status.warnings, ['Skipped 1 date without price data: 2025-11-12']);
   assert.deepEqual(detailsOf(status), [
     '2025-11-10 model-a completed',
@@ -156,7 +162,13 @@ test('a repeated job runs nothing again and is completed', async (t) => {
   const again = await service.runJob(request);
   assert.equal(again.status, 'completed');
   assert.deepEqual(again.warnings, ['Skipped 4 model-days already completed']);
-  assert.deepEqual(again.progress, { total_model_days: 4, completed: 4, failed: 0, pending: 0 });
+  assert.deepEqual(again.progress, {
+    total_model_days: 4,
+    completed: 4,
+    failed: 0,
+    pending: 0,
+    skipped: 4,
+  });
   assert.deepEqual(
     service.database.statement('SELECT count(*) AS count FROM trading_sessions').get(),
     before,
@@ -177,7 +189,13 @@ test('a failed day leaves its log but no position, and the next day continues fr
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-13' });
   assert.equal(status.status, 'partial');
   assert.equal(detailsOf(status)[2], '2025-11-11 model-a failed The provider is down');
-  assert.deepEqual(status.progress, { total_model_days: 8, completed: 7, failed: 1, pending: 0 });
+  assert.deepEqual(status.progress, {
+    total_model_days: 8,
+    completed: 7,
+    failed: 1,
+    pending: 0,
+    skipped: 2,
+  });
   assert.deepEqual(
     ledgerOf(service.database, 'model-a'),
     ledger(`
@@ -317,7 +335,13 @@ test('a job of only holidays is completed, a job without any prices fails with t
       'No trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files',
     ],
   );
-  assert.deepEqual(unknown.progress, { total_model_days: 4, completed: 4, failed: 0, pending: 0 });
+  assert.deepEqual(unknown.progress, {
+    total_model_days: 4,
+    completed: 4,
+    failed: 0,
+    pending: 0,
+    skipped: 4,
+  });
 });
 
 test('a date without prices is skipped while its neighbours run', async (t) => {

@@ -194,6 +194,7 @@ test('check: stale and unverifiable model-days are not errors', async (t) => {
     '      it used 105.00 as the close of AAPL; what was known at the time has been replaced without a trace',
     '  stale (not an error): their start, prices, splits or dividends have changed since: 1',
     '    model-a 2025-01-07',
+    '    1 later model-day rests on it; trigger --start 2025-01-07 --end 2025-01-08 --models model-a --replace runs them again',
     '',
   ]);
 });

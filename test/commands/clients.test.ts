@@ -48,7 +48,7 @@ test('trigger, watch and results are clients of a running server', async () => {
     watched.stderr,
     ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''),
   );
-  assert.match(watched.stdout, /^The job is completed after [\d.]+ s\.\n$/);
+  assert.match(watched.stdout, /^The job is completed after [\d.]+ s: \d of \d run\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
   const table = await run(['results', '--job', jobId, '--model', 'other', '--date', '2025-11-10']);
@@ -119,7 +119,7 @@ test('trigger --watch follows its job to the end; a repeated one says what it sk
   assert.deepEqual([again.code, again.stderr.split('\n')[1]], [0, '2025-11-18 1 skipped']);
   assert.match(
     again.stdout,
-    /^The job is completed after .*\nSkipped 1 model-day already completed\n$/,
+    /^The job is completed after .*: 0 of 1 run, 1 skipped\.\nSkipped 1 model-day already completed\n$/,
   );
   assert.match(
     (await run(['trigger', ...day, '--watch', '--replace'])).stderr,
@@ -137,7 +137,7 @@ test('a job that fails ends the command with 1 and the reasons', async (t) => {
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^The job is failed after .*\nNo trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files\n/,
+    /^The job is failed after .*: 0 of \d+ run, \d+ skipped\.\nNo trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files\n/,
   );
 });
 
@@ -458,9 +458,9 @@ test('on a terminal the view is live, and a table is free of control characters'
   );
   assert.match(
     live,
-    /\[#+\] 100 % 3 of 3 model-days, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12:\r\n# completed, .*, \. pending/,
+    /\[#+\] 100 % 3 of 3 run, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12:\r\n# completed, .*, \. pending/,
   );
-  assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s\.\r\n$/);
+  assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
   const { url } = await farService(t, [
     { type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' },
   ]);

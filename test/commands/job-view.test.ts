@@ -41,7 +41,7 @@ test('a job in a terminal: a bar, and a mark for every model-day', () => {
   const running = job(weekdays('2025-11-10', '2025-11-14'), { 'gpt-5': '##x>.', local: '#--..' });
   assert.deepEqual(jobView(running, WIDE), [
     'job the-job',
-    '[##################............]  60 % 6 of 10 model-days, job running',
+    '[##################............]  60 % 3 of 10 run, 1 failed, 2 skipped, job running',
     'gpt-5 ##x>.',
     'local #--..',
     '2025-11-10 to 2025-11-14:',
@@ -64,7 +64,7 @@ test('more dates than columns: those around the first unfinished one; more model
   const narrow = job(dates, { a: row, b: row, c: row, d: row });
   assert.deepEqual(jobView(narrow, { columns: 12, rows: 6 }), [
     'job the-job',
-    '[####################..........]  66 % 80 of 120 model-days, job running',
+    '[####################..........]  66 % 80 of 120 run, job running',
     'a #####>....',
     'b #####>....',
     'and 2 more models',
@@ -98,14 +98,16 @@ test('the result of a job, in lines without control characters', () => {
   );
   assert.equal(
     describeEnd(hostile),
-    'The job is failed after 1.5 s.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
+    'The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
   );
   assert.doesNotMatch(jobView(hostile, WIDE).join(''), /\p{Cc}/u);
   const took = (total_duration_seconds: number) =>
-    describeEnd(job([], {}, { status: 'completed', total_duration_seconds }));
+    describeEnd(job(['2025-11-10'], { a: '#' }, { status: 'completed', total_duration_seconds }));
   assert.deepEqual(
     [1, 1274.306, 7_512].map(took),
-    ['1.0 s', '21 min 14 s', '2 h 5 min'].map((time) => `The job is completed after ${time}.`),
+    ['1.0 s', '21 min 14 s', '2 h 5 min'].map(
+      (time) => `The job is completed after ${time}: 1 of 1 run.`,
+    ),
   );
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeEnd(many).split('\n').length, 52);

@@ -322,6 +322,14 @@ async function prodStory(side: Side): Promise<void> {
   });
   await runJob(server, { end_date: '2025-10-16', models: ['chat', 'chat-stream', 'buy-and-hold'] });
   await runJob(server, { end_date: '2025-10-16', models: ['nothing-to-buy'], universe: 'unknown' });
+  const third = await runJob(server, {
+    start_date: '2025-10-06',
+    end_date: '2025-10-08',
+    models: ['chat', 'buy-and-hold'],
+    replace_existing: true,
+  });
+  for (const id of [third, third, 'no-such-job'])
+    await server.ask(`/jobs/${id}`, { method: 'DELETE' });
   await server.stop();
   await downloads(side, env);
   const known: Known = {

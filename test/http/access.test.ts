@@ -157,6 +157,15 @@ const tokenRows: [head: string, headers: string, status: number, detail?: RegExp
     403,
     /^This access token is read-only: it does not allow POST \/simulate\/trigger$/,
   ],
+  ['DELETE /jobs/a', '', 401, /has none$/],
+  [
+    'DELETE /jobs/a',
+    READ_ONLY,
+    403,
+    /^This access token is read-only: .* DELETE \/jobs\/{job_id}$/,
+  ],
+  ['DELETE /jobs/a', `${FULL}Origin: http://evil.example\r\n`, 403, /another origin/],
+  ['DELETE /jobs/a', FULL, 404],
   ['POST /simulate/trigger', JSON_TYPE + FULL, 422],
   ['POST /simulate/trigger', FULL, 415],
   // Without a token the response reveals nothing else.

@@ -324,7 +324,10 @@ const reasons: [query: string, model: string, reason: RegExp | null][] = [
   [
     `${PAST}&models=plain,other,refilled`,
     'refilled',
-    new RegExp(`^1 model-day is stale, the first refilled on ${past[11]}: `),
+    new RegExp(
+      `^1 of its 60 model-days is stale: .*; 48 later model-days rest on it; ` +
+        `trigger --start ${past[11]} --end ${past[59]} --models refilled --replace runs them again$`,
+    ),
   ],
   [
     `${PAST}&start_date=${past[12]}&models=plain,other,refilled`.replace(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { jobsResponse } from '../../src/api/jobs.ts';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
+import { queries } from '../../src/database/rows.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';
@@ -97,6 +98,15 @@ for (const [query, expected, nextBefore] of pages) {
   });
 }
 
+test('a page of the jobs is read from its place on, not from the newest job', () => {
+  const next = queries.find(({ sql }) => sql.startsWith('SELECT job_id AS jobId, rowid FROM jobs'));
+  const plan = service.database.statement(`EXPLAIN QUERY PLAN ${next?.sql}`).all(null, 3);
+  assert.deepEqual(
+    plan.map(({ detail }) => detail),
+    ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)'],
+  );
+});
+
 test('a job of the list, field by field', async () => {
   const { body } = await service.get('/jobs?limit=1&before=job-1');
   const { jobs: _jobs, ...rest } = body;
@@ -111,7 +121,7 @@ test('a job of the list, field by field', async () => {
     {
       job_id: 'job-0',
       status: 'completed',
-      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0 },
+      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2 },
       start_date: '2025-09-15',
       end_date: '2025-09-16',
       models: ['b', 'a'],
@@ -145,7 +155,7 @@ test('the status of a job says on which terms it ran', async () => {
 const refusals: [query: string, detail: RegExp][] = [
   [
     '?status=done',
-    /^status: expected one of pending, downloading_data, running, completed, partial, failed, cancelled$/,
+    /^status: expected one of pending, downloading_data, running, completed, partial, failed, cancelled, discarded$/,
   ],
   ['?status=completed&status=failed', /^status: given more than once$/],
   ['?limit=0', /^limit: expected a whole number from 1 to 200$/],

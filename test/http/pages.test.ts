@@ -14,6 +14,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, { pages: true });
 });
 
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = /^<!doctype html>[^]*<body data-dev="erased">/;
 const files: [path: string, contentType: string, content: RegExp][] = [
   ['/', 'text/html; charset=utf-8', html],
@@ -38,7 +39,8 @@ const files: [path: string, contentType: string, content: RegExp][] = [
 
 for (const [path, contentType, content] of files) {
   test(`GET ${path} is a file of the pages: its type, its policy, cached only with revalidation`, async () => {
-    const response = await fetch(service.url + path);
+    const accept = path.startsWith('/jobs/') ? BROWSER : '*/*';
+    const response = await fetch(service.url + path, { headers: { accept } });
     assert.deepEqual([response.status, response.headers.get('content-type')], [200, contentType]);
     assert.match(await response.text(), content);
     assert.equal(
@@ -48,7 +50,7 @@ for (const [path, contentType, content] of files) {
     assert.equal(response.headers.get('cache-control'), 'no-cache');
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     const again = await fetch(service.url + path, {
-      headers: { 'if-none-match': response.headers.get('etag') ?? '' },
+      headers: { accept, 'if-none-match': response.headers.get('etag') ?? '' },
     });
     assert.deepEqual([again.status, await again.text()], [304, '']);
   });
@@ -131,7 +133,7 @@ test('the script comes in the coding that the client prefers, and is the same in
     );
     const init = { headers: { 'accept-encoding': accepts ?? 'identity' } };
     const response = await fetch(`${service.url}/app.js`, init);
-    assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+    assert.equal(response.headers.get('vary'), 'Accept-Encoding, Accept');
     assert.ok((await response.text()) === plain, 'the same text');
   }
 });
@@ -155,7 +157,7 @@ test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, 
 });
 
 test('pages hide no route, and unknown paths remain errors in JSON', async () => {
-  for (const { path } of routes) {
+  for (const { path } of routes.filter(({ method }) => method === 'GET')) {
     assert.ok(!(pagePaths as readonly string[]).includes(path));
     assert.equal(
       matchPage(path.replace(/\{\w+\}/, 'x')),
@@ -172,7 +174,6 @@ test('pages hide no route, and unknown paths remain errors in JSON', async () =>
   assert.deepEqual([health.status, health.body.status], [200, 'healthy']);
 });
 
-const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const lost: [name: string, path: string, init: RequestInit, status: number, type: string][] = [
   ['a path that does not exist', '/nowhere', {}, 404, 'text/html; charset=utf-8'],
   ['such a path by HEAD', '/nowhere', { method: 'HEAD' }, 404, 'text/html; charset=utf-8'],
@@ -206,7 +207,7 @@ test("paths of other servers' interface descriptions lead to the API page", asyn
 
 test('a slash at the end of a path changes nothing, here and in the browser', async () => {
   for (const path of ['/api/', '/models/gpt-5/', '/jobs/3f0c9a52/']) {
-    const response = await fetch(service.url + path);
+    const response = await fetch(service.url + path, { headers: { accept: BROWSER } });
     assert.deepEqual(
       [response.status, response.headers.get('content-type')],
       [200, 'text/html; charset=utf-8'],
@@ -215,6 +216,21 @@ test('a slash at the end of a path changes nothing, here and in the browser', as
     assert.deepEqual(matchPage(path), matchPage(path.slice(0, -1)));
   }
   assert.equal((await service.get('/models/')).body.count, 3);
+});
+
+test('a page may have the path of a request with another method: only a browser finds it', async () => {
+  const ask = (method: string, accept = '*/*') =>
+    fetch(`${service.url}/jobs/3f0c9a52`, { method, headers: { accept } });
+  const page = await ask('GET', BROWSER);
+  assert.deepEqual(
+    [page.status, page.headers.get('content-type')],
+    [200, 'text/html; charset=utf-8'],
+  );
+  assert.equal((await ask('DELETE', BROWSER)).status, 404);
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    const { status, headers } = await ask(method);
+    assert.deepEqual([status, headers.get('allow')], [405, 'DELETE'], method);
+  }
 });
 
 test('a page allows only GET and HEAD', async () => {

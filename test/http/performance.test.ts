@@ -392,8 +392,15 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
   assert.deepEqual(
-    incomparable.map(({ model, kind }: any) => [model, kind]),
-    [['model-a', 'stale']],
+    incomparable.map(({ model, kind, reason }: any) => [model, kind, reason]),
+    [
+      [
+        'model-a',
+        'stale',
+        '1 of its 3 model-days is stale: what it started from has changed since; ' +
+          'trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again',
+      ],
+    ],
   );
   assert.equal(stale_model_days, 1);
   assert.deepEqual(

@@ -41,7 +41,13 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   );
   const { body: status } = await service.get(`/simulate/status/${job.job_id}`);
   assert.equal(status.status, 'cancelled');
-  assert.deepEqual(status.progress, { total_model_days: 3, completed: 1, failed: 0, pending: 2 });
+  assert.deepEqual(status.progress, {
+    total_model_days: 3,
+    completed: 1,
+    failed: 0,
+    pending: 2,
+    skipped: 0,
+  });
   assert.deepEqual(
     status.details.map(({ date, status, error }: any) => [date, status, error]),
     [

@@ -53,7 +53,13 @@ test('a job interrupted by a stop continues at the next start, and no trade happ
   });
   const status = await second.waitForJob(body.job_id);
   assert.equal(status.status, 'completed');
-  assert.deepEqual(status.progress, { total_model_days: 8, completed: 8, failed: 0, pending: 0 });
+  assert.deepEqual(status.progress, {
+    total_model_days: 8,
+    completed: 8,
+    failed: 0,
+    pending: 0,
+    skipped: 0,
+  });
   const expected = ledger(`
     2025-11-10 buy AAPL 1 100 => 9900 10001 1 AAPL:1
     2025-11-11 buy AAPL 1 102 => 9798 10004 3 AAPL:2

@@ -45,7 +45,8 @@ test('a large job gets its model-days after it is created and before it runs', a
   );
   await ended(context);
   const { details, ...job } = storedStatus(context.database, jobId);
-  assert.deepEqual([job.status, job.progress.completed], ['failed', TOTAL]);
+  const { completed, skipped } = job.progress;
+  assert.deepEqual([job.status, completed, skipped], ['failed', TOTAL, TOTAL]);
   assert.ok(job.error.startsWith(NO_DATES));
   const warnings = String(
     context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
@@ -213,7 +214,13 @@ test('a large job that cannot continue fails span by span, with the reason', asy
     [status, error],
     ['failed', 'Given up after 10 restarts in a row without progress'],
   );
-  assert.deepEqual(progress, { total_model_days: TOTAL, completed: 0, failed: TOTAL, pending: 0 });
+  assert.deepEqual(progress, {
+    total_model_days: TOTAL,
+    completed: 0,
+    failed: TOTAL,
+    pending: 0,
+    skipped: 0,
+  });
 });
 
 test('hundreds of models that fail at once do not hold up other work', inLongForm, async (t) => {

@@ -7,7 +7,6 @@ import { openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/basics/log.ts';
-import { STALE } from '../../src/database/stale.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { workerLimits } from '../../src/children/shortage.ts';
@@ -16,7 +15,8 @@ import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
-import { fillWithTrackRecords } from '../support/track-records.ts';
+import { staleNow } from '../support/stale.ts';
+import { FIRST_DATE, fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 import { clockFrom, temporaryFolder, TODAY } from '../support/service.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
@@ -121,14 +121,14 @@ test('an error that is not of the storage is not waited for', async (t) => {
 
 test('a job that ends with an error names its stale model-days too', async (t) => {
   const context = contextOf(t);
-  const stale = { total: 1, first: [{ model: 'model-a', date: '2025-11-10' }] };
+  const stale = { total: 1, first: [{ model: 'model-a', date: '2025-11-10' }], remedy: 'do it' };
   await endJob(context, 'job', { error: 'Given up', stale });
   const { status, error } = statusOf(context);
   const warnings = readWarnings(
     context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
   );
   assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
-  assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10$/);
+  assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10; do it$/);
 });
 
 test('of many stale model-days the first 20 are named, by model and date, and the others counted', async (t) => {
@@ -145,11 +145,14 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   await endJob(context, 'next', { error: 'Given up' });
   const { warnings } =
     database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
-  const stale = STALE.all(database).map(({ model, date }) => `${model} ${date}`);
+  const stale = staleNow(database);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
   const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
   const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;
-  assert.deepEqual(readWarnings(warnings), [sentence]);
+  const last = recordDates(12).at(-1);
+  assert.deepEqual(readWarnings(warnings), [
+    `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --replace runs them again`,
+  ]);
 });
 
 test('a job whose interrupted cancellation is finished names the stale model-days', async (t) => {

@@ -6,12 +6,8 @@ import {
   jobListPath,
   jobsRequest,
 } from '../../src/browser/pages/job-list.ts';
-import {
-  failuresInWords,
-  jobCost,
-  ranInWords,
-  totalInWords,
-} from '../../src/browser/pages/job-panel.ts';
+import { failuresInWords, jobCost, totalInWords } from '../../src/browser/pages/job-panel.ts';
+import { ranInWords } from '../../src/basics/sentences.ts';
 import { troubleOf } from '../../src/browser/pages/job-trouble.ts';
 import { byReason, shortList } from '../../src/browser/format.ts';
 import { alikeOf, datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
@@ -191,8 +187,8 @@ test('model-days that failed or were skipped for one reason are one row, whateve
   );
 });
 
-test('what did not run is never told as finished, and a failed job says how many model-days failed and why', () => {
-  const progress = { total_model_days: 100, completed: 0, failed: 100, pending: 0 };
+test('what did not run or was skipped is never counted as run, and a failed job says how many model-days failed and why', () => {
+  const progress = { total_model_days: 100, completed: 0, failed: 100, pending: 0, skipped: 0 };
   const end = '2025-12-01T12:00:00.000Z';
   const words = (changes: Partial<typeof progress>, completed_at: string | null = end) =>
     ranInWords({ progress: { ...progress, ...changes }, completed_at });
@@ -201,13 +197,17 @@ test('what did not run is never told as finished, and a failed job says how many
       words({}),
       words({ completed: 90, failed: 0, pending: 10 }),
       words({ completed: 90, failed: 1, pending: 9 }, null),
-      ranInWords({ progress, completed_at: end }, { isBrief: true }),
+      words({ total_model_days: 110, completed: 110, failed: 0, skipped: 5 }),
+      words({ total_model_days: 1, completed: 1, failed: 0, skipped: 1 }),
+      words({ total_model_days: 2_000, completed: 1_000, failed: 1_000 }),
     ],
     [
-      'Ran 0 of 100 model-days; 100 failed',
-      'Ran 90 of 100 model-days; 10 did not run',
-      'Ran 90 of 100 model-days; 1 failed',
-      'Ran 0 of 100; 100 failed',
+      '0 of 100 run, 100 failed',
+      '90 of 100 run, 10 did not run',
+      '90 of 100 run, 1 failed',
+      '105 of 110 run, 5 skipped',
+      '0 of 1 run, 1 skipped',
+      '1,000 of 2,000 run, 1,000 failed',
     ],
   );
   const job = { progress };

@@ -143,7 +143,7 @@ test(
     await open('/job-list');
     assert.match(
       await rows.first().innerText(),
-      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed[^]*Ran 5 of 6; 1 failed`),
+      new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed[^]*5 of 6 run, 1 failed`),
     );
     assert.equal(await rows.count(), 25);
     const seen = new Set(await rows.allInnerTexts());
@@ -356,7 +356,7 @@ test(
     await notice.getByRole('link').click();
     await page.waitForURL(`**/jobs/${jobId}`);
     await loaded(page);
-    assert.match(await page.locator('.job').innerText(), /Ran 0 of 6 model-days; 6 failed/);
+    assert.match(await page.locator('.job').innerText(), /0 of 6 run, 6 failed/);
     assert.doesNotMatch(await page.locator('main').innerText(), /100 %|at least \$/);
     const rows = page.getByRole('region', { name: 'Model-days', exact: true }).locator('tbody tr');
     assert.deepEqual(
@@ -367,7 +367,7 @@ test(
     await open('/job-list');
     assert.ok((await notice.innerText()).endsWith(words));
     const card = '.job-list tbody tr';
-    assert.match(await page.locator(card).innerText(), /Ran 0 of 6; 6 failed/);
+    assert.match(await page.locator(card).innerText(), /0 of 6 run, 6 failed/);
     assert.ok(
       await page.evaluate(`document.querySelector('${card}').scrollWidth <= innerWidth`),
       'a job is a card on a phone',
@@ -380,9 +380,22 @@ test(
       await Promise.all(links.map((link) => link.getAttribute('href'))),
       dates.toReversed().map((date) => `/model-days/model-a/${date}`),
     );
-    await service.runJob({ end_date: lastDate, models: ['model-c'] });
+    const { job_id: ended } = await service.runJob({ end_date: lastDate, models: ['model-c'] });
     await open('/');
     assert.equal(await notice.count(), 0);
+    await open(`/jobs/${ended}`);
+    const discard = page.getByRole('button', { name: 'Discard job' });
+    await discard.click();
+    await page.getByText('Nothing is erased, but this cannot be undone.').waitFor();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    assert.equal((await service.get(`/simulate/status/${ended}`)).body.status, 'completed');
+    await discard.click();
+    await page.getByRole('button', { name: 'Discard the job' }).click();
+    await page.getByText('This job was discarded: its model-days no longer count.').waitFor();
+    assert.equal(await page.locator('.job .state').first().innerText(), 'Discarded');
+    assert.equal(await discard.isVisible(), false);
+    await open('/');
+    assert.ok((await notice.innerText()).endsWith(words), 'a discarded job has not ended well');
   },
 );
 

@@ -111,6 +111,7 @@ for (const [own, least] of linked)
       shapes.set(shape, visits + 1);
       await open(link);
       assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
+      assert.equal(await page.getByRole('button', { name: /^(Discard|Cancel) job$/ }).count(), 0);
       const notices = await page.locator('main .notice').allInnerTexts();
       assert.deepEqual(
         notices.filter((words) => /not responding|no session|no job|status \d/.test(words)),

@@ -138,11 +138,16 @@ test('what makes models incomparable: a missing day inside the same period', () 
 });
 
 test('what makes models incomparable: stale days', () => {
-  assert.deepEqual(staleness(0, 5), []);
-  assert.deepEqual(staleness(1, 5), [
+  const daysOf = (...stale: boolean[]) => [
+    { run: 'a', days: stale.map((isStale, index) => ({ date: `2025-01-0${index + 1}`, isStale })) },
+  ];
+  assert.deepEqual(staleness(daysOf(false, false)), []);
+  assert.deepEqual(staleness(daysOf(false, true, false, false)), [
     {
       kind: 'stale',
-      reason: '1 of its 5 model-days is stale: what they started from has changed since',
+      reason:
+        '1 of its 4 model-days is stale: what it started from has changed since; 2 later model-days rest on it; ' +
+        'trigger --start 2025-01-02 --end 2025-01-04 --models a --replace runs them again',
     },
   ]);
 });

@@ -9,7 +9,7 @@ type Json = any;
 const FIGURE = 1e-7;
 /** Amounts are whole multiples of 1/10000 dollar. */
 const CENTS = 1e-4;
-const ENDED = ['completed', 'partial', 'failed', 'cancelled'];
+const ENDED = ['completed', 'partial', 'failed', 'cancelled', 'discarded'];
 
 const checks: Record<string, (body: Json, query: URLSearchParams) => Iterable<string>> = {
   '/jobs': jobs,
@@ -94,6 +94,8 @@ function* status(job: Json): Iterable<string> {
   const cancelled = details.filter((day: Json) => day.error === 'Cancelled').length;
   const done = having('completed') + having('skipped') - cancelled;
   if (done !== progress.completed) yield `${progress.completed} completed, ${done} in the details`;
+  if (having('skipped') - cancelled !== progress.skipped)
+    yield `${progress.skipped} skipped, and ${having('skipped') - cancelled} in the details`;
   if (having('failed') !== progress.failed)
     yield `${progress.failed} failed, and ${having('failed')} in the details`;
   if (ENDED.includes(job.status) && having('pending') + having('running') > 0)

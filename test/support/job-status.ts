@@ -42,7 +42,9 @@ export function jobStatusAnswer(
     cost_usd: null,
   }));
   const pending = details.filter(({ status }) => isOpen(status)).length;
-  const failed = details.filter(({ status }) => status === 'failed').length;
+  const countOf = (wanted: ModelDayStatus) =>
+    details.filter(({ status }) => status === wanted).length;
+  const failed = countOf('failed');
   return {
     job_id: 'the-job',
     status: pending > 0 ? 'running' : 'completed',
@@ -51,6 +53,7 @@ export function jobStatusAnswer(
       completed: details.length - pending - failed,
       failed,
       pending,
+      skipped: countOf('skipped'),
     },
     date_range: [...new Set(details.map(({ date }) => date))],
     models: [...new Set(details.map(({ model }) => model))],

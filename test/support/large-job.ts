@@ -30,7 +30,13 @@ const REQUEST = {
   universe: null,
 };
 export const TOTAL = 3_500;
-export const NONE_RUN = { total_model_days: TOTAL, completed: 0, failed: 0, pending: TOTAL };
+export const NONE_RUN = {
+  total_model_days: TOTAL,
+  completed: 0,
+  failed: 0,
+  pending: TOTAL,
+  skipped: 0,
+};
 
 export interface LargeJob {
   context: WorkerContext;

@@ -1,4 +1,13 @@
-import type { Database } from '../../src/database/database.ts';
+import { atOnce } from '../../src/basics/turns.ts';
+import type { Database, Reader } from '../../src/database/database.ts';
+import { modelsWithSessions } from '../../src/database/session-filters.ts';
+import { staleModelDays } from '../../src/database/stale.ts';
+
+/** The stale model-days as the service finds them, as lines, `model date`. */
+export function staleNow(reader: Reader): string[] {
+  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), Infinity));
+  return first.map(({ model, date }) => `${model} ${date}`);
+}
 
 /**
  * Stale model-days as a query over everything that is stored, by time stamps: how the service found

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { addDays, type Clock } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { commitSession, type ModelDay, type PositionRow } from '../../src/database/sessions.ts';
-import { STALE } from '../../src/database/stale.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { fromDollars, money } from '../../src/basics/money.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
@@ -16,6 +15,7 @@ import { insertTestJob } from '../support/jobs.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';
 import { storePrices } from '../support/prices.ts';
+import { staleNow } from '../support/stale.ts';
 import { emptyTables } from '../support/tables.ts';
 
 const MODEL = 'model-a';
@@ -182,7 +182,7 @@ test('a note belongs to its model-day: it is carried, replaced and resumed with 
   assert.deepEqual(notes(), [['2025-01-03', null], ...carried]);
   assert.equal((await trader.open('2025-01-06', options)).brief.note, null);
   assert.deepEqual(
-    STALE.all(database).map(({ date }) => date),
+    staleNow(database).map((line) => line.split(' ')[1]),
     ['2025-01-06'],
   );
 });

@@ -1,4 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
+import { ranInWords } from '../../basics/sentences.ts';
 import { here, isPublished } from '../address.ts';
 import { getJobPage } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
@@ -19,7 +20,7 @@ import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
-import { jobCost, ranInWords } from './job-panel.ts';
+import { jobCost } from './job-panel.ts';
 import { newestTrouble } from './job-trouble.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
@@ -104,7 +105,7 @@ function jobTable(jobs: readonly Job[]) {
         cell: modelsOf,
         look: () => 'names',
       }),
-      textColumn('Model-days', (row) => ranInWords(row, { isBrief: true }), { cell: ranOf }),
+      textColumn('Model-days', (row) => ranInWords(row), { cell: ranOf }),
       {
         ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
           meaning: 'Of all its model-days whose cost is known',
@@ -128,7 +129,7 @@ function datesOf({ start_date: first, end_date: last }: Job): string {
 function ranOf(job: Job): HTMLElement {
   const warnings = job.warnings?.length ?? 0;
   const look = job.progress.failed > 0 && 'loss';
-  const words = h('span', { class: look }, ranInWords(job, { isBrief: true }));
+  const words = h('span', { class: look }, ranInWords(job));
   return h('span', words, warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`));
 }
 

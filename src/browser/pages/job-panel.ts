@@ -1,10 +1,11 @@
 import { jobPath } from '../../basics/paths.ts';
-import { cancelJob, getStatus } from '../api.ts';
+import { ranInWords } from '../../basics/sentences.ts';
+import { cancelJob, discardJob, getStatus } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
-import { cost, count, counted, duration, jobStatusWords, shortId } from '../format.ts';
+import { cost, counted, duration, jobStatusWords, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
-import type { Detail, Job, JobEntry, Status } from '../responses.ts';
+import type { Detail, JobEntry, Status } from '../responses.ts';
 import {
   button,
   definitions,
@@ -34,7 +35,8 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     state: h('span.state'),
     figures: h('p.quiet'),
     bar: h('progress', { 'aria-label': 'Finished model-days' }),
-    cancel: button('Cancel job', () => confirmCancel(jobId), { class: 'danger', hidden: true }),
+    cancel: button('Cancel job', () => ask(jobId, CANCEL), { class: 'danger', hidden: true }),
+    discard: button('Discard job', () => ask(jobId, DISCARD), { hidden: true }),
   };
   const notes = h('div.notes', h('p.quiet', 'Asking how far it is …'));
   const fold = h('details.fold');
@@ -56,7 +58,14 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
   const name = `Job ${shortId(jobId)}`;
   const title = titled && h('h2', link(jobPath(jobId), name));
-  const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
+  const bar = h(
+    'div.bar',
+    title,
+    parts.state,
+    parts.figures,
+    parts.cancel,
+    !titled && parts.discard,
+  );
   return {
     element: h(
       'section.job',
@@ -79,9 +88,11 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
 }
 
-type Parts = Record<'state' | 'figures' | 'cancel', HTMLElement> & { bar: HTMLProgressElement };
+type Parts = Record<'state' | 'figures' | 'cancel' | 'discard', HTMLElement> & {
+  bar: HTMLProgressElement;
+};
 
-function showState(status: Status, { state, figures, bar, cancel }: Parts): void {
+function showState(status: Status, { state, figures, bar, cancel, discard }: Parts): void {
   const { total_model_days: total, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
@@ -90,7 +101,9 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   bar.max = Math.max(1, total);
   bar.value = finished;
   bar.hidden = isOver;
-  cancel.hidden = isOver || viewedFile() !== null;
+  const isView = viewedFile() !== null;
+  cancel.hidden = isOver || isView;
+  discard.hidden = !isOver || isView || status.status === 'discarded';
   const { cost_usd: known, model_days_without_cost: without } = status.usage;
   const hasUsed = known !== null || without > 0;
   const when = isOver
@@ -104,22 +117,6 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
     ' · ',
     ...when,
   );
-}
-
-/**
- * What became of a job's model-days: "Ran 0 of 100 model-days; 100 failed". Those that it skipped as
- * completed count as run.
- */
-export function ranInWords(
-  { progress, completed_at: end }: Pick<Job, 'progress' | 'completed_at'>,
-  { isBrief = false } = {},
-): string {
-  const { total_model_days: total, completed, failed, pending } = progress;
-  return [
-    `Ran ${count(completed)} of ${isBrief ? count(total) : counted(total, 'model-day')}`,
-    ...(failed > 0 ? [`${count(failed)} failed`] : []),
-    ...(pending > 0 && end !== null ? [`${count(pending)} did not run`] : []),
-  ].join('; ');
 }
 
 /** An estimate from the pace so far. */
@@ -144,32 +141,44 @@ function notesOf(status: Status): HTMLElement[] {
   return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
 }
 
-/**
- * Asks for confirmation before stopping anything; if the server refuses, the dialog shows its
- * reason.
- */
-function confirmCancel(jobId: string): void {
+const CANCEL = {
+  title: 'Cancel this job?',
+  consequences:
+    'This stops its model processes. Completed model-days are kept; the others will not run.',
+  no: 'Let it run',
+  yes: 'Cancel the job',
+  act: cancelJob,
+};
+
+const DISCARD = {
+  title: 'Discard this job?',
+  consequences:
+    'Its model-days will no longer count; those that they replaced will count again. Days that started from them ' +
+    'become stale. Nothing is erased, but this cannot be undone.',
+  no: 'Keep it',
+  yes: 'Discard the job',
+  act: (jobId: string) => discardJob(jobId).then(() => location.reload()),
+};
+
+/** Asks for confirmation before it acts; if the server refuses, the dialog shows its reason. */
+function ask(
+  jobId: string,
+  { title, consequences, no, yes, act }: typeof CANCEL | typeof DISCARD,
+): void {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
-  const cancel = () => {
-    stop.disabled = true;
-    cancelJob(jobId)
+  const send = () => {
+    go.disabled = true;
+    act(jobId)
       .then(() => dialog.close())
       .catch((error: unknown) => {
         replace(problem, messageOf(error));
-        problem.hidden = stop.disabled = false;
+        problem.hidden = go.disabled = false;
       })
       .finally(pollSoon);
   };
-  const stop = button('Cancel the job', cancel, { class: 'danger' });
-  const keep = button('Let it run', () => dialog.close(), { autofocus: true });
-  const consequences =
-    'This stops its model processes. Completed model-days are kept; the others will not run.';
-  const dialog = openDialog(
-    'Cancel this job?',
-    h('p', consequences),
-    problem,
-    h('div.actions', keep, stop),
-  );
+  const go = button(yes, send, { class: 'danger' });
+  const keep = button(no, () => dialog.close(), { autofocus: true });
+  const dialog = openDialog(title, h('p', consequences), problem, h('div.actions', keep, go));
 }
 
 /** Before this time, the pace of a job is not meaningful. */

@@ -46,11 +46,13 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   return { element, refreshFor: recompute(refresh) };
 }
 
-function noResults({ completed_at, progress }: Status): string {
+function noResults({ status, completed_at, progress }: Status): string {
+  if (status === 'discarded')
+    return 'This job was discarded: its model-days no longer count. Nothing was erased.';
   if (completed_at === null) return 'Curves and figures appear as model-days complete.';
-  if (progress.completed === 0)
-    return 'This job has no results: none of its model-days was completed.';
-  return 'No results of this job are in use: its model-days were skipped, or later jobs have replaced them.';
+  if (progress.completed === progress.skipped)
+    return 'This job has no results: it completed none of its model-days.';
+  return 'No results of this job are in use: later jobs have replaced them.';
 }
 
 const USAGE = [

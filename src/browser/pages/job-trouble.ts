@@ -9,7 +9,7 @@ import { link } from '../ui.ts';
  * did, so that a failure stays until a later job has ended well.
  */
 export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
-  const job = jobs.find(({ completed_at: end }) => end !== null);
+  const job = jobs.find(({ completed_at: end, status }) => end !== null && status !== 'discarded');
   if (job?.status !== 'failed' && job?.status !== 'partial') return false;
   const way = link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`);
   return h('p.notice.bad.trouble', way, `: ${troubleOf(job)}`);

@@ -20,8 +20,6 @@ import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-hold
 import { monthlyReturns, returnDistribution } from './model-returns.ts';
 import { dayTable, profitBySymbol, tradesTable } from './model-trades.ts';
 
-/** How many stale dates are named. */
-const MAX_NAMED = 5;
 /** Filters that have no meaning for a single model. */
 const HIDDEN: FilterName[] = ['models', 'common'];
 
@@ -101,16 +99,6 @@ function nothing(model: string, filters: Filters, reason: string | null): string
 
 /** What a reader should know before reading anything into the figures. */
 function notices(report: ModelReport): HTMLElement[] {
-  const marks = marksOf({ ...report, incomparable: [] }).map(({ reason }) => `${reason}.`);
-  const words = report.stale_model_days > 0 ? [...marks, staleness(report)] : marks;
-  return words.map((text) => h('p.notice', text));
-}
-
-function staleness({ curve, stale_model_days }: ModelReport): string {
-  const dates = curve.filter(({ stale }) => stale).map(({ date }) => date);
-  const named =
-    dates.slice(0, MAX_NAMED).map(unbrokenDate).join(', ') +
-    (dates.length > MAX_NAMED ? ', …' : '');
-  const [are, they] = stale_model_days === 1 ? ['is', 'it'] : ['are', 'they'];
-  return `${counted(stale_model_days, 'model-day')} ${are} stale, because what ${they} started from has changed since: ${named}.`;
+  const incomparable = report.incomparable.filter(({ kind }) => kind === 'stale');
+  return marksOf({ ...report, incomparable }).map(({ reason }) => h('p.notice', `${reason}.`));
 }

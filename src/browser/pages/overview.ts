@@ -1,4 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
+import { ranInWords } from '../../basics/sentences.ts';
 import { here, hrefOf } from '../address.ts';
 import { getJobs, getModels, getPerformance } from '../api.ts';
 import { type Child, h, renew, replace } from '../element.ts';
@@ -16,7 +17,7 @@ import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { failure, link, localTime, reasonList, section, TRIES_AGAIN, viewedFile } from '../ui.ts';
 import { askWhoLeads } from './answer.ts';
-import { type JobPanel, jobPanel, ranInWords } from './job-panel.ts';
+import { type JobPanel, jobPanel } from './job-panel.ts';
 import { newestTrouble } from './job-trouble.ts';
 import { rankedModels } from './ranked-models.ts';
 import { triggerForm } from './trigger-form.ts';

@@ -70,6 +70,7 @@ const modelDays = (sessions: string, failures: string) =>
        AND ?4 IS NULL AND (?5 IS NULL OR ?5 = 'failure') AND (?7 IS NULL OR job_id = ?7)
        AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
          WHERE done.model = own.model AND done.date = own.date AND done.status = 'active')
+       AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = own.job_id AND jobs.status = 'discarded')
      ORDER BY model, jobId LIMIT ${MODEL_DAYS_PER_STEP}`,
     {
       model: text,

@@ -12,9 +12,16 @@ import {
 import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
+/**
+ * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
+ * other.
+ */
+const NEWEST_RUN =
+  '(SELECT run_id FROM simulation_runs WHERE model = ?1 ORDER BY status, run_id DESC LIMIT 1)';
+
 const NEWEST = query(
   `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff
-   FROM simulation_runs WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
+   FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
   { family: text, knowledgeCutoff: orNull(text) },
 );
 
@@ -29,7 +36,7 @@ export function newestRun(reader: Reader, model: string): RowOf<typeof NEWEST> |
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt
-   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${NEWEST_RUN}`,
   {
     model: text,
     family: text,
@@ -97,9 +104,8 @@ export function namedModels(database: Database): Generator<string> {
 }
 
 const FIRST_RUN = query(
-  `SELECT first.run_id, family
-   FROM (SELECT min(run_id) AS run_id, max(run_id) AS newest FROM simulation_runs WHERE model = ?) AS first
-     JOIN simulation_runs AS run ON run.run_id = newest`,
+  `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family
+   FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
   [integer, text],
 );
 

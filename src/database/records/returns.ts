@@ -121,7 +121,8 @@ const FIRST_TRIED = query(
      WHERE own.job_id = simulation_runs.job_id AND own.model = simulation_runs.model AND date BETWEEN ?2 AND ?3
        AND own.status IN ('completed', 'failed')
      ORDER BY date LIMIT 1))
-   FROM simulation_runs WHERE model = ?1 AND (?4 IS NULL OR job_id = ?4)`,
+   FROM simulation_runs JOIN jobs USING (job_id)
+   WHERE model = ?1 AND jobs.status <> 'discarded' AND (?4 IS NULL OR job_id = ?4)`,
   [orNull(text)],
 );
 
@@ -156,10 +157,13 @@ export function marketDates(
   return dates;
 }
 
-/** Jobs in which a model-day can have failed: a completed job has none. */
+/**
+ * Jobs in which a model-day can have failed: a completed job has none, and those of a discarded one
+ * do not count.
+ */
 const JOBS = query(
   `SELECT job_id, max(start_date, ?2), min(end_date, ?3) FROM jobs
-   WHERE job_id = coalesce(?1, job_id) AND status <> 'completed' AND start_date <= ?3 AND end_date >= ?2`,
+   WHERE job_id = coalesce(?1, job_id) AND status NOT IN ('completed', 'discarded') AND start_date <= ?3 AND end_date >= ?2`,
   [text, text, text],
 );
 

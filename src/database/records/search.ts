@@ -34,8 +34,9 @@ const HITS = query(
 );
 type Hit = RowOf<typeof HITS>;
 
-const COMPLETED = query(
-  `SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`,
+const IS_OVER = query(
+  `SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'
+   UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND status = 'discarded'`,
   [integer],
 );
 
@@ -105,5 +106,7 @@ function isChosen(
   if (filters.models !== undefined && !filters.models.includes(model)) return false;
   const [start, end] = boundsOf(filters);
   if (date < start || date > end) return false;
-  return status === 'active' || (status !== 'superseded' && !COMPLETED.has(database, model, date));
+  return (
+    status === 'active' || (status !== 'superseded' && !IS_OVER.has(database, model, date, jobId))
+  );
 }

@@ -1,7 +1,7 @@
 import type { Database, Reader } from '../database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { finite, sumOf } from '../usage.ts';
-import type { JobStatus } from '../../basics/domain.ts';
+import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 
 /** What the model-days of a job add up to. */
 
@@ -21,12 +21,14 @@ export function sumsOf(jobId: string): string {
   (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ${jobId}) AS total,
       count(*) FILTER (WHERE ${IS_DONE}) AS completed,
       count(*) FILTER (WHERE status = 'failed') AS failed,
+      count(*) FILTER (WHERE ${IS_SKIPPED}) AS skipped,
       ${sumOf('cost_usd')} AS cost_usd,
       count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
     FROM job_details WHERE job_id = ${jobId}) AS sums`;
 }
 
-const IS_DONE = `status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')`;
+const IS_SKIPPED = `status = 'skipped' AND error <> '${skipReasons.cancelled}'`;
+const IS_DONE = `status = 'completed' OR (${IS_SKIPPED})`;
 const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
 
 const TOTAL = query(`SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?`, [integer]);
@@ -49,7 +51,7 @@ export function jsonObject(columns: readonly string[]): string {
 }
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
-    'pending', sums.total - sums.completed - sums.failed) AS progress`;
+    'pending', sums.total - sums.completed - sums.failed, 'skipped', sums.skipped) AS progress`;
 const USAGE = `json_object('cost_usd', ${finite('sums.cost_usd')}, 'model_days_without_cost', sums.without_cost) AS usage`;
 
 const MODELS = `
@@ -160,7 +162,8 @@ export interface JobFilters {
 
 const NEXT = query(
   `SELECT job_id AS jobId, rowid FROM jobs
-   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT 1`,
+   WHERE (?1 IS NULL OR status = ?1) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
+   ORDER BY rowid DESC LIMIT 1`,
   { jobId: text, rowid: integer },
 );
 

@@ -10,7 +10,8 @@ import { evidenceTables } from './evidence-tables.ts';
 export const tables = `
 CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
-  status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running', 'completed', 'partial', 'failed', 'cancelled')),
+  status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running',
+    'completed', 'partial', 'failed', 'cancelled', 'discarded')),
   start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
   end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
   dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
@@ -48,7 +49,7 @@ CREATE TABLE simulation_runs (
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
 ) STRICT;
-CREATE INDEX runs_by_model ON simulation_runs (model, created_at);
+CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);
 
 -- One row per model-day of a job.
 CREATE TABLE job_details (

@@ -12,7 +12,7 @@ const PRICES = ['10', '11', '13', '14', '17']
 const both = ['model-a', 'model-b'];
 const [STALE, REMEDY] = [
   'will be stale or stand apart, because this job runs earlier ones',
-  'cancel the job, or run them again with replace_existing',
+  'cancel the job, discard it once it has ended, or run them again with replace_existing',
 ];
 
 test('a trigger says beforehand which completed model-days its days come before', async (t) => {

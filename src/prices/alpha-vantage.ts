@@ -3,7 +3,7 @@ import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
 import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
-import { asArray, asObject, tryParse } from '../basics/json.ts';
+import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
 import { quote } from '../basics/text.ts';
 import {
   type DividendHistory,
@@ -119,7 +119,7 @@ function readResponse<Value>(
 
 function sentenceIn(body: unknown): string | undefined {
   const { Note, Information, 'Error Message': error } = asObject(body) ?? {};
-  return [error, Note, Information].find((text) => typeof text === 'string');
+  return plainText(error ?? Note ?? Information);
 }
 
 /**
@@ -162,7 +162,7 @@ function readSplits(body: unknown, symbol: string): Split[] {
   return list.flatMap((entry) => {
     const { effective_date: date, split_factor } = asObject(entry) ?? {};
     if (isTooEarly(date)) return []; // no price is that old
-    const factor = Number(split_factor ?? NaN);
+    const factor = Number(plainText(split_factor) ?? NaN);
     const fraction = fractionOf(factor);
     if (!isCalendarDate(date) || fraction === null)
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);

@@ -2,7 +2,7 @@ import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calenda
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { asArray, asObject, asText, type Json, tryParse } from '../basics/json.ts';
+import { asArray, asObject, asText, type Json, plainText, tryParse } from '../basics/json.ts';
 import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
@@ -94,17 +94,12 @@ function rawBar(
   return {
     symbol,
     date,
-    open: text(o),
-    high: text(h),
-    low: text(l),
-    close: text(c),
-    volume: text(v),
+    open: plainText(o),
+    high: plainText(h),
+    low: plainText(l),
+    close: plainText(c),
+    volume: plainText(v),
   };
-}
-
-/** A JSON number or text, as text; undefined for null and for an absent field. */
-function text(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
 }
 
 type Page<Action> = Omit<ActionPage<Action>, 'next'>;
@@ -115,7 +110,7 @@ type Page<Action> = Omit<ActionPage<Action>, 'next'>;
 export function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
-    const ratio = ratioOf(text(row['split_to']) ?? '', text(row['split_from']) ?? '');
+    const ratio = ratioOf(plainText(row['split_to']) ?? '', plainText(row['split_from']) ?? '');
     if (!isCalendarDate(date) || ratio === null) return unreadable('split', row, date);
     return { symbol, date, ...ratio };
   });
@@ -134,7 +129,7 @@ export function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
         reason: `a dividend in ${quote(currency, 10)}`,
         isUnreadable: false,
       };
-    const cash = cashOf(text(row['cash_amount']) ?? '');
+    const cash = cashOf(plainText(row['cash_amount']) ?? '');
     if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row, exDate);
     return { symbol, exDate, cash };
   });
@@ -300,7 +295,7 @@ function nextTarget(
   if (next === undefined || next === null || next === '') return null;
   const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
   if (url === null || !url.pathname.endsWith(path))
-    throw new Error(`a next_url that cannot be followed: ${say(String(next))}`);
+    throw new Error(`a next_url that cannot be followed: ${say(plainText(next) ?? '')}`);
   url.searchParams.delete('apiKey');
   return path + url.search;
 }
@@ -347,9 +342,9 @@ function readBody<Value>(
       message: `a response that is not a JSON object (${say(type)}): ${say(text)}`,
     };
   }
-  const { status } = body;
-  if (status !== 'OK' && status !== 'DELAYED') {
-    const words = say(`${String(status ?? 'no status')}: ${wordsOf(body) ?? text}`);
+  const { status, error = null } = body;
+  if ((status !== 'OK' && status !== 'DELAYED') || error !== null) {
+    const words = say(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? text}`);
     if (/requests per minute/i.test(words)) return { problem: 'short_limit', message: words };
     if (/unknown api ?key/i.test(words)) return { problem: 'bad_key', message: words };
     return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message: words };

@@ -10,6 +10,7 @@ import type { Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
 import type { ToolName } from '../../src/trading/tool-arguments.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import {
+  answers,
   type Behaviour,
   fails,
   type ModelServer,
@@ -18,6 +19,8 @@ import {
   startModelServer,
 } from '../support/model-server.ts';
 
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
 const KEY = 'sk-test-0123456789abcdef';
 const BASE_DELAY_MS = 4;
 const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
@@ -101,6 +104,16 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
     /^returned 502: Upstream idle timeout$/,
   ],
   [
+    '200 with an error beside an answer, without words',
+    { body: { ...says('Done.').body, error: { type: 'server_error', code: 'internal' } } },
+    /^returned 500: server_error$/,
+  ],
+  [
+    '200 with an error that is the whole body, without words',
+    { body: { type: 'error', error: { type: 'overloaded_error', message: null } } },
+    /^returned 529: overloaded_error$/,
+  ],
+  [
     'a cut answer',
     { cut: 'sized' },
     /^could not be reached: the connection was cut in the middle of the response$/,
@@ -181,6 +194,31 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     /returned 200: model is loading$/,
   ],
   [
+    '200 with an error in the flat form of vLLM',
+    { body: { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 } },
+    /returned 400: Too long$/,
+  ],
+  [
+    'an answer that ended in an error',
+    { body: answers({ content: 'Half of' }, 'error').body },
+    /returned 200: its finish_reason is error$/,
+  ],
+  [
+    'content that no text can be made of',
+    { body: answers({ content: NO_TEXT }).body },
+    /unreadable response: its content is neither text nor a list: \{/,
+  ],
+  [
+    'a reason for its end that no text can be made of',
+    { body: { choices: [{ message: { content: 'Done.' }, finish_reason: NO_TEXT }] } },
+    /unreadable response: its finish reason is not text: \{/,
+  ],
+  [
+    'an error whose code and type no text can be made of',
+    { body: { error: { code: NO_TEXT, type: NO_TEXT } } },
+    /returned 200: \{"code":\{"toString":1,"valueOf":1\}/,
+  ],
+  [
     '200 with plain text',
     text('Not today', 'text/plain'),
     /returned 200: text\/plain instead of JSON: Not today$/,
@@ -249,11 +287,20 @@ for (const [name, fault, error] of lasting) {
   });
 }
 
-test('an empty answer beside an empty error is an answer', async (t) => {
-  const empties = [null, '', {}, { message: '', code: null }, false];
-  for (const error of empties) {
+test('any error beside an answer is one, except null', async (t) => {
+  const errors: [error: unknown, words: string | null][] = [
+    [null, null],
+    ['', '""'],
+    [{}, '{}'],
+    [false, 'false'],
+    [{ message: '', code: null }, '{"message":"","code":null}'],
+    [{ message: ' ', type: 'quota' }, 'quota'],
+    [{ code: 'internal' }, 'internal'],
+  ];
+  for (const [error, words] of errors) {
     const server = await startModelServer(t, [{ body: { ...says('Done.').body, error } }]);
-    assert.equal((await askOnce(endpointOf(server.baseUrl))).answer?.content, 'Done.');
+    const asked = await askOnce(endpointOf(server.baseUrl, { maxRetries: 0 }));
+    assert.equal(asked.error, words && `The model provider returned 200: ${words}`);
   }
 });
 

@@ -23,6 +23,8 @@ import { leftToLongForm } from '../support/long.ts';
  */
 
 const KEY = 'sk-test-0123456789abcdef';
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
 const MIB = 1024 * 1024;
 
 /** A whole stream of each dialect, and the tokens that its first events tell, if they tell any. */
@@ -129,27 +131,46 @@ for (const [api, name, told] of dialects) {
     assert.notEqual(answer, null);
   });
 
-  const afterwards: [type: string, isRetried: boolean][] = [
-    ['overloaded_error', true],
-    ['invalid_request_error', false],
+  const afterwards: [error: object, reason: string, isRetried?: true][] = [
+    [{ error: { type: 'overloaded_error', message: 'Not now' } }, '529: Not now', true],
+    [{ error: { type: 'invalid_request_error', message: 'Not now' } }, '400: Not now'],
+    [{ error: { type: 'server_error', code: 'internal' } }, '500: server_error', true],
+    [{ type: 'error', error: { type: 'overloaded_error' } }, '529: overloaded_error', true],
+    [{ type: 'error', code: 'server_error', message: null }, '500: server_error', true],
+    [{ object: 'error', message: 'Too long', code: 400 }, '400: Too long'],
+    [{ error: 'Not now' }, '200: Not now'],
+    [{ error: {} }, '200: {}'],
+    [{ error: false }, '200: false'],
   ];
-  for (const [type, isRetried] of afterwards) {
-    test(`${api}: ${type} in the middle of a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
-      const event = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'Not now' } })}\n\n`;
-      const { answer, failures, error } = await ask(t, api, [
-        { pieces: [half(name), event] },
-        whole(name),
-      ]);
-      assert.equal(failures.length, 1);
-      assert.match(
-        failures[0]?.reason ?? '',
-        isRetried ? /^returned 529: Not now$/ : /^returned 400: Not now$/,
+  for (const [error, reason, isRetried = false] of afterwards) {
+    test(`${api}: ${JSON.stringify(error)} within a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
+      const {
+        answer,
+        failures,
+        error: thrown,
+      } = await ask(t, api, [{ pieces: [half(name), event(error), ...ending[api]] }, whole(name)]);
+      assert.deepEqual(
+        failures.map((failed) => failed.reason),
+        [`returned ${reason}`],
       );
       assert.equal(failures[0]?.usage?.promptTokens ?? null, told);
       assert.equal(answer !== null, isRetried);
-      assert.equal(error, isRetried ? null : 'The model provider returned 400: Not now');
+      assert.equal(thrown, isRetried ? null : `The model provider returned ${reason}`);
     });
   }
+
+  test(`${api}: a stream that has another shape is paid once`, async (t) => {
+    const odd = event({ type: NO_TEXT, choices: [{ delta: { content: NO_TEXT } }] });
+    const { error, failures } = await ask(t, api, [{ pieces: [half(name), odd] }]);
+    assert.match(error ?? '', /^The model provider sent an unreadable stream: .* is not text: \{/);
+    assert.equal(failures.length, 1);
+  });
+
+  test(`${api}: an event that is an error by its name is one`, async (t) => {
+    const pieces = [half(name), `event: error\n${event({ detail: 'Not now' })}`, ...ending[api]];
+    const { error } = await ask(t, api, [{ pieces }]);
+    assert.equal(error, 'The model provider returned 200: Not now');
+  });
 
   test(`${api}: a gateway's page in answer to a request for a stream is retried, and told without its markup`, async (t) => {
     const page: Reply = { status: 502, body: '<html><h1>Bad Gateway</h1></html>' };

@@ -194,6 +194,17 @@ for (const name of pairs) {
   });
 }
 
+test('what fails at an event is about the response, not about its connection', async () => {
+  const assembler = dialects.chat.assemble();
+  assembler.take = () => assert.fail('a mistake of ours');
+  const body = inChunks([Buffer.from('data: {}\n\n')]);
+  const read = await readBody({ ...STREAM, body }, assembler);
+  assert.deepEqual(
+    [read.failure, 'message' in read && read.message],
+    ['unreadable', 'a mistake of ours'],
+  );
+});
+
 const failing: [name: string, reason: RegExp, passes: boolean, usage: number | null][] = [
   ['responses-failed.sse', /^returned 500: The model failed to generate a response\.$/, true, null],
   ['responses-error.sse', /^returned 429: Slow down\.$/, true, null],

@@ -19,6 +19,9 @@ const PERIOD = { from: '2025-11-03', to: '2025-11-28' };
 const connect = (baseUrl: string, today = '2025-12-01', closed = addDays(today, -1)) =>
   createMassive({ baseUrl, apiKey: MASSIVE_KEY, today: () => today, closedThrough: () => closed });
 
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['an unknown key', massiveFaults.unknownKey, 'bad_key', /^status 401: Unknown API Key$/],
   [
@@ -71,6 +74,24 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
     'unreadable',
     /adjusted/,
   ],
+  [
+    'an error without words',
+    massiveFaults.json({ status: 'OK', error: { code: 1 } }),
+    'unreadable',
+    /^OK: \{"status":"OK","error":\{"code":1\}\}$/,
+  ],
+  [
+    'a status that no text can be made of',
+    massiveFaults.json({ status: NO_TEXT }),
+    'unreadable',
+    /^\{"toString":1,"valueOf":1\}: \{"status"/,
+  ],
+  [
+    'a next_url that is none',
+    massiveFaults.json({ status: 'OK', next_url: NO_TEXT }),
+    'unreadable',
+    /^a next_url that cannot be followed: \{"toString":1,"valueOf":1\}$/,
+  ],
   ['an unknown route', massiveFaults.notFound, 'unreadable', /^status 404: no such route$/],
   ['status 503', massiveFaults.unavailable, 'unreachable', /^status 503: upstream is away$/],
   [
@@ -88,8 +109,9 @@ for (const [name, fault, problem, message] of answers) {
       await connect(server.url).bars(DATE, ['AAPL'], never),
       await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never),
     ]) {
-      if (name === 'adjusted prices' && answer.value !== undefined && 'next' in answer.value)
-        continue;
+      const value: object = answer.value ?? {};
+      if (name === 'adjusted prices' && 'next' in value) continue;
+      if (name === 'a next_url that is none' && 'bars' in value) continue;
       assert.equal(answer.problem, problem);
       assert.match(answer.message ?? '', message);
       assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
@@ -117,6 +139,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     { T: 'AAPL', o: 270, h: null, l: null, c: null, v: null },
     { T: 'AAPL', o: 1, h: 1, l: 1, c: 1, v: 1 },
     { T: 'MSFT', o: 4e-5, c: 500 },
+    { T: 'NVDA', o: NO_TEXT, c: 500 },
     { T: 'BACpB', o: 25, h: 25, l: 25, c: 25, v: 1 },
     { T: null, o: 1 },
     null,
@@ -125,7 +148,8 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
   const server = await startMassiveServer(t, {
     fault: () => massiveFaults.json({ status: 'DELAYED', results }),
   });
-  const { value } = await connect(server.url).bars(DATE, ['BRK-B', 'AAPL', 'MSFT', 'BACPB'], never);
+  const symbols = ['BRK-B', 'AAPL', 'MSFT', 'NVDA', 'BACPB'];
+  const { value } = await connect(server.url).bars(DATE, symbols, never);
   assert.deepEqual(value, {
     bars: [
       {
@@ -141,6 +165,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     ],
     refused: [
       { symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },
+      { symbol: 'NVDA', reason: `open is not a plausible number: ${JSON.stringify(NO_TEXT)}` },
     ],
     others: 4,
   });

@@ -1,6 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
-import { createGrowth, eventObject, UnreadableEvent } from './event-stream.ts';
+import { errorOf } from './answer.ts';
+import { createGrowth, eventObject, normalised, UnreadableEvent } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -34,11 +35,12 @@ export function assembleCompletion(): Assembler {
     for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
   };
   return {
-    take({ data }) {
+    take({ name, data }) {
       if (data.trim() === '[DONE]') return true;
       const chunk = eventObject(data);
-      if (chunk['error'] != null) {
-        response['error'] = chunk['error'];
+      const error = errorOf(chunk, name);
+      if (error !== undefined) {
+        response['error'] = error;
         return true;
       }
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
@@ -66,7 +68,11 @@ function joined(before: unknown, piece: unknown): unknown {
   if (piece == null || piece === '') return before ?? piece;
   const list = asArray(before);
   const next = asArray(piece);
-  if (list === undefined && next === undefined) return `${before ?? ''}${String(piece)}`;
+  if (list === undefined && next === undefined) {
+    const odd = [before ?? '', piece].find((part) => typeof part !== 'string');
+    if (odd === undefined) return `${before ?? ''}${piece}`;
+    throw new UnreadableEvent(`a piece that is not text: ${normalised(odd)}`);
+  }
   const parts = list ?? (asText(before) === undefined ? [] : [before]);
   for (const part of next ?? [piece]) parts.push(part);
   return parts;

@@ -111,6 +111,13 @@ export function normalised(body: unknown): string {
   return JSON.stringify(body);
 }
 
+/** A text field of an event, empty where it is missing. Throws `UnreadableEvent` for another value. */
+export function textIn(from: Json, field: string): string {
+  const value = from[field] ?? '';
+  if (typeof value === 'string') return value;
+  throw new UnreadableEvent(`${field} is not text: ${normalised(value)}`);
+}
+
 /** The JSON object in an event. */
 export function eventObject(data: string): Json {
   const parsed = tryParse(data);

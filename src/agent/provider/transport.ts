@@ -1,3 +1,4 @@
+import { messageOf } from '../../basics/domain.ts';
 import {
   failureOf,
   type HttpFailure,
@@ -14,6 +15,7 @@ import {
   createEventReader,
   MAX_RESPONSE_BYTES,
   normalised,
+  type StreamEvent,
   TooLarge,
   UnreadableEvent,
 } from './event-stream.ts';
@@ -119,13 +121,22 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
 async function takeEvents(body: AsyncIterable<Buffer>, assembler: Assembler): Promise<boolean> {
   let hasEnded = false;
   const takeBytes = createEventReader((event) => {
-    if (!hasEnded) hasEnded = assembler.take(event);
+    if (!hasEnded) hasEnded = taken(event, assembler);
   }, MAX_RESPONSE_BYTES);
   for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
     takeBytes(chunk);
     if (hasEnded) return true;
   }
   return false;
+}
+
+/** What an assembler throws is about the event, and never about the connection. */
+function taken(event: StreamEvent, assembler: Assembler): boolean {
+  try {
+    return assembler.take(event);
+  } catch (error) {
+    throw error instanceof TooLarge ? error : new UnreadableEvent(messageOf(error));
+  }
 }
 
 async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

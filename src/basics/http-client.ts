@@ -46,6 +46,8 @@ export interface HttpResponse {
 /** A response that is read as it arrives; iterating throws when it breaks off. */
 export interface HttpStream extends Omit<HttpResponse, 'text'> {
   body: AsyncIterable<Buffer>;
+  /** Closes the connection, which ends the iteration with an error. */
+  close(): void;
 }
 
 /**
@@ -111,6 +113,7 @@ export function httpStream(url: string, request: StreamRequest): Promise<HttpStr
   return send(url, request, async (response, body) => ({
     ...headOf(response),
     body: isTimedBySilence ? untilSilent(body, timeoutMs) : body,
+    close: () => body.destroy(),
   }));
 }
 

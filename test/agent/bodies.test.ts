@@ -173,7 +173,7 @@ function assembled(
   let hasEnded = false;
   const takeData = (data: string) => assembler.take({ name: 'message', data });
   for (const event of events)
-    hasEnded = takeData(typeof event === 'string' ? event : JSON.stringify(event));
+    hasEnded = takeData(typeof event === 'string' ? event : JSON.stringify(event)) === true;
   return { body: assembler.body(), hasEnded };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -7,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
+import { httpStream } from '../../src/basics/http-client.ts';
 import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
 import {
   type Behaviour,
@@ -15,6 +17,7 @@ import {
   startModelServer,
   type StreamedReply,
 } from '../support/model-server.ts';
+import { listenHere } from '../support/loopback.ts';
 import { leftToLongForm } from '../support/long.ts';
 
 /**
@@ -283,6 +286,31 @@ const ending: Record<ApiDialect, string[]> = {
     event({ type: 'message_stop' }),
   ],
 };
+
+test('a stream that is closed ends, and so does its connection', async (t) => {
+  let left = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    response.on('close', () => left.resolve()).write('data: {}\n\n');
+  });
+  const port = await listenHere(t, server);
+  const timeoutMs = 60_000;
+  for (const isTimedBySilence of [true, undefined] as const) {
+    const request = { timeoutMs, ...(isTimedBySilence && { isTimedBySilence }) };
+    const stream = await httpStream(`http://127.0.0.1:${port}`, request);
+    assert.ok(stream.failure === undefined);
+    let chunks = 0;
+    const reading = (async () => {
+      for await (const _ of stream.body) {
+        chunks += 1;
+        stream.close();
+      }
+    })();
+    await assert.rejects(reading, { code: 'ERR_STREAM_PREMATURE_CLOSE' });
+    assert.equal(chunks, 1);
+    await left.promise;
+    left = Promise.withResolvers<void>();
+  }
+});
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -17,7 +17,8 @@ const TEXTS_OF_ITEM = ['text', 'summary', 'thinking', 'data'];
 
 /**
  * The stream of a chat completion: a piece of the message in each event, tokens in the last one,
- * then `[DONE]`.
+ * then `[DONE]`. Without that it ends with a finish reason and tokens; some gateways send both with
+ * every piece, so an event with a piece is not the end.
  */
 export function assembleCompletion(): Assembler {
   const response: Json = {};
@@ -49,8 +50,12 @@ export function assembleCompletion(): Assembler {
       growth.add(delta);
       if (delta !== undefined) takeDelta(delta);
       if (choice?.['error'] != null) response['error'] = choice['error'];
-      finishReason = choice?.['finish_reason'] ?? finishReason;
-      return false;
+      const reason = choice?.['finish_reason'] ?? null;
+      finishReason = reason ?? finishReason;
+      if (finishReason === null) return false;
+      const isPiece = Object.entries(delta ?? {}).some(isFilled);
+      if (chunk['usage'] != null && !isPiece) return true;
+      return (reason !== null || isPiece) && 'finished';
     },
     isComplete: () => finishReason !== null,
     body() {
@@ -59,6 +64,11 @@ export function assembleCompletion(): Assembler {
       return { ...response, choices: [{ index: 0, message: whole, finish_reason: finishReason }] };
     },
   };
+}
+
+/** Whether a field of a piece has something of an answer. */
+function isFilled([name, value]: [string, unknown]): boolean {
+  return name !== 'role' && value != null && value !== '' && asArray(value)?.length !== 0;
 }
 
 /**

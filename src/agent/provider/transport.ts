@@ -22,6 +22,8 @@ import {
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
+/** How long after a finish reason a stream may stay open before the answer counts without its end. */
+export const FINISH_WAIT_MS = 10_000;
 /**
  * A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an
  * answer.
@@ -89,14 +91,14 @@ async function readStream(
 
 /** Reads a body, as events if it says that it has any. */
 export async function readBody(
-  { status, headers, body }: HttpStream,
+  { status, headers, body, close }: HttpStream,
   assembler: Assembler,
 ): Promise<HttpResponse | FailedResponse> {
   const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
   let hasEnded = false;
   try {
     if (!isStream) return { status, headers, text: await readText(body) };
-    hasEnded = await takeEvents(body, assembler);
+    hasEnded = await takeEvents({ body, close }, assembler);
   } catch (error) {
     if (error instanceof TooLarge)
       return { failure: 'too_large', message: error.message, soFar: assembler.body() };
@@ -118,20 +120,33 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
 /**
  * Reads events up to the last one, or to the end of the body; returns whether the last one came.
  */
-async function takeEvents(body: AsyncIterable<Buffer>, assembler: Assembler): Promise<boolean> {
+async function takeEvents(
+  { body, close }: Pick<HttpStream, 'body' | 'close'>,
+  assembler: Assembler,
+): Promise<boolean> {
   let hasEnded = false;
+  let waiting: NodeJS.Timeout | undefined;
   const takeBytes = createEventReader((event) => {
-    if (!hasEnded) hasEnded = taken(event, assembler);
+    if (hasEnded) return;
+    const end = taken(event, assembler);
+    hasEnded = end === true;
+    if (end !== 'finished') return;
+    clearTimeout(waiting);
+    waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
-  for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
-    takeBytes(chunk);
-    if (hasEnded) return true;
+  try {
+    for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
+      takeBytes(chunk);
+      if (hasEnded) return true;
+    }
+    return false;
+  } finally {
+    clearTimeout(waiting);
   }
-  return false;
 }
 
 /** What an assembler throws is about the event, and never about the connection. */
-function taken(event: StreamEvent, assembler: Assembler): boolean {
+function taken(event: StreamEvent, assembler: Assembler): ReturnType<Assembler['take']> {
   try {
     return assembler.take(event);
   } catch (error) {

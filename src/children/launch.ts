@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 import type { Outcome, PastMessage, Start } from '../wire/protocol.ts';
+import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import { type CannotStart, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
@@ -65,7 +66,7 @@ export async function launch(
   const watched = watchChild(started, {
     channel,
     memoryMb,
-    secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets],
+    hide: secretHider([apiKey, ...secrets]),
   });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {

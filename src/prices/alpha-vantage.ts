@@ -4,6 +4,7 @@ import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
 import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
 import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
   type DividendHistory,
@@ -45,6 +46,7 @@ export function createAlphaVantage({
   today,
   closedThrough,
 }: AlphaVantageOptions): SymbolProvider {
+  const hide = secretHider([apiKey]);
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
@@ -52,10 +54,7 @@ export function createAlphaVantage({
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
     const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
-    const response = readResult(result, read);
-    return response.problem === undefined
-      ? response
-      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    return readResult(withoutSecrets(result, hide), read);
   };
   return {
     by: 'symbol',

@@ -3,6 +3,7 @@ import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { asArray, asObject, asText, type Json, plainText, tryParse } from '../basics/json.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
@@ -218,21 +219,15 @@ export function createMassive({
   closedThrough,
 }: MassiveOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
-  // Before a text is cut, so that no part of the key is left at the cut.
-  const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
+  const hide = secretHider([apiKey]);
   const ask = async <Value>(
     target: string,
     { read, signal }: { read: (body: Json) => Value; signal: AbortSignal },
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    const response = readResult(await httpRequest(base + target, { headers, ...limits }), {
-      read,
-      say,
-    });
-    return response.problem === undefined
-      ? response
-      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    const result = await httpRequest(base + target, { headers, ...limits });
+    return readResult(withoutSecrets(result, hide), read);
   };
   const askForPage = <Action>(
     target: string,
@@ -248,7 +243,7 @@ export function createMassive({
   ) =>
     ask(target, {
       signal,
-      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path, say }) }),
+      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path }) }),
     });
   return {
     by: 'date',
@@ -290,32 +285,26 @@ function firstTarget(path: string, dateField: string, { from, to, symbols }: Act
  */
 function nextTarget(
   { next_url: next }: Json,
-  { base, path, say }: { base: string; path: string; say: (text: string) => string },
+  { base, path }: { base: string; path: string },
 ): string | null {
   if (next === undefined || next === null || next === '') return null;
   const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
   if (url === null || !url.pathname.endsWith(path))
-    throw new Error(`a next_url that cannot be followed: ${say(plainText(next) ?? '')}`);
+    throw new Error(`a next_url that cannot be followed: ${quote(plainText(next) ?? '')}`);
   url.searchParams.delete('apiKey');
   return path + url.search;
 }
 
-interface Reading<Value> {
-  read: (body: Json) => Value;
-  /** The beginning of a text from the provider, without the key. */
-  say: (text: string) => string;
-}
-
 function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
-  { read, say }: Reading<Value>,
+  read: (body: Json) => Value,
 ): ProviderResponse<Value> {
   if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
   if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
   const { status, text } = result;
   const body = asObject(tryParse(text));
-  if (status === 200) return readBody(result, body, { read, say });
-  const message = `status ${status}: ${say(wordsOf(body) ?? text)}`;
+  if (status === 200) return readBody(result, body, read);
+  const message = `status ${status}: ${quote(wordsOf(body) ?? text)}`;
   if (status === 429) return { problem: 'short_limit', message, ...retryAfter(result) };
   return { problem: problemOf(status), message };
 }
@@ -333,18 +322,18 @@ function problemOf(status: number): Problem {
 function readBody<Value>(
   { headers, text }: HttpResponse,
   body: Json | undefined,
-  { read, say }: Reading<Value>,
+  read: (body: Json) => Value,
 ): ProviderResponse<Value> {
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
     return {
       problem: 'unreadable',
-      message: `a response that is not a JSON object (${say(type)}): ${say(text)}`,
+      message: `a response that is not a JSON object (${quote(type)}): ${quote(text)}`,
     };
   }
   const { status, error = null } = body;
   if ((status !== 'OK' && status !== 'DELAYED') || error !== null) {
-    const words = say(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? text}`);
+    const words = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? text}`);
     if (/requests per minute/i.test(words)) return { problem: 'short_limit', message: words };
     if (/unknown api ?key/i.test(words)) return { problem: 'bad_key', message: words };
     return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message: words };

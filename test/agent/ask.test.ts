@@ -21,7 +21,7 @@ import {
 
 /** What `String()` throws at. */
 const NO_TEXT = { toString: 1, valueOf: 1 };
-const KEY = 'sk-test-0123456789abcdef';
+const KEY = 'sk-test-012345"67\\89abcdef';
 const BASE_DELAY_MS = 4;
 const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
 const tools: ToolDescription[] = [
@@ -256,7 +256,7 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   [
     'an error that spells the key in escapes',
     text(
-      `{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`,
+      `{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d').replace('"', '\\u0022').replace('\\8', '\\\\8')}"}}`,
       'application/json',
       401,
     ),

@@ -6,7 +6,7 @@ import { fractionOf } from '../../src/prices/files/split-rows.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 
-const KEY = 'SECRET0123456789';
+const KEY = 'SECRET0123"45\\6789';
 const never = new AbortController().signal;
 
 const connect = (baseUrl: string, today = '2025-06-12', closed = addDays(today, -1)) =>
@@ -126,13 +126,16 @@ test('a split that cannot be read is not taken for none', async (t) => {
   const entries = [
     { effective_date: 'soon', split_factor: '2' },
     { effective_date: '2025-06-10', split_factor: NO_TEXT },
+    { effective_date: KEY, split_factor: '2' },
+    { effective_date: `${'x'.repeat(230)} ${KEY}`, split_factor: '2' },
   ];
   for (const entry of entries) {
     const fault: Fault = (response) => response.end(JSON.stringify({ data: [entry] }));
     const server = await startPriceServer(t, { fault: () => fault });
+    const shown = JSON.stringify(entry).replace(JSON.stringify(KEY).slice(1, -1), '[key]');
     assert.deepEqual(await connect(server.url).splits('ORLY', never), {
       problem: 'unreadable',
-      message: `a split that cannot be read: ${JSON.stringify(entry)}`,
+      message: `a split that cannot be read: ${shown}`,
     });
   }
 });

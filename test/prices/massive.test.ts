@@ -234,6 +234,14 @@ const actions: MassiveServerOptions = {
   dividends: `AAPL 2025-11-10 0.26\nMSFT 2025-11-20 0.910001\nASML 2025-11-20 1.6 EUR\nBRK.B 2025-11-21 0\nAAPL 2024-11-10 0.25\nAAPL 2024-08-10 x`,
 };
 
+test('a key in a row that cannot be read is hidden before its reason is cut', async (t) => {
+  const row = { ticker: 'AAPL', execution_date: 'soon', note: 'x'.repeat(220), key: MASSIVE_KEY };
+  const fault = massiveFaults.json({ status: 'OK', results: [row] });
+  const server = await startMassiveServer(t, { fault: () => fault });
+  const { value } = await connect(server.url).splits({ ...PERIOD, symbols: ['AAPL'] }, null, never);
+  assert.match(value?.refused[0]?.reason ?? '', /"key":"\[key\]"/);
+});
+
 test('splits are ratios of two integers, dividends cash as it was paid, each within the period', async (t) => {
   const server = await startMassiveServer(t, actions);
   const massive = connect(`${server.url}/`);

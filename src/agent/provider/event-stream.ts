@@ -105,7 +105,7 @@ function sizeOf(value: unknown, levels: number): number {
   return size;
 }
 
-/** JSON text in which a key that came with escapes is found too. Throws `TooLarge`. */
+/** A part of a response as text. Throws `TooLarge`. */
 export function normalised(body: unknown): string {
   createGrowth().add(body);
   return JSON.stringify(body);

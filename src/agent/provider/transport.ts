@@ -8,13 +8,14 @@ import {
   httpStream,
 } from '../../basics/http-client.ts';
 import { type Json, tryParse } from '../../basics/json.ts';
+import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
 import type { Endpoint } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
   createEventReader,
+  createGrowth,
   MAX_RESPONSE_BYTES,
-  normalised,
   type StreamEvent,
   TooLarge,
   UnreadableEvent,
@@ -24,11 +25,6 @@ import {
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
 /** How long after a finish reason a stream may stay open before the answer counts without its end. */
 export const FINISH_WAIT_MS = 10_000;
-/**
- * A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an
- * answer.
- */
-const MIN_SECRET_LENGTH = 8;
 
 export interface SentRequest {
   dialect: Dialect;
@@ -63,15 +59,9 @@ export async function sendRequest(
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
-  const clean = (told: string) => withoutKeys(told, [apiKey ?? '', ...secrets]);
-  if (result.failure !== undefined) {
-    const message = clean(result.message);
-    return { ...result, message: result.failure === 'unreadable' ? quote(message) : message };
-  }
-  const shown = Object.entries(result.headers).map(([name, value]) => [name, clean(String(value))]);
-  const text = normalisedText(result.text);
-  if (text instanceof TooLarge) return { failure: 'too_large', message: text.message };
-  return { ...result, headers: Object.fromEntries(shown), text: clean(text) };
+  const shown = withoutSecrets(result, secretHider([apiKey, ...secrets]));
+  if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
+  return shown.failure === undefined ? bounded(shown) : shown;
 }
 
 /**
@@ -113,7 +103,7 @@ export async function readBody(
 
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bounded(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
+  for await (const chunk of upTo(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
@@ -135,7 +125,7 @@ async function takeEvents(
     waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
   try {
-    for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
+    for await (const chunk of upTo(body, MAX_STREAM_BYTES)) {
       takeBytes(chunk);
       if (hasEnded) return true;
     }
@@ -154,7 +144,7 @@ function taken(event: StreamEvent, assembler: Assembler): ReturnType<Assembler['
   }
 }
 
-async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
@@ -163,22 +153,13 @@ async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
   }
 }
 
-/** Normalised JSON, or the text as it is. */
-function normalisedText(text: string): string | TooLarge {
-  const body = tryParse(text);
-  if (body === undefined) return text;
+/** The response, unless its JSON is more than any answer. */
+function bounded(response: HttpResponse): HttpResponse | FailedResponse {
   try {
-    return normalised(body);
+    createGrowth().add(tryParse(response.text));
+    return response;
   } catch (error) {
-    if (error instanceof TooLarge) return error;
+    if (error instanceof TooLarge) return { failure: 'too_large', message: error.message };
     throw error;
   }
-}
-
-/** The longest first, because one may be part of another. */
-function withoutKeys(text: string, keys: readonly string[]): string {
-  const long = keys
-    .filter((key) => key.length >= MIN_SECRET_LENGTH)
-    .sort((one, other) => other.length - one.length);
-  return long.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
 }

@@ -1,0 +1,66 @@
+import type { HttpResponse } from './http-client.ts';
+
+/** Hides secrets in a text. */
+export type Hide = (text: string) => string;
+
+/** A shorter key is not a secret but a word such as `none`, which many a text contains. */
+export const MIN_SECRET_LENGTH = 8;
+/** What is shown and stored in place of a secret. */
+export const HIDDEN = '[key]';
+
+/** Of characters; a pattern of some thousands is too much for V8. */
+const MAX_PATTERN_LENGTH = 1_000;
+/** Quotation marks around a key came with it by mistake, and would be those of JSON. */
+const AROUND = /^["']+|["']+$/g;
+/** What JSON within JSON puts before a character, and what a backslash itself is there and in a URL. */
+const BACKSLASHES = String.raw`(?:\\(?:u005c)?|%(?:25)*5c)*`;
+/** A secret is hidden with the backslashes before it, of which there may be many. */
+const BEFORE = String.raw`(?:(?<!\\)\\+)?`;
+const HTML: Record<string, string> = { '"': 'quot', "'": 'apos', '<': 'lt', '>': 'gt', '&': 'amp' };
+
+/**
+ * Hides these secrets, however JSON, URLs and HTML spell them, also one within another, the longest
+ * first, because one may be part of another. JSON stays JSON.
+ */
+export function secretHider(secrets: readonly (string | null)[]): Hide {
+  const patterns = secrets
+    .map((secret) => (secret ?? '').replace(AROUND, ''))
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+    .sort((one, other) => other.length - one.length)
+    .flatMap((secret) => piecesOf(secret.replaceAll('\\', '')))
+    .map((piece) => BEFORE + piece.split('').map(spellings).join(BACKSLASHES))
+    .map((pattern) => new RegExp(pattern, 'gi'));
+  return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
+}
+
+/** Pieces of nearly one length that a pattern can hold; none of a few letters. */
+function piecesOf(secret: string): string[] {
+  if (secret.length < MIN_SECRET_LENGTH / 2) return [];
+  const length = Math.ceil(secret.length / Math.ceil(secret.length / MAX_PATTERN_LENGTH));
+  return secret.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
+}
+
+/** A pattern of all that a character can be spelled as; in JSON a line break is an `n`. */
+function spellings(sign: string): string {
+  const [code, inJson] = [sign, JSON.stringify(sign).at(-2) ?? ''].map(codeOf);
+  const inUrl = Buffer.from(sign).toString('hex').replace(/../g, '%(?:25)*$&');
+  const inHtml = `#0*${sign.charCodeAt(0)}|#x${code?.replace(/^0+/, '0*')}|${HTML[sign] ?? '#'}`;
+  return String.raw`(?:\u${code}|\u${inJson}|u${code}|${inUrl}|&(?:amp;)*(?:${inHtml});)`;
+}
+
+function codeOf(sign: string): string {
+  return sign.charCodeAt(0).toString(16).padStart(4, '0');
+}
+
+/** A response, or why there is none, without secrets. */
+export function withoutSecrets<Failure extends { failure: string; message: string }>(
+  response: HttpResponse | Failure,
+  hide: Hide,
+): HttpResponse | Failure {
+  if (response.failure !== undefined) return { ...response, message: hide(response.message) };
+  const headers = Object.entries(response.headers).map(([name, value]) => [
+    name,
+    hide(String(value)),
+  ]);
+  return { ...response, headers: Object.fromEntries(headers), text: hide(response.text) };
+}

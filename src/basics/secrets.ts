@@ -8,8 +8,11 @@ export const MIN_SECRET_LENGTH = 8;
 /** What is shown and stored in place of a secret. */
 export const HIDDEN = '[key]';
 
-/** Of characters; a pattern of some thousands is too much for V8. */
-const MAX_PATTERN_LENGTH = 1_000;
+/**
+ * What one pattern can hold: V8 refuses one of some thousands of characters. The rest of a long
+ * secret is not hidden if it is a word; a short one may have lost its backslashes.
+ */
+const PIECES = /[^]{8,1000}|^[^]{4,7}$/g;
 /** Quotation marks around a key came with it by mistake, and would be those of JSON. */
 const AROUND = /^["']+|["']+$/g;
 /** What JSON within JSON puts before a character, and what a backslash itself is there and in a URL. */
@@ -27,17 +30,10 @@ export function secretHider(secrets: readonly (string | null)[]): Hide {
     .map((secret) => (secret ?? '').replace(AROUND, ''))
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .sort((one, other) => other.length - one.length)
-    .flatMap((secret) => piecesOf(secret.replaceAll('\\', '')))
+    .flatMap((secret) => secret.replaceAll('\\', '').match(PIECES) ?? [])
     .map((piece) => BEFORE + piece.split('').map(spellings).join(BACKSLASHES))
     .map((pattern) => new RegExp(pattern, 'gi'));
   return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
-}
-
-/** Pieces of nearly one length that a pattern can hold; none of a few letters. */
-function piecesOf(secret: string): string[] {
-  if (secret.length < MIN_SECRET_LENGTH / 2) return [];
-  const length = Math.ceil(secret.length / Math.ceil(secret.length / MAX_PATTERN_LENGTH));
-  return secret.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
 }
 
 /** A pattern of all that a character can be spelled as; in JSON a line break is an `n`. */

@@ -7,6 +7,7 @@ import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
 import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
+  describeFailure,
   type DividendHistory,
   type Problem,
   type ProviderResponse,
@@ -82,8 +83,7 @@ function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
   read: (body: unknown) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
-  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  if (result.failure !== undefined) return describeFailure(result);
   const { status } = result;
   if (status === 200) return readResponse(result, read);
   return { problem: problemOf(status), message: `status ${status}: ${quote(result.text)}` };

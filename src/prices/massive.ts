@@ -10,6 +10,7 @@ import {
   type ActionQuery,
   cashOf,
   type DateProvider,
+  describeFailure,
   type MarketDay,
   type Problem,
   type ProviderResponse,
@@ -299,8 +300,7 @@ function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
   read: (body: Json) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
-  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  if (result.failure !== undefined) return describeFailure(result);
   const { status, text } = result;
   const body = asObject(tryParse(text));
   if (status === 200) return readBody(result, body, read);

@@ -147,6 +147,7 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
   certificate: "the provider's certificate is not trusted",
   proxy: 'the provider cannot be reached',
   too_large: "the provider's response is too large",
+  coding: "the provider's response cannot be read",
   aborted: 'the model-day has ended',
 };
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createProviderModel, dialects, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/verdict.ts';
@@ -71,6 +72,20 @@ const text = (body: string, type: string, status = 200): Reply => ({
   body,
 });
 
+const BODY = JSON.stringify(says('Done.').body);
+const inCoding = (coding: string, body: Buffer): Reply => ({
+  headers: { 'content-encoding': coding },
+  body,
+});
+const codings: [coding: string, body: Buffer][] = [
+  ['gzip', gzipSync(BODY)],
+  ['X-GZIP', gzipSync(BODY)],
+  ['deflate', deflateSync(BODY)],
+  ['br', brotliCompressSync(BODY)],
+  ['zstd', zstdCompressSync(BODY)],
+  ['Identity', Buffer.from(BODY)],
+];
+
 // Faults that may pass: the same request once more, and then the answer.
 const passing: [name: string, fault: Reply, reason: RegExp][] = [
   ['408', fails(408, 'Timed out'), /^returned 408: Timed out$/],
@@ -124,6 +139,11 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
     /^could not be reached: the connection was cut/,
   ],
   [
+    'half of a compressed answer',
+    inCoding('gzip', gzipSync(BODY).subarray(0, -9)),
+    /^could not be reached: the connection was cut in the middle of the response$/,
+  ],
+  [
     'half an answer',
     text('{"choices": [{"mess', 'application/json'),
     /^sent JSON that is cut off: \{"choices": \[\{"mess$/,
@@ -140,6 +160,15 @@ for (const [name, fault, reason] of passing) {
     const waitMs = failures[0]?.waitMs as number;
     assert.ok(waitMs >= BASE_DELAY_MS / 2 && waitMs <= BASE_DELAY_MS, String(waitMs));
     assert.deepEqual(server.requests[1], server.requests[0]);
+  });
+}
+
+for (const [coding, body] of codings) {
+  test(`an answer in the coding ${coding}, which is not requested, is decoded`, async (t) => {
+    const server = await startModelServer(t, [inCoding(coding, body)]);
+    const { answer, failures } = await askOnce(endpointOf(server.baseUrl));
+    assert.deepEqual([answer?.content, failures], ['Done.', []]);
+    assert.equal(server.requests[0]?.headers['accept-encoding'], 'identity');
   });
 }
 
@@ -248,6 +277,23 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
     'The model provider sent an unreadable response: the response is larger than 1048576 bytes',
   ],
+  ...['compress', 'gzip, br', 'constructor'].map((coding): [string, Reply, string] => [
+    `an answer in the unknown coding ${coding}`,
+    inCoding(coding, Buffer.from(BODY)),
+    `The model provider sent an unreadable response: its content coding, ${coding}, is unknown and was not requested`,
+  ]),
+  ...codings
+    .filter(([coding]) => coding !== 'Identity')
+    .map(([coding]): [string, Reply, RegExp] => [
+      `an answer that is not in its coding, ${coding}`,
+      inCoding(coding, Buffer.from(BODY)),
+      /unreadable response: it cannot be decompressed: [\w ]+$/,
+    ]),
+  [
+    'an answer of 10 MB, compressed',
+    inCoding('gzip', gzipSync(Buffer.alloc(10 * 1024 * 1024))),
+    'The model provider sent an unreadable response: the response is larger than 1048576 bytes',
+  ],
   [
     'a redirect',
     { status: 308, headers: { location: `https://elsewhere.example/?key=${KEY}` }, body: '' },
@@ -294,7 +340,7 @@ test('any error beside an answer is one, except null', async (t) => {
     [{}, '{}'],
     [false, 'false'],
     [{ message: '', code: null }, '{"message":"","code":null}'],
-    [{ message: ' ', type: 'quota' }, 'quota'],
+    [{ message: '', type: 'quota' }, 'quota'],
     [{ code: 'internal' }, 'internal'],
   ];
   for (const [error, words] of errors) {

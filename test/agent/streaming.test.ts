@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
@@ -183,6 +184,26 @@ for (const [api, name, told] of dialects) {
       failures.map(({ reason }) => reason),
       ['returned 502: text/html instead of JSON: Bad Gateway'],
     );
+  });
+
+  test(`${api}: a compressed stream is decoded, and one that breaks off within it is tried again`, async (t) => {
+    const { answer: plain } = await ask(t, api, [whole(name)]);
+    for (const [coding, compress] of [
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      const bytes = compress(bytesOf(name));
+      const headers = { 'content-encoding': coding };
+      const { answer, failures } = await ask(t, api, [
+        { headers, pieces: [bytes.subarray(0, bytes.length / 2)] },
+        { headers, pieces: [bytes] },
+      ]);
+      assert.deepEqual({ ...answer, carried: null }, { ...plain, carried: null });
+      assert.match(
+        failures.map(({ reason }) => reason).join(),
+        /^could not be reached: the connection was cut/,
+      );
+    }
   });
 
   // Every dialect is read by the same reader.

@@ -284,7 +284,7 @@ test('a key that a launcher repeats appears in no error and no log', async () =>
 
 test('a key with characters that JSON escapes does not appear either', async () => {
   const apiKey = 'sk-a"quoted\\secret';
-  const script = shell(`echo 'without JSON: ${apiKey}.' >&2; cat >&2`);
+  const script = shell(`cat >&2; echo 'without JSON: ${apiKey}.' >&2`);
   const { stderr } = await runThrough(script, {
     model: { ...endpoint, apiKey },
     firstLineLimitMs: ROOM_MS,

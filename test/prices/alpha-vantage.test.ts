@@ -40,6 +40,12 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
     'unreadable',
     /^\{\}$/,
   ],
+  [
+    'data that is not in its coding',
+    (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('no'),
+    'unreadable',
+    /^it cannot be decompressed: incorrect header check$/,
+  ],
   ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
   ['a redirect', faults.redirect, 'unreadable', /status 302/],
   ['an answer of 10 MB', faults.huge, 'unreadable', /larger than 8388608 bytes/],

@@ -92,6 +92,12 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
     'unreadable',
     /^a next_url that cannot be followed: \{"toString":1,"valueOf":1\}$/,
   ],
+  [
+    'a coding that it does not know',
+    (response) => response.writeHead(200, { 'content-encoding': 'compress' }).end('x'),
+    'unreadable',
+    /^its content coding, compress, is unknown/,
+  ],
   ['an unknown route', massiveFaults.notFound, 'unreadable', /^status 404: no such route$/],
   ['status 503', massiveFaults.unavailable, 'unreachable', /^status 503: upstream is away$/],
   [

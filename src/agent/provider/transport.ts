@@ -9,7 +9,7 @@ import {
 } from '../../basics/http-client.ts';
 import { type Json, tryParse } from '../../basics/json.ts';
 import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
-import type { Endpoint } from '../../wire/protocol.ts';
+import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
@@ -48,9 +48,10 @@ export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
  * repeats a secret, it is removed before any part of the response is cut or kept.
  */
 export async function sendRequest(
-  { baseUrl, apiKey, secrets = [], requestTimeoutMs: timeoutMs }: Endpoint,
+  endpoint: Endpoint,
   { dialect, body, isStreamed }: SentRequest,
 ): Promise<HttpResponse | FailedResponse> {
+  const { baseUrl, apiKey, requestTimeoutMs: timeoutMs } = endpoint;
   const url = new URL(baseUrl);
   url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
   const keyHeaders = apiKey === null ? {} : dialect.keyHeaders(apiKey);
@@ -59,7 +60,7 @@ export async function sendRequest(
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
-  const shown = withoutSecrets(result, secretHider([apiKey, ...secrets]));
+  const shown = withoutSecrets(result, secretHider(secretsOf(endpoint)));
   if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
   return shown.failure === undefined ? bounded(shown) : shown;
 }

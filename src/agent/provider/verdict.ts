@@ -38,6 +38,7 @@ const FAILURES: Record<FailedResponse['failure'], string> = {
   proxy: 'could not be reached: ',
   aborted: 'could not be reached: ',
   too_large: 'sent an unreadable response: ',
+  coding: 'sent an unreadable response: ',
   unreadable: 'sent an unreadable stream: ',
   broken_off: 'broke off its stream ',
 };
@@ -173,15 +174,12 @@ function errorWords(error: unknown, body: unknown): string {
   const { message, detail, metadata }: Json = asObject(error ?? body) ?? {};
   const { type, code }: Json = asObject(error) ?? {};
   const kind = [type, code].find((word) => asText(word) !== undefined && word !== 'error');
-  const words = [message, detail, kind].find(isSaid) ?? error ?? body;
+  const words =
+    [message, detail, kind].find((part) => part != null && part !== '') ?? error ?? body;
   const behind = asObject(metadata)?.['raw'];
   return [words, behind]
     .flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)]))
     .join(': ');
-}
-
-function isSaid(part: unknown): boolean {
-  return typeof part === 'string' ? part.trim() !== '' : part != null;
 }
 
 /** The text of a response that is not JSON, such as a proxy's error page. */

@@ -1,5 +1,3 @@
-import type { HttpResponse } from './http-client.ts';
-
 /** Hides secrets in a text. */
 export type Hide = (text: string) => string;
 
@@ -48,15 +46,11 @@ function codeOf(sign: string): string {
   return sign.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
-/** A response, or why there is none, without secrets. */
-export function withoutSecrets<Failure extends { failure: string; message: string }>(
-  response: HttpResponse | Failure,
-  hide: Hide,
-): HttpResponse | Failure {
-  if (response.failure !== undefined) return { ...response, message: hide(response.message) };
-  const headers = Object.entries(response.headers).map(([name, value]) => [
+/** A response, or why there is none, without secrets in any part of it. */
+export function withoutSecrets<Response extends object>(response: Response, hide: Hide): Response {
+  const shown = Object.entries(response).map(([name, value]) => [
     name,
-    hide(String(value)),
+    typeof value === 'string' ? hide(value) : JSON.parse(hide(JSON.stringify(value))),
   ]);
-  return { ...response, headers: Object.fromEntries(headers), text: hide(response.text) };
+  return Object.fromEntries(shown);
 }

@@ -31,6 +31,7 @@ import { intradayBars } from '../src/prices/files/yahoo-chart.ts';
 import { importFile } from '../src/prices/import.ts';
 import { childMessageSchema, decodeLine } from '../src/wire/protocol.ts';
 import { placeOfError } from '../src/basics/json.ts';
+import { secretHider } from '../src/basics/secrets.ts';
 import { readSettings } from '../src/basics/settings.ts';
 import {
   cleanText,
@@ -176,6 +177,7 @@ const readers: Record<string, (text: string) => unknown> = {
   showLines,
   printableJson,
   unprintableIn,
+  'a text with a secret': secretHider(['%25%25%2525&amp;', '\\"\\"aa\\\\u0000', 'aaaaaaaaaa"']),
   isReadable,
   readWarnings,
   'a log line as JSON': (text) => logTo(true).info(text, { text }),

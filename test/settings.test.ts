@@ -106,6 +106,7 @@ const unreadable: [variable: string, value: string][] = [
   ['MODEL_DAY_COMMAND', '["srun", 1]'],
   ['MODEL_DAY_COMMAND', '["srun", "a\\u0000b"]'],
   ['MODEL_DAY_COMMAND_ENV', 'SLURM_CONF,MY-VAR'],
+  ['MODEL_DAY_COMMAND_ENV', 'A B,='],
   ['PRESERVE_DEV_DATA', 'maybe'],
   ['AUTO_DOWNLOAD_PRICE_DATA', '2'],
   ['LOG_LEVEL', 'LOUD'],
@@ -148,6 +149,13 @@ for (const [variable, value] of unreadable) {
     });
   });
 }
+
+test('of a list that cannot be read the items are named', () => {
+  assert.throws(
+    () => readSettings({ ...nowhere, MODEL_DAY_COMMAND_ENV: 'PATH,A B,=' }),
+    /^.*\n  MODEL_DAY_COMMAND_ENV: expected names of .*, got PATH, A B, =$/s,
+  );
+});
 
 test('a key that cannot be sent is named, and never printed', () => {
   for (const name of [

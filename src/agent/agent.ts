@@ -6,12 +6,14 @@ import {
   type Outcome,
   type PastMessage,
   pastMessageSchema,
+  secretsOf,
   type Start,
   startSchema,
   type ToolCall,
   type ToolResults,
   toolResultsSchema,
 } from '../wire/protocol.ts';
+import { type Hide, secretHider } from '../basics/secrets.ts';
 import { cutText } from '../basics/text.ts';
 import { type ChatMessage, isLastAnswer, KeyRefused, type Model } from './model.ts';
 import { openPipe, type Pipe } from './pipe.ts';
@@ -21,23 +23,24 @@ import { firstMessages, wordsOf } from './prompt.ts';
 /** The life of a child process: one start line in, one model-day, one outcome out. */
 async function runModelDay(): Promise<void> {
   const pipe = openPipe();
-  let result: Outcome;
+  let hide: Hide = (text) => text;
+  const fail = (error: unknown) => {
+    const isKeyRefused = error instanceof KeyRefused && ({ isKeyRefused: true } as const);
+    const words = cutText(hide(messageOf(error)), MAX_ERROR_LENGTH);
+    pipe.send({ type: 'outcome', result: { status: 'failed', error: words, ...isKeyRefused } });
+  };
+  pipe.onUncaught(fail);
   try {
     const start = decodeLine(startSchema, await pipe.receive());
+    hide = secretHider(secretsOf(start.model));
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     const past: PastMessage['message'][] = [];
     while (past.length < start.pastMessages)
       past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
-    result = await converse(start, past, pipe);
+    pipe.send({ type: 'outcome', result: await converse(start, past, pipe) });
   } catch (error) {
-    const isKeyRefused = error instanceof KeyRefused && ({ isKeyRefused: true } as const);
-    result = {
-      status: 'failed',
-      error: cutText(messageOf(error), MAX_ERROR_LENGTH),
-      ...isKeyRefused,
-    };
+    fail(error);
   }
-  pipe.send({ type: 'outcome', result });
 }
 
 /**

@@ -5,6 +5,7 @@ import { type ChildMessage, encodeLine } from '../wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;
+const STDERR = 2;
 const READ_BYTES = 64 * 1024;
 /**
  * One thread waits for the parent, one looks up host names; Node would start four, and containers
@@ -31,6 +32,11 @@ export interface Pipe {
    * parent exits.
    */
   readAhead(): void;
+  /**
+   * Calls a function with what nothing has caught. Node would end the process then, but not while a
+   * thread reads ahead; the parent ends it once it has the outcome.
+   */
+  onUncaught(fail: (error: unknown) => void): void;
 }
 
 /**
@@ -71,6 +77,13 @@ export function openPipe(): Pipe {
       isReadingAhead = true;
       process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is started
       readAlways(take, end);
+    },
+    onUncaught(fail) {
+      process.on('uncaughtException', (error: unknown) => {
+        const words = error instanceof Error ? error.stack : error;
+        whenReady(() => writeSync(STDERR, `${words}\n`));
+        fail(error);
+      });
     },
   };
 }

@@ -3,6 +3,7 @@ import { sha256 } from './hash.ts';
 import { apiDialects } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
 import { nasdaq100 } from './configuration-schema.ts';
+import { HIDDEN, secretHider } from './secrets.ts';
 
 /**
  * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs
@@ -172,14 +173,6 @@ const SECRET_SUFFIXES = [
 ];
 /** Names that hold one only as a whole: `stop_token` and `prompt_cache_key` do not. */
 const SECRET_NAMES = ['token', 'auth', 'bearer', 'cookie'];
-/**
- * What is stored in place of a text that is or holds a known key, in a field whose name does not
- * say so.
- */
-const KEY = '[key]';
-/** A shorter key is not a secret but a word such as `none`, which many a text contains. */
-export const MIN_SECRET_LENGTH = 8;
-
 /** Whether a field or variable of that name holds a secret. */
 export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -190,8 +183,8 @@ export function isSecretName(name: string): boolean {
 export type IsKey = (text: string) => boolean;
 
 export function keyFinder(keys: ReadonlySet<string>): IsKey {
-  const long = [...keys].filter((key) => key.length >= MIN_SECRET_LENGTH);
-  return (text) => keys.has(text.trim()) || long.some((key) => text.includes(key));
+  const hide = secretHider([...keys]);
+  return (text) => keys.has(text.trim()) || hide(text) !== text;
 }
 
 /**
@@ -201,7 +194,7 @@ export function keyFinder(keys: ReadonlySet<string>): IsKey {
 export function blankSecrets(fields: Json, isKey: IsKey): Json {
   return eachField(fields, (path, value) => {
     if (typeof value !== 'string') return value;
-    return path.some(isSecretName) ? '' : isKey(value) ? KEY : value;
+    return path.some(isSecretName) ? '' : isKey(value) ? HIDDEN : value;
   });
 }
 
@@ -216,7 +209,7 @@ export function fillSecrets(
   const missing: string[] = [];
   const secrets: string[] = [];
   const isBlanked = (path: readonly string[], value: unknown) =>
-    value === KEY || (value === '' && path.some(isSecretName));
+    value === HIDDEN || (value === '' && path.some(isSecretName));
   const filled = eachField(fields, (path, value) => {
     if (!isBlanked(path, value)) return value;
     const found = path.reduce(partOf, from);

@@ -1,7 +1,8 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { count } from './sentences.ts';
+import { quote } from './text.ts';
 import { VERSION } from './version.ts';
 
 /**
@@ -46,6 +47,8 @@ export interface HttpResponse {
 /** A response that is read as it arrives; iterating throws when it breaks off. */
 export interface HttpStream extends Omit<HttpResponse, 'text'> {
   body: AsyncIterable<Buffer>;
+  /** Closes the connection, which ends the iteration with an error. */
+  close(): void;
 }
 
 /**
@@ -53,7 +56,7 @@ export interface HttpStream extends Omit<HttpResponse, 'text'> {
  * requested by the caller.
  */
 export interface HttpFailure {
-  failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'aborted';
+  failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'coding' | 'aborted';
   message: string;
 }
 
@@ -111,6 +114,7 @@ export function httpStream(url: string, request: StreamRequest): Promise<HttpStr
   return send(url, request, async (response, body) => ({
     ...headOf(response),
     body: isTimedBySilence ? untilSilent(body, timeoutMs) : body,
+    close: () => body.destroy(),
   }));
 }
 
@@ -133,6 +137,7 @@ async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<B
 /** Why reading a body failed. */
 export function failureOf(error: unknown): HttpFailure {
   if (error instanceof Silence) return { failure: 'timeout', message: error.message };
+  if (error instanceof UnknownCoding) return { failure: 'coding', message: error.message };
   return describeFailure(error instanceof Error ? error : new Error(String(error)));
 }
 
@@ -167,7 +172,7 @@ function send<Result>(
   const outgoing = clientOf(target.protocol).request(
     target,
     options,
-    (response) => void read(response, plainBody(response)).then(end, fail),
+    (response) => void (async () => read(response, plainBody(response)))().then(end, fail),
   );
   const giveUp = (failure: HttpFailure) => {
     end(failure);
@@ -190,19 +195,37 @@ function send<Result>(
     resolve(result);
   }
   function fail(error: NodeJS.ErrnoException): void {
-    end(describeFailure(error));
+    giveUp(failureOf(error));
   }
   outgoing.on('error', fail);
   outgoing.end(body);
   return promise;
 }
 
-/** The body without its content coding, which only our own server is asked for. */
+class UnknownCoding extends Error {}
+
+/**
+ * The body without its content coding. Only our own server is asked for one, but others send them
+ * too. Throws `UnknownCoding`.
+ */
 function plainBody(response: IncomingMessage): Readable {
-  if (response.headers['content-encoding'] !== 'zstd') return response;
-  const { createZstdDecompress } = process.getBuiltinModule('node:zlib'); // here, because it adds to a child's start-up
+  const coding = response.headers['content-encoding']?.trim().toLowerCase() || 'identity';
+  if (coding === 'identity') return response;
+  const zlib = process.getBuiltinModule('node:zlib'); // here, because it adds to a child's start-up
+  const decoders = new Map<string, () => Transform>([
+    ['gzip', zlib.createUnzip],
+    ['x-gzip', zlib.createUnzip],
+    ['deflate', zlib.createUnzip],
+    ['br', zlib.createBrotliDecompress],
+    ['zstd', zlib.createZstdDecompress],
+  ]);
+  const decoder = decoders.get(coding);
+  if (decoder === undefined)
+    throw new UnknownCoding(
+      `its content coding, ${quote(coding)}, is unknown and was not requested`,
+    );
   const { pipeline } = process.getBuiltinModule('node:stream');
-  return pipeline(response, createZstdDecompress(), () => {}); // an error ends the reading too
+  return pipeline(response, decoder(), () => {}); // an error ends the reading too
 }
 
 async function readWhole(
@@ -237,7 +260,9 @@ function describeFailure(
   // A connection to a name with several IP addresses fails with one error per address, and no
   // message of its own.
   const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
-  if (message === 'aborted')
+  if (/^(Z_(?!BUF)|ZSTD_|ERR__ERROR)/.test(code))
+    return { failure: 'coding', message: `it cannot be decompressed: ${message}` };
+  if (message === 'aborted' || code === 'Z_BUF_ERROR')
     return {
       failure: 'connection',
       message: 'the connection was cut in the middle of the response',

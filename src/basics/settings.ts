@@ -221,7 +221,8 @@ const variableNames = v.pipe(
   list,
   v.everyItem(
     (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-    'expected names of environment variables, separated by commas',
+    ({ input }) =>
+      `expected names of environment variables, separated by commas, got ${input.join(', ')}`,
   ),
 );
 

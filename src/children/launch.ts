@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
-import type { Outcome, PastMessage, Start } from '../wire/protocol.ts';
+import { type Outcome, type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
+import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import { type CannotStart, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
@@ -61,11 +62,10 @@ export async function launch(
     describeForeignLine: () => watched.describeForeignLine(),
     onSettled: (how) => watched.end(how),
   });
-  const { apiKey = null, secrets = [] } = start.model.kind === 'provider' ? start.model : {};
   const watched = watchChild(started, {
     channel,
     memoryMb,
-    secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets],
+    hide: secretHider(secretsOf(start.model)),
   });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {

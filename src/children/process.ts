@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '../database/sessions.ts';
+import type { Hide } from '../basics/secrets.ts';
 import { type Host, ownNode } from '../basics/own-node.ts';
 import { confine, type Network } from './confinement.ts';
 
@@ -158,18 +159,18 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
 
 /**
  * Reads what the child writes to stderr; the function returned gives the end of it so far. Calls
- * `onTooMuch` when the child has written an unreasonable amount. `clean` is applied before anything
+ * `onTooMuch` when the child has written an unreasonable amount. Secrets are hidden before anything
  * is cut off.
  */
 export function readStderr(
   child: ChildProcess,
   onTooMuch: (error: string) => void,
-  clean: (text: string) => string = (text) => text,
+  hide: Hide,
 ): () => string {
   let tail = '';
   let bytes = 0;
   child.stderr?.on('data', (chunk: Buffer) => {
-    tail = clean(tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
+    tail = hide(tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
     bytes += chunk.length;
     if (bytes > MAX_STDERR_BYTES)
       onTooMuch(`The model process wrote more than ${MAX_STDERR_BYTES} bytes to stderr`);

@@ -17,6 +17,7 @@ import {
   endProcess,
   readStderr,
 } from './process.ts';
+import type { Hide } from '../basics/secrets.ts';
 import { isShortage } from './shortage.ts';
 
 /**
@@ -58,8 +59,8 @@ interface WatchOptions {
   channel: Channel;
   /** What a child of this machine may use in all. */
   memoryMb: number;
-  /** The model's key and other secrets, which no error repeats. */
-  secrets: readonly string[];
+  /** Hides the model's key and other secrets, which no error repeats. */
+  hide: Hide;
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
@@ -67,8 +68,11 @@ export function watchChild({ child, launcher }: Started, options: WatchOptions):
   return launcher === null ? watchProcess(child, options) : watchLauncher(child, launcher, options);
 }
 
-function watchProcess(child: ChildProcess, { channel, memoryMb }: WatchOptions): WatchedChild {
-  const stderr = readStderr(child, channel.fail);
+function watchProcess(
+  child: ChildProcess,
+  { channel, memoryMb, hide }: WatchOptions,
+): WatchedChild {
+  const stderr = readStderr(child, channel.fail, hide);
   const endWatch = watchMemory(child, {
     memoryMb,
     onTooMuch: (error) => channel.fail(error, 'SIGKILL'),
@@ -98,10 +102,10 @@ function watchProcess(child: ChildProcess, { channel, memoryMb }: WatchOptions):
 function watchLauncher(
   child: ChildProcess,
   { name, times }: Launcher,
-  { channel, secrets }: WatchOptions,
+  { channel, hide }: WatchOptions,
 ): WatchedChild {
-  const stderr = readStderr(child, channel.fail, (text) => withoutKeys(text, secrets));
-  const unended = readUnended(child, channel, (text) => withoutKeys(text, secrets));
+  const stderr = readStderr(child, channel.fail, hide);
+  const unended = readUnended(child, channel, hide);
   const tell = () => ({ name, stderr: stderr(), unended: unended() });
   const said = () => describeSaid(tell());
   const givenUp = Promise.withResolvers<void>();
@@ -128,7 +132,7 @@ function watchLauncher(
     isForeign(line) {
       if (isMessage(line)) return foreign.length > 0; // after a banner nothing is heard of the child either
       if (foreign.length === 0) setTimeout(failByBanner, BANNER_MS);
-      if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKeys(line, secrets));
+      if (foreign.length < MAX_BANNER_LINES) foreign.push(hide(line));
       return true;
     },
     describeForeignLine: () => describeBanner(name, foreign, unended()),
@@ -143,28 +147,13 @@ function watchLauncher(
  * Reads what comes before the child's first line; the function returned gives the beginning of a
  * line that has not ended.
  */
-function readUnended(
-  { stdout }: ChildProcess,
-  channel: Channel,
-  clean: (text: string) => string,
-): () => string {
+function readUnended({ stdout }: ChildProcess, channel: Channel, hide: Hide): () => string {
   let text = '';
   stdout?.on('data', (chunk: Buffer) => {
     const last = channel.hasSpoken() ? '' : (text + chunk.toString()).split('\n').at(-1);
-    text = clean(last ?? '').slice(0, MAX_UNENDED_LENGTH);
+    text = hide(last ?? '').slice(0, MAX_UNENDED_LENGTH);
   });
   return () => text;
-}
-
-/**
- * A launcher that repeats its input would otherwise show keys, as they are or as the messages to
- * the child contain them.
- */
-function withoutKeys(text: string, keys: readonly string[]): string {
-  const written = keys
-    .flatMap((key) => [key, JSON.stringify(key).slice(1, -1)])
-    .sort((one, other) => other.length - one.length);
-  return written.reduce((rest, key) => rest.replaceAll(key, '…'), text);
 }
 
 /**

@@ -1,13 +1,15 @@
+import { unescape } from 'node:querystring';
 import {
   type AgentConfiguration,
   baselineOf,
   type Configuration,
   type ModelConfiguration,
 } from '../basics/configuration-schema.ts';
-import { type Entry, fillSecrets, isSecretName, MIN_SECRET_LENGTH } from '../basics/entry.ts';
+import { type Entry, fillSecrets, isSecretName } from '../basics/entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../basics/http-values.ts';
 import { describeUnknownMaker, makers } from '../basics/makers.ts';
 import type { Addition, Start } from '../wire/protocol.ts';
+import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
 
@@ -123,11 +125,12 @@ function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
 const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
 
 /**
- * The password of a URL and the secrets of its query, as written and as meant; an `api-version` is
- * none, and occurs in answers.
+ * The password of a URL, also as the header that Node makes of it, and the secrets of its query, as
+ * written and as meant; an `api-version` is none, and occurs in answers.
  */
 function secretsIn(url: string): string[] {
-  const { password, search } = new URL(url);
+  const { username, password, search } = new URL(url);
+  const user = `${unescape(username)}:${unescape(password)}`;
   const pairs = search
     .slice(1)
     .split('&')
@@ -138,6 +141,7 @@ function secretsIn(url: string): string[] {
   const written = [password, ...named.map(([, value = '']) => value)];
   return [
     ...new Set([
+      Buffer.from(user).toString('base64'),
       ...written,
       ...new URLSearchParams(written.map((value, index) => `${index}=${value}`).join('&')).values(),
     ]),

@@ -11,11 +11,11 @@ import {
   type IsKey,
   isSecretName,
   keyFinder,
-  MIN_SECRET_LENGTH,
 } from '../basics/entry.ts';
 import { cutUrl } from '../basics/http-values.ts';
 import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf } from '../basics/makers.ts';
+import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { toolNames } from '../trading/tools.ts';
 import { mapInSteps, type Steps } from '../basics/turns.ts';

@@ -3,9 +3,11 @@ import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
 import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
-import { asArray, asObject, tryParse } from '../basics/json.ts';
+import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
+  describeFailure,
   type DividendHistory,
   type Problem,
   type ProviderResponse,
@@ -45,6 +47,7 @@ export function createAlphaVantage({
   today,
   closedThrough,
 }: AlphaVantageOptions): SymbolProvider {
+  const hide = secretHider([apiKey]);
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
@@ -52,10 +55,7 @@ export function createAlphaVantage({
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
     const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
-    const response = readResult(result, read);
-    return response.problem === undefined
-      ? response
-      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    return readResult(withoutSecrets(result, hide), read);
   };
   return {
     by: 'symbol',
@@ -83,8 +83,7 @@ function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
   read: (body: unknown) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
-  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  if (result.failure !== undefined) return describeFailure(result);
   const { status } = result;
   if (status === 200) return readResponse(result, read);
   return { problem: problemOf(status), message: `status ${status}: ${quote(result.text)}` };
@@ -119,7 +118,7 @@ function readResponse<Value>(
 
 function sentenceIn(body: unknown): string | undefined {
   const { Note, Information, 'Error Message': error } = asObject(body) ?? {};
-  return [error, Note, Information].find((text) => typeof text === 'string');
+  return plainText(error ?? Note ?? Information);
 }
 
 /**
@@ -162,7 +161,7 @@ function readSplits(body: unknown, symbol: string): Split[] {
   return list.flatMap((entry) => {
     const { effective_date: date, split_factor } = asObject(entry) ?? {};
     if (isTooEarly(date)) return []; // no price is that old
-    const factor = Number(split_factor ?? NaN);
+    const factor = Number(plainText(split_factor) ?? NaN);
     const fraction = fractionOf(factor);
     if (!isCalendarDate(date) || fraction === null)
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);

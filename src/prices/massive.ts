@@ -2,13 +2,15 @@ import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calenda
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { asArray, asObject, asText, type Json, tryParse } from '../basics/json.ts';
+import { asArray, asObject, asText, type Json, plainText, tryParse } from '../basics/json.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
   type ActionQuery,
   cashOf,
   type DateProvider,
+  describeFailure,
   type MarketDay,
   type Problem,
   type ProviderResponse,
@@ -94,17 +96,12 @@ function rawBar(
   return {
     symbol,
     date,
-    open: text(o),
-    high: text(h),
-    low: text(l),
-    close: text(c),
-    volume: text(v),
+    open: plainText(o),
+    high: plainText(h),
+    low: plainText(l),
+    close: plainText(c),
+    volume: plainText(v),
   };
-}
-
-/** A JSON number or text, as text; undefined for null and for an absent field. */
-function text(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
 }
 
 type Page<Action> = Omit<ActionPage<Action>, 'next'>;
@@ -115,7 +112,7 @@ type Page<Action> = Omit<ActionPage<Action>, 'next'>;
 export function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
-    const ratio = ratioOf(text(row['split_to']) ?? '', text(row['split_from']) ?? '');
+    const ratio = ratioOf(plainText(row['split_to']) ?? '', plainText(row['split_from']) ?? '');
     if (!isCalendarDate(date) || ratio === null) return unreadable('split', row, date);
     return { symbol, date, ...ratio };
   });
@@ -134,7 +131,7 @@ export function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
         reason: `a dividend in ${quote(currency, 10)}`,
         isUnreadable: false,
       };
-    const cash = cashOf(text(row['cash_amount']) ?? '');
+    const cash = cashOf(plainText(row['cash_amount']) ?? '');
     if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row, exDate);
     return { symbol, exDate, cash };
   });
@@ -223,21 +220,15 @@ export function createMassive({
   closedThrough,
 }: MassiveOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
-  // Before a text is cut, so that no part of the key is left at the cut.
-  const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
+  const hide = secretHider([apiKey]);
   const ask = async <Value>(
     target: string,
     { read, signal }: { read: (body: Json) => Value; signal: AbortSignal },
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    const response = readResult(await httpRequest(base + target, { headers, ...limits }), {
-      read,
-      say,
-    });
-    return response.problem === undefined
-      ? response
-      : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+    const result = await httpRequest(base + target, { headers, ...limits });
+    return readResult(withoutSecrets(result, hide), read);
   };
   const askForPage = <Action>(
     target: string,
@@ -253,7 +244,7 @@ export function createMassive({
   ) =>
     ask(target, {
       signal,
-      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path, say }) }),
+      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path }) }),
     });
   return {
     by: 'date',
@@ -295,32 +286,25 @@ function firstTarget(path: string, dateField: string, { from, to, symbols }: Act
  */
 function nextTarget(
   { next_url: next }: Json,
-  { base, path, say }: { base: string; path: string; say: (text: string) => string },
+  { base, path }: { base: string; path: string },
 ): string | null {
   if (next === undefined || next === null || next === '') return null;
   const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
   if (url === null || !url.pathname.endsWith(path))
-    throw new Error(`a next_url that cannot be followed: ${say(String(next))}`);
+    throw new Error(`a next_url that cannot be followed: ${quote(plainText(next) ?? '')}`);
   url.searchParams.delete('apiKey');
   return path + url.search;
 }
 
-interface Reading<Value> {
-  read: (body: Json) => Value;
-  /** The beginning of a text from the provider, without the key. */
-  say: (text: string) => string;
-}
-
 function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
-  { read, say }: Reading<Value>,
+  read: (body: Json) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
-  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  if (result.failure !== undefined) return describeFailure(result);
   const { status, text } = result;
   const body = asObject(tryParse(text));
-  if (status === 200) return readBody(result, body, { read, say });
-  const message = `status ${status}: ${say(wordsOf(body) ?? text)}`;
+  if (status === 200) return readBody(result, body, read);
+  const message = `status ${status}: ${quote(wordsOf(body) ?? text)}`;
   if (status === 429) return { problem: 'short_limit', message, ...retryAfter(result) };
   return { problem: problemOf(status), message };
 }
@@ -338,18 +322,18 @@ function problemOf(status: number): Problem {
 function readBody<Value>(
   { headers, text }: HttpResponse,
   body: Json | undefined,
-  { read, say }: Reading<Value>,
+  read: (body: Json) => Value,
 ): ProviderResponse<Value> {
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
     return {
       problem: 'unreadable',
-      message: `a response that is not a JSON object (${say(type)}): ${say(text)}`,
+      message: `a response that is not a JSON object (${quote(type)}): ${quote(text)}`,
     };
   }
-  const { status } = body;
-  if (status !== 'OK' && status !== 'DELAYED') {
-    const words = say(`${String(status ?? 'no status')}: ${wordsOf(body) ?? text}`);
+  const { status, error = null } = body;
+  if ((status !== 'OK' && status !== 'DELAYED') || error !== null) {
+    const words = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? text}`);
     if (/requests per minute/i.test(words)) return { problem: 'short_limit', message: words };
     if (/unknown api ?key/i.test(words)) return { problem: 'bad_key', message: words };
     return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message: words };

@@ -3,6 +3,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
+import type { HttpFailure } from '../basics/http-client.ts';
 import { backOff } from '../basics/event-loop.ts';
 import { microDollars } from '../basics/money.ts';
 import { MAX_CASH } from './files/dividend-rows.ts';
@@ -33,6 +34,15 @@ export type ProviderResponse<Value> =
       retryAfterMs?: number;
       value?: never;
     };
+
+/** Why there is no response: what cannot be read would not be better the next time. */
+export function describeFailure({ failure, message }: HttpFailure): {
+  problem: Problem;
+  message: string;
+} {
+  const isUnreadable = failure === 'too_large' || failure === 'coding';
+  return { problem: isUnreadable ? 'unreadable' : 'unreachable', message };
+}
 
 /** `compact`: the last 100 bars; `full`: the whole history. */
 export type OutputSize = 'compact' | 'full';

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type CalendarDate, dateOf, isCalendarDate } from '../basics/calendar.ts';
 import { type HttpFailure, httpRequest, type HttpResponse } from '../basics/http-client.ts';
 import { asObject, tryParse } from '../basics/json.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { cleanText, cutText, quote } from '../basics/text.ts';
 
 /** Ten results without their pages take about ten kilobytes. */
@@ -90,11 +91,10 @@ export function openNews(
         refusal: `No more than ${MAX_SEARCHES_PER_DAY} news searches can be made in a day.`,
       };
     searches += 1;
-    const results = read(await ask(provider, { query, date, signal }));
+    const found = await ask(provider, { query, date, signal });
+    const results = read(withoutSecrets(found, secretHider([provider.apiKey])));
     if (Array.isArray(results)) return sift(results, date);
-    // The key is removed before the cut, which could leave half of it.
-    if (!signal.aborted)
-      onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
+    if (!signal.aborted) onFailure(cutText(results.reason, MAX_REASON_LENGTH));
     return { refusal: `The news search failed: ${results.forModel}.` };
   };
 }
@@ -147,6 +147,7 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
   certificate: "the provider's certificate is not trusted",
   proxy: 'the provider cannot be reached',
   too_large: "the provider's response is too large",
+  coding: "the provider's response cannot be read",
   aborted: 'the model-day has ended',
 };
 

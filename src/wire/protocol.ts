@@ -136,6 +136,11 @@ const endpointSchema = v.object({
   baseDelayMs: milliseconds,
 });
 
+/** What no error and no answer of a model repeats. */
+export function secretsOf(model: Start['model']): (string | null)[] {
+  return model.kind === 'provider' ? [model.apiKey, ...(model.secrets ?? [])] : [];
+}
+
 /** The source of the child's answers. */
 const modelSchema = v.variant('kind', [
   v.object({ kind: v.literal('simulated') }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createProviderModel, dialects, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/verdict.ts';
@@ -10,6 +11,7 @@ import type { Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
 import type { ToolName } from '../../src/trading/tool-arguments.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import {
+  answers,
   type Behaviour,
   fails,
   type ModelServer,
@@ -18,7 +20,9 @@ import {
   startModelServer,
 } from '../support/model-server.ts';
 
-const KEY = 'sk-test-0123456789abcdef';
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+const KEY = 'sk-test-012345"67\\89abcdef';
 const BASE_DELAY_MS = 4;
 const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
 const tools: ToolDescription[] = [
@@ -68,6 +72,20 @@ const text = (body: string, type: string, status = 200): Reply => ({
   body,
 });
 
+const BODY = JSON.stringify(says('Done.').body);
+const inCoding = (coding: string, body: Buffer): Reply => ({
+  headers: { 'content-encoding': coding },
+  body,
+});
+const codings: [coding: string, body: Buffer][] = [
+  ['gzip', gzipSync(BODY)],
+  ['X-GZIP', gzipSync(BODY)],
+  ['deflate', deflateSync(BODY)],
+  ['br', brotliCompressSync(BODY)],
+  ['zstd', zstdCompressSync(BODY)],
+  ['Identity', Buffer.from(BODY)],
+];
+
 // Faults that may pass: the same request once more, and then the answer.
 const passing: [name: string, fault: Reply, reason: RegExp][] = [
   ['408', fails(408, 'Timed out'), /^returned 408: Timed out$/],
@@ -101,6 +119,16 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
     /^returned 502: Upstream idle timeout$/,
   ],
   [
+    '200 with an error beside an answer, without words',
+    { body: { ...says('Done.').body, error: { type: 'server_error', code: 'internal' } } },
+    /^returned 500: server_error$/,
+  ],
+  [
+    '200 with an error that is the whole body, without words',
+    { body: { type: 'error', error: { type: 'overloaded_error', message: null } } },
+    /^returned 529: overloaded_error$/,
+  ],
+  [
     'a cut answer',
     { cut: 'sized' },
     /^could not be reached: the connection was cut in the middle of the response$/,
@@ -109,6 +137,11 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
     'a cut answer without a length',
     { cut: 'chunked' },
     /^could not be reached: the connection was cut/,
+  ],
+  [
+    'half of a compressed answer',
+    inCoding('gzip', gzipSync(BODY).subarray(0, -9)),
+    /^could not be reached: the connection was cut in the middle of the response$/,
   ],
   [
     'half an answer',
@@ -127,6 +160,15 @@ for (const [name, fault, reason] of passing) {
     const waitMs = failures[0]?.waitMs as number;
     assert.ok(waitMs >= BASE_DELAY_MS / 2 && waitMs <= BASE_DELAY_MS, String(waitMs));
     assert.deepEqual(server.requests[1], server.requests[0]);
+  });
+}
+
+for (const [coding, body] of codings) {
+  test(`an answer in the coding ${coding}, which is not requested, is decoded`, async (t) => {
+    const server = await startModelServer(t, [inCoding(coding, body)]);
+    const { answer, failures } = await askOnce(endpointOf(server.baseUrl));
+    assert.deepEqual([answer?.content, failures], ['Done.', []]);
+    assert.equal(server.requests[0]?.headers['accept-encoding'], 'identity');
   });
 }
 
@@ -181,6 +223,31 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     /returned 200: model is loading$/,
   ],
   [
+    '200 with an error in the flat form of vLLM',
+    { body: { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 } },
+    /returned 400: Too long$/,
+  ],
+  [
+    'an answer that ended in an error',
+    { body: answers({ content: 'Half of' }, 'error').body },
+    /returned 200: its finish_reason is error$/,
+  ],
+  [
+    'content that no text can be made of',
+    { body: answers({ content: NO_TEXT }).body },
+    /unreadable response: its content is neither text nor a list: \{/,
+  ],
+  [
+    'a reason for its end that no text can be made of',
+    { body: { choices: [{ message: { content: 'Done.' }, finish_reason: NO_TEXT }] } },
+    /unreadable response: its finish reason is not text: \{/,
+  ],
+  [
+    'an error whose code and type no text can be made of',
+    { body: { error: { code: NO_TEXT, type: NO_TEXT } } },
+    /returned 200: \{"code":\{"toString":1,"valueOf":1\}/,
+  ],
+  [
     '200 with plain text',
     text('Not today', 'text/plain'),
     /returned 200: text\/plain instead of JSON: Not today$/,
@@ -210,6 +277,23 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
     'The model provider sent an unreadable response: the response is larger than 1048576 bytes',
   ],
+  ...['compress', 'gzip, br', 'constructor'].map((coding): [string, Reply, string] => [
+    `an answer in the unknown coding ${coding}`,
+    inCoding(coding, Buffer.from(BODY)),
+    `The model provider sent an unreadable response: its content coding, ${coding}, is unknown and was not requested`,
+  ]),
+  ...codings
+    .filter(([coding]) => coding !== 'Identity')
+    .map(([coding]): [string, Reply, RegExp] => [
+      `an answer that is not in its coding, ${coding}`,
+      inCoding(coding, Buffer.from(BODY)),
+      /unreadable response: it cannot be decompressed: [\w ]+$/,
+    ]),
+  [
+    'an answer of 10 MB, compressed',
+    inCoding('gzip', gzipSync(Buffer.alloc(10 * 1024 * 1024))),
+    'The model provider sent an unreadable response: the response is larger than 1048576 bytes',
+  ],
   [
     'a redirect',
     { status: 308, headers: { location: `https://elsewhere.example/?key=${KEY}` }, body: '' },
@@ -218,7 +302,7 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   [
     'an error that spells the key in escapes',
     text(
-      `{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`,
+      `{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d').replace('"', '\\u0022').replace('\\8', '\\\\8')}"}}`,
       'application/json',
       401,
     ),
@@ -249,11 +333,20 @@ for (const [name, fault, error] of lasting) {
   });
 }
 
-test('an empty answer beside an empty error is an answer', async (t) => {
-  const empties = [null, '', {}, { message: '', code: null }, false];
-  for (const error of empties) {
+test('any error beside an answer is one, except null', async (t) => {
+  const errors: [error: unknown, words: string | null][] = [
+    [null, null],
+    ['', '""'],
+    [{}, '{}'],
+    [false, 'false'],
+    [{ message: '', code: null }, '{"message":"","code":null}'],
+    [{ message: '', type: 'quota' }, 'quota'],
+    [{ code: 'internal' }, 'internal'],
+  ];
+  for (const [error, words] of errors) {
     const server = await startModelServer(t, [{ body: { ...says('Done.').body, error } }]);
-    assert.equal((await askOnce(endpointOf(server.baseUrl))).answer?.content, 'Done.');
+    const asked = await askOnce(endpointOf(server.baseUrl, { maxRetries: 0 }));
+    assert.equal(asked.error, words && `The model provider returned 200: ${words}`);
   }
 });
 

@@ -173,7 +173,7 @@ function assembled(
   let hasEnded = false;
   const takeData = (data: string) => assembler.take({ name: 'message', data });
   for (const event of events)
-    hasEnded = takeData(typeof event === 'string' ? event : JSON.stringify(event));
+    hasEnded = takeData(typeof event === 'string' ? event : JSON.stringify(event)) === true;
   return { body: assembler.body(), hasEnded };
 }
 
@@ -197,6 +197,11 @@ test('responses: [DONE] ends a stream too; one without any item broke off', () =
   const { body, hasEnded } = assembled('responses', [created, itemDone(0, 'I hold.'), '[DONE]']);
   assert.deepEqual([hasEnded, dialects.responses.read(body, 1).content], [true, 'I hold.']);
   assert.equal(assembled('responses', [created, '[DONE]']).hasEnded, false);
+});
+
+test('responses: what was cancelled is not an answer', () => {
+  const body = { status: 'cancelled', output: [] };
+  assert.throws(() => dialects.responses.read(body, 1), /^Error: its status is cancelled$/);
 });
 
 test('responses: without items an answer is empty if it is complete, and otherwise none', () => {
@@ -272,7 +277,10 @@ test('chat: a last piece may come as a whole message, and an error within its ch
   ]);
   assert.equal(dialects.chat.read(body, 1).content, 'I hold.');
   assert.deepEqual(
-    assembled('chat', [{ choices: [{ delta: {}, error: { code: 502 } }] }]).body['error'],
+    assembled('chat', [
+      { choices: [{ delta: {}, error: { code: 502 } }] },
+      { choices: [{ delta: {}, finish_reason: 'error' }] },
+    ]).body['error'],
     { code: 502 },
   );
 });
@@ -281,6 +289,9 @@ const many = (count: number, make: (index: number) => object) =>
   Array.from({ length: count }, (_, index) => make(index));
 /** Two of it are too much. */
 const large = 'x'.repeat(512 * 1024);
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+const inCall = (call: object) => inChat({ tool_calls: [call] });
 const inChat = (delta: object) => ({ choices: [{ index: 0, delta }] });
 const block = (index: number, content_block: object) => ({
   type: 'content_block_start',
@@ -336,6 +347,43 @@ const bounds: [what: string, api: ApiDialect, events: object[], error: RegExp][]
     'messages',
     many(1_001, (index) => block(index, {})),
     /more than 1000 blocks/,
+  ],
+  ['content that is not text', 'chat', [inChat({ content: NO_TEXT })], /piece .* not text/],
+  ['a number', 'chat', [inChat({ content: 'a' }), inChat({ content: 1 })], /piece .* not text/],
+  [
+    'arguments that are an object and text',
+    'chat',
+    [
+      inCall({ index: 0, function: { arguments: NO_TEXT } }),
+      inCall({ function: { arguments: '{' } }),
+    ],
+    /piece .* not text/,
+  ],
+  [
+    'thoughts that are not text',
+    'chat',
+    [inChat({ reasoning_details: [{ text: 'a' }] }), inChat({ reasoning_details: [{ text: 1 }] })],
+    /piece .* not text/,
+  ],
+  ['a type that is not text', 'responses', [{ type: NO_TEXT }], /type is not text/],
+  ['a type that is not text', 'messages', [{ type: NO_TEXT }], /type is not text/],
+  ...['type', 'text'].map((field): (typeof bounds)[number] => [
+    `a piece whose ${field} is not text`,
+    'messages',
+    [block(0, {}), { ...text(''), delta: { ...text('').delta, [field]: NO_TEXT } }],
+    new RegExp(`${field} is not text`),
+  ]),
+  [
+    'a piece of an input that is not text',
+    'messages',
+    [block(0, {}), { ...text(''), delta: { type: 'input_json_delta', partial_json: NO_TEXT } }],
+    /partial_json is not text/,
+  ],
+  [
+    'a piece of no block, whose number is none',
+    'messages',
+    [block(0, {}), { ...text('a'), index: NO_TEXT }],
+    /a piece of a block that has not begun/,
   ],
   ['a piece of no block', 'messages', [text('a')], /a piece of a block that has not begun/],
 ];

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
+import { httpStream } from '../../src/basics/http-client.ts';
 import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
 import {
   type Behaviour,
@@ -15,6 +18,7 @@ import {
   startModelServer,
   type StreamedReply,
 } from '../support/model-server.ts';
+import { listenHere } from '../support/loopback.ts';
 import { leftToLongForm } from '../support/long.ts';
 
 /**
@@ -22,7 +26,9 @@ import { leftToLongForm } from '../support/long.ts';
  * reads from a corpus.
  */
 
-const KEY = 'sk-test-0123456789abcdef';
+const KEY = 'sk-test-01"23\\456789abcdef';
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
 const MIB = 1024 * 1024;
 
 /** A whole stream of each dialect, and the tokens that its first events tell, if they tell any. */
@@ -129,27 +135,46 @@ for (const [api, name, told] of dialects) {
     assert.notEqual(answer, null);
   });
 
-  const afterwards: [type: string, isRetried: boolean][] = [
-    ['overloaded_error', true],
-    ['invalid_request_error', false],
+  const afterwards: [error: object, reason: string, isRetried?: true][] = [
+    [{ error: { type: 'overloaded_error', message: 'Not now' } }, '529: Not now', true],
+    [{ error: { type: 'invalid_request_error', message: 'Not now' } }, '400: Not now'],
+    [{ error: { type: 'server_error', code: 'internal' } }, '500: server_error', true],
+    [{ type: 'error', error: { type: 'overloaded_error' } }, '529: overloaded_error', true],
+    [{ type: 'error', code: 'server_error', message: null }, '500: server_error', true],
+    [{ object: 'error', message: 'Too long', code: 400 }, '400: Too long'],
+    [{ error: 'Not now' }, '200: Not now'],
+    [{ error: {} }, '200: {}'],
+    [{ error: false }, '200: false'],
   ];
-  for (const [type, isRetried] of afterwards) {
-    test(`${api}: ${type} in the middle of a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
-      const event = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'Not now' } })}\n\n`;
-      const { answer, failures, error } = await ask(t, api, [
-        { pieces: [half(name), event] },
-        whole(name),
-      ]);
-      assert.equal(failures.length, 1);
-      assert.match(
-        failures[0]?.reason ?? '',
-        isRetried ? /^returned 529: Not now$/ : /^returned 400: Not now$/,
+  for (const [error, reason, isRetried = false] of afterwards) {
+    test(`${api}: ${JSON.stringify(error)} within a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
+      const {
+        answer,
+        failures,
+        error: thrown,
+      } = await ask(t, api, [{ pieces: [half(name), event(error), ...ending[api]] }, whole(name)]);
+      assert.deepEqual(
+        failures.map((failed) => failed.reason),
+        [`returned ${reason}`],
       );
       assert.equal(failures[0]?.usage?.promptTokens ?? null, told);
       assert.equal(answer !== null, isRetried);
-      assert.equal(error, isRetried ? null : 'The model provider returned 400: Not now');
+      assert.equal(thrown, isRetried ? null : `The model provider returned ${reason}`);
     });
   }
+
+  test(`${api}: a stream that has another shape is paid once`, async (t) => {
+    const odd = event({ type: NO_TEXT, choices: [{ delta: { content: NO_TEXT } }] });
+    const { error, failures } = await ask(t, api, [{ pieces: [half(name), odd] }]);
+    assert.match(error ?? '', /^The model provider sent an unreadable stream: .* is not text: \{/);
+    assert.equal(failures.length, 1);
+  });
+
+  test(`${api}: an event that is an error by its name is one`, async (t) => {
+    const pieces = [half(name), `event: error\n${event({ detail: 'Not now' })}`, ...ending[api]];
+    const { error } = await ask(t, api, [{ pieces }]);
+    assert.equal(error, 'The model provider returned 200: Not now');
+  });
 
   test(`${api}: a gateway's page in answer to a request for a stream is retried, and told without its markup`, async (t) => {
     const page: Reply = { status: 502, body: '<html><h1>Bad Gateway</h1></html>' };
@@ -159,6 +184,26 @@ for (const [api, name, told] of dialects) {
       failures.map(({ reason }) => reason),
       ['returned 502: text/html instead of JSON: Bad Gateway'],
     );
+  });
+
+  test(`${api}: a compressed stream is decoded, and one that breaks off within it is tried again`, async (t) => {
+    const { answer: plain } = await ask(t, api, [whole(name)]);
+    for (const [coding, compress] of [
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      const bytes = compress(bytesOf(name));
+      const headers = { 'content-encoding': coding };
+      const { answer, failures } = await ask(t, api, [
+        { headers, pieces: [bytes.subarray(0, bytes.length / 2)] },
+        { headers, pieces: [bytes] },
+      ]);
+      assert.deepEqual({ ...answer, carried: null }, { ...plain, carried: null });
+      assert.match(
+        failures.map(({ reason }) => reason).join(),
+        /^could not be reached: the connection was cut/,
+      );
+    }
   });
 
   // Every dialect is read by the same reader.
@@ -212,7 +257,7 @@ for (const [api, name, told] of dialects) {
       ]),
       [
         'an event other than an object and has escapes',
-        [half(name), `data: ["${KEY.replaceAll('-', '\\u002d')}"]\n\n`],
+        [half(name), `data: [${JSON.stringify(KEY).replaceAll('-', '\\u002d')}]\n\n`],
       ],
     ];
     for (const [what, pieces] of replies) {
@@ -230,7 +275,7 @@ for (const [api, name, told] of dialects) {
 }
 
 function assertHidden(told: unknown, what: string): void {
-  assert.ok(!JSON.stringify(told).includes(KEY.slice(0, 10)), `${what}: ${JSON.stringify(told)}`);
+  assert.ok(!JSON.stringify(told).includes(KEY.slice(0, 8)), `${what}: ${JSON.stringify(told)}`);
 }
 
 const piecesOf: Record<ApiDialect, (text: string) => object> = {
@@ -262,6 +307,31 @@ const ending: Record<ApiDialect, string[]> = {
     event({ type: 'message_stop' }),
   ],
 };
+
+test('a stream that is closed ends, and so does its connection', async (t) => {
+  let left = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    response.on('close', () => left.resolve()).write('data: {}\n\n');
+  });
+  const port = await listenHere(t, server);
+  const timeoutMs = 60_000;
+  for (const isTimedBySilence of [true, undefined] as const) {
+    const request = { timeoutMs, ...(isTimedBySilence && { isTimedBySilence }) };
+    const stream = await httpStream(`http://127.0.0.1:${port}`, request);
+    assert.ok(stream.failure === undefined);
+    let chunks = 0;
+    const reading = (async () => {
+      for await (const _ of stream.body) {
+        chunks += 1;
+        stream.close();
+      }
+    })();
+    await assert.rejects(reading, { code: 'ERR_STREAM_PREMATURE_CLOSE' });
+    assert.equal(chunks, 1);
+    await left.promise;
+    left = Promise.withResolvers<void>();
+  }
+});
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/ask.ts';
-import { readBody } from '../../src/agent/provider/transport.ts';
+import { FINISH_WAIT_MS, readBody } from '../../src/agent/provider/transport.ts';
 import { classify } from '../../src/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
@@ -36,7 +36,8 @@ async function* inChunks(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
  */
 async function verdictOn(name: string, chunks: readonly Buffer[]) {
   const dialect = dialectOf(name);
-  const read = await readBody({ ...STREAM, body: inChunks(chunks) }, dialect.assemble());
+  const body = inChunks(chunks);
+  const read = await readBody({ ...STREAM, body, close() {} }, dialect.assemble());
   return classify(read, { step: 3, dialect });
 }
 
@@ -193,6 +194,80 @@ for (const name of pairs) {
     assert.deepEqual(await answerTo(name), await answerTo(name.replace('.sse', '.json')));
   });
 }
+
+const inChunk = (content: string, finish_reason: string | null) => ({
+  choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason }],
+});
+const USAGE = { prompt_tokens: 5, completion_tokens: 3 };
+const usageAlone = { choices: [], usage: USAGE };
+/** A stream that stays open: its events, and which of them ends the wait for its end. */
+const open: [what: string, events: object[]][] = [
+  ['and usage behind it', [inChunk('Done.', null), inChunk('', 'stop'), usageAlone]],
+  ['and usage beside it', [inChunk('Done.', null), { ...inChunk('', 'stop'), usage: USAGE }]],
+  [
+    'on each piece, and usage',
+    [...['Do', 'ne.'].map((one) => ({ ...inChunk(one, 'stop'), usage: USAGE })), usageAlone],
+  ],
+];
+for (const [what, events] of open) {
+  test(`chat: without [DONE], a finish reason ${what} is the end of an answer`, async () => {
+    const read = await readBody(staysOpen(events), dialects.chat.assemble());
+    const verdict = classify(read, { step: 1, dialect: dialects.chat });
+    assert.ok('answer' in verdict);
+    assert.deepEqual(
+      [verdict.answer.content, verdict.answer.usage?.completionTokens],
+      ['Done.', USAGE.completion_tokens],
+    );
+  });
+}
+
+test('chat: without usage, the answer counts some time after the finish reason, whatever the server sends meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const closedBefore: boolean[] = [];
+  const stream = staysOpen([
+    { ...inChunk('Do', 'stop'), usage: USAGE },
+    () => t.mock.timers.tick(FINISH_WAIT_MS - 1),
+    inChunk('ne.', 'stop'), // a later one counts anew: some gateways send one with every piece
+    () => t.mock.timers.tick(FINISH_WAIT_MS - 1),
+    { choices: [] },
+    () => closedBefore.push(stream.isClosed()),
+    () => t.mock.timers.tick(1),
+  ]);
+  const read = await readBody(stream, dialects.chat.assemble());
+  assert.deepEqual([closedBefore, stream.isClosed()], [[false], true]);
+  const verdict = classify(read, { step: 1, dialect: dialects.chat });
+  assert.ok('answer' in verdict);
+  assert.equal(verdict.answer.content, 'Done.');
+});
+
+/** A response of these events, with what is done between them; it does not end until it is closed. */
+function staysOpen(events: readonly (object | (() => void))[]) {
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
+  let isClosed = false;
+  async function* body(): AsyncGenerator<Buffer> {
+    for (const one of events)
+      if (typeof one === 'function') one();
+      else yield Buffer.from(`data: ${JSON.stringify(one)}\n\n: ping\n\n`);
+    await closed.promise;
+  }
+  const close = () => {
+    isClosed = true;
+    closed.reject(new Error('closed'));
+  };
+  return { ...STREAM, body: body(), close, isClosed: () => isClosed };
+}
+
+test('what fails at an event is about the response, not about its connection', async () => {
+  const assembler = dialects.chat.assemble();
+  assembler.take = () => assert.fail('a mistake of ours');
+  const body = inChunks([Buffer.from('data: {}\n\n')]);
+  const read = await readBody({ ...STREAM, body, close() {} }, assembler);
+  assert.deepEqual(
+    [read.failure, 'message' in read && read.message],
+    ['unreadable', 'a mistake of ours'],
+  );
+});
 
 const failing: [name: string, reason: RegExp, passes: boolean, usage: number | null][] = [
   ['responses-failed.sse', /^returned 500: The model failed to generate a response\.$/, true, null],

@@ -183,8 +183,15 @@ test('a request names its secrets, so that no error repeats them', () => {
     'pass word',
     'x%26y-signed',
     'x&y-signed',
+    Buffer.from('me:pass word').toString('base64'),
   ];
   assert.deepEqual([...(found.secrets ?? [])].sort(), expected.sort());
+});
+
+test('a password that no URL can hold is only what it is', () => {
+  const openai_base_url = 'http://%zz:%zz-of-url@own/v1';
+  const { secrets } = resolve({ entry: { ...own, openai_base_url } }) as Endpoint;
+  assert.ok(secrets?.includes('%zz-of-url'));
 });
 
 test('of a name that a query has twice both values are found again', () => {
@@ -273,7 +280,7 @@ test('a known key is not stored in any field: of the settings, of every entry, a
   };
   const keys = [
     ...Object.values(settings),
-    'key-of-b',
+    'key-of/b+',
     'key-of-variable',
     'key-of-nothing',
     'own-key',
@@ -281,6 +288,7 @@ test('a known key is not stored in any field: of the settings, of every entry, a
   const extra_body = {
     user: keys,
     headers: { 'x-gateway': keys.map((key) => ({ value: `Bearer ${key}` })).slice(0, -1) },
+    link: `https://gateway/?key=${encodeURIComponent('key-of/b+')}`,
     home: environment.HOME,
     marked: '[key]',
     stop: '',
@@ -292,8 +300,8 @@ test('a known key is not stored in any field: of the settings, of every entry, a
     [],
   );
   assert.deepEqual(
-    [stored.parameters['home'], stored.parameters['stop']],
-    ['/home/of-someone', ''],
+    [stored.parameters['home'], stored.parameters['stop'], stored.parameters['link']],
+    ['/home/of-someone', '', '[key]'],
   );
   const found = resolve({ entry, settings, environment }) as Endpoint;
   assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
@@ -374,7 +382,9 @@ const entryWith = (
   environment: NodeJS.ProcessEnv = {},
 ) => {
   const all = { ...readSettings({}), ...settings };
-  const others = [{ signature: 'model-b', openai_api_key: 'key-of-b', openai_api_key_env: 'OF_B' }];
+  const others = [
+    { signature: 'model-b', openai_api_key: 'key-of/b+', openai_api_key_env: 'OF_B' },
+  ];
   const configuration = parseConfiguration(
     { models: [{ signature: 'model-a', api: 'chat', ...entry }, ...others] },
     'test',

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../../src/basics/calendar.ts';
+import { packageJob } from '../../src/commands/backup.ts';
+import { publish } from '../../src/publish/publish.ts';
 import { isLong } from '../support/long.ts';
 import {
   calls,
@@ -16,7 +18,8 @@ import {
 import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
-import type { TestService } from '../support/service.ts';
+import { EVERYTHING } from '../support/published.ts';
+import { builtPages, temporaryFolder, type TestService } from '../support/service.ts';
 
 const RANGE = {
   start_date: isLong ? '2025-10-06' : '2025-10-15',
@@ -28,8 +31,10 @@ const DATES = weekdays(RANGE.start_date, RANGE.end_date).length;
  */
 const DATE_OF_THE_LOOK = '2025-10-15';
 const MODELS = ['held-1', 'held-2', 'held-3', 'held-4', 'named', 'service'];
-const keyOf = (model: string) => `sk-${model}-5f2a9c7e1b`;
-const keys = MODELS.map(keyOf);
+/** With signs that JSON, URLs and HTML spell in other ways. */
+const keyOf = (model: string) => `sk-${model}-5f"2a\\9c&7e1b`;
+/** A part of each key that is the same however it is spelled. */
+const parts = MODELS.map((model) => `sk-${model}-5f`);
 
 /** All that the service responds about a job, as one text. */
 async function allAnswers({ get }: TestService, jobId: string): Promise<string> {
@@ -48,9 +53,13 @@ async function allAnswers({ get }: TestService, jobId: string): Promise<string> 
  * holds keys.
  */
 function storedBytes(folder: string): string {
+  assert.ok(readdirSync(folder).includes('jobs.db-wal'));
+  return bytesIn(folder);
+}
+
+function bytesIn(folder: string): string {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile() && entry.name !== 'config.json');
-  assert.ok(files.some(({ name }) => name === 'jobs.db-wal'));
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('');
 }
 
@@ -64,8 +73,12 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const provider = async (request: ModelRequest, count: number): Promise<Reply> => {
     const { authorization } = request.headers;
     const { date, step } = whereIs(request);
-    if (count === 2) return fails(500, `Overloaded, ${authorization}`);
-    if (step > 1) return says(`I bought. You sent ${authorization}.`);
+    if (count === 2)
+      return fails(500, `Overloaded, ${authorization}, ${JSON.stringify({ authorization })}`);
+    if (step > 1) {
+      const { body } = says(`I bought. You sent ${authorization}.`);
+      return { body: { ...body, model: `test of ${authorization}` } };
+    }
     if (date === DATE_OF_THE_LOOK) {
       waiting += 1;
       if (waiting === MODELS.length) {
@@ -74,7 +87,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
       }
       await isThere.promise;
     }
-    return calls(['buy', { symbol: 'AAPL', amount: 1 }]);
+    return calls(['buy', { symbol: 'AAPL', amount: 1 }], ['buy', { symbol: authorization }]);
   };
   const servers = await Promise.all(MODELS.map(() => startModelServer(t, provider)));
   const baseUrlOf = (model: string) => servers[MODELS.indexOf(model)]?.baseUrl as string;
@@ -107,31 +120,47 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   MODELS.forEach((model, index) => {
     const requests = servers[index]?.requests as ModelRequest[];
     assert.equal(requests.length, 2 * DATES + 1, model); // two a day, and one again
-    const sent = JSON.stringify(requests);
+    const sent = requests.map(({ headers, path, body }) => JSON.stringify([headers, path, body]));
     assert.ok(requests.every(({ headers }) => headers.authorization === `Bearer ${keyOf(model)}`));
     assert.deepEqual(
-      keys.filter((key) => sent.includes(key)),
-      [keyOf(model)],
+      parts.filter((part) => sent.join('').includes(part)),
+      [`sk-${model}-5f`],
     );
   });
   assert.equal(seenOfProcesses.length, MODELS.length);
   assert.ok(seenOfProcesses.every((text) => text.includes(`model-day ${DATE_OF_THE_LOOK}`)));
   const answers = JSON.stringify(trigger) + (await allAnswers(service, trigger.job_id));
+  const copies = temporaryFolder(t);
+  const path = service.settings.databasePath;
+  const watched = { signal: new AbortController().signal, onProgress: () => {} };
+  await packageJob({ path, jobId: trigger.job_id, target: join(copies, 'package.db') });
+  await publish(
+    {
+      ...{ path, folder: join(copies, 'site') },
+      ...{ settings: service.settings, pages: await builtPages() },
+    },
+    EVERYTHING,
+    watched,
+  );
   const places = {
     processes: seenOfProcesses.join(''),
+    copies: bytesIn(copies),
     answers,
     log: JSON.stringify(service.logLines),
     files: storedBytes(service.folder),
   };
   for (const [place, text] of Object.entries(places)) {
     assert.deepEqual(
-      keys.filter((key) => text.includes(key)),
+      parts.filter((part) => text.includes(part)),
       [],
       place,
     );
   }
-  assert.match(answers, /You sent Bearer \[key\]\./);
-  assert.match(places.log, /returned 500: Overloaded, Bearer \[key\]/);
+  for (const text of [answers, places.copies]) {
+    assert.match(text, /You sent Bearer \[key\]\./);
+    assert.match(text, /"model": ?"test of Bearer \[key\]"/);
+  }
+  assert.match(places.log, /returned 500: Overloaded, Bearer \[key\], \{.{0,20}Bearer \[key\]/);
 });
 
 const WEEK = { start_date: '2025-10-13', end_date: '2025-10-17' };

@@ -14,6 +14,7 @@ import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
 import { followPace, settled } from '../support/event-loop.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
+import { startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { leftToLongForm } from '../support/long.ts';
@@ -307,6 +308,25 @@ for (const [name, model] of [
   test(`a child ${name} an endpoint sends no signal, listens nowhere and reaches no module beyond its few`, async () => {
     const { outcome } = await run('tries-to-break-out', { model });
     assert.deepEqual(outcome, { status: 'finished', summary: 'held' });
+  });
+}
+
+const thrown: [what: string, fault: string][] = [
+  ['an exception that nothing catches', 'setTimeout(() => { throw error; })'],
+  ['a rejection that nothing handles', 'setTimeout(() => Promise.reject(error))'],
+  ['an exception that is a text', 'setTimeout(() => { throw error.message; })'],
+];
+for (const [what, fault] of thrown) {
+  test(`${what} ends a child at once with its reason, although it waits for its model`, async (t) => {
+    const apiKey = 'sk-a"secret';
+    const server = await startModelServer(t, () => 'never');
+    const program = `${await realAgent()}
+      const error = new Error('out of order: ' + ${JSON.stringify(apiKey)});
+      ${fault};`;
+    const model = { ...endpoint, baseUrl: server.baseUrl, apiKey };
+    const { outcome, stderr } = await run('', { program, model });
+    assert.deepEqual(outcome, { status: 'failed', error: 'out of order: [key]' });
+    assert.match(stderr, /out of order: \[key\]/);
   });
 }
 

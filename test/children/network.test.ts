@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Endpoint, Start } from '../../src/wire/protocol.ts';
 import { launch } from '../../src/children/launch.ts';
 import { agentFixture } from '../support/agents.ts';
@@ -73,6 +74,24 @@ async function askInChild(baseUrl: string): Promise<string> {
   );
   return stderr + (outcome.status === 'finished' ? outcome.summary : outcome.error);
 }
+
+test('a child decodes what comes compressed although it did not request that', async (t) => {
+  for (const [coding, compress] of [
+    ['zstd', zstdCompressSync],
+    ['gzip', gzipSync],
+  ] as const) {
+    const body = compress(JSON.stringify(says('Done.').body));
+    for (const tls of [true, false]) {
+      setVariables(t, trusted);
+      const server = await startModelServer(
+        t,
+        [{ headers: { 'content-encoding': coding }, body }],
+        { tls },
+      );
+      assert.equal(await askInChild(server.baseUrl), 'Done.');
+    }
+  }
+});
 
 interface Proxy {
   address: string;

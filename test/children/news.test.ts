@@ -9,7 +9,7 @@ import { sendResults, startNewsServer } from '../support/news.ts';
 import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const KEY = 'jina_secret-key';
+const KEY = 'jina_secret"-\\key';
 const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const SEARCH: [tool: string, args: unknown] = ['search_news', { query: 'Apple' }];
 const BUY: [tool: string, args: unknown] = ['buy', { symbol: 'AAPL', amount: 1 }];
@@ -57,7 +57,7 @@ test('a model searches the news: its results are in the log, the key nowhere', a
           {
             title: 'Apple rises',
             url: 'https://news.example/1',
-            description: 'It did.',
+            description: `It did, ${KEY}.`,
             date: 'Nov 7, 2025',
           },
           {
@@ -95,7 +95,7 @@ test('a model searches the news: its results are in the log, the key nowhere', a
               date: '2025-11-07',
               title: 'Apple rises',
               url: 'https://news.example/1',
-              snippet: 'It did.',
+              snippet: 'It did, [key].',
             },
           ],
           undated: 1,

@@ -192,6 +192,35 @@ test('an impossible token count is recorded as unknown, with a note, and breaks 
   );
 });
 
+test('of half an answer that ends in an error without words, no order is executed', async (t) => {
+  const { body } = calls(['buy', { symbol: 'AAPL', amount: 1 }]);
+  const { message } = (body as any).choices[0]; // any: a body of the test's own
+  const piece = JSON.stringify({ choices: [{ index: 0, delta: message }] });
+  const halves: Record<string, Reply> = {
+    streamed: {
+      pieces: [`data: ${piece}\n\n`, 'data: {"error":{"type":"quota"}}\n\ndata: [DONE]\n\n'],
+    },
+    named: { pieces: [`data: ${piece}\n\n`, 'event: error\ndata: {}\n\ndata: [DONE]\n\n'] },
+    whole: { body: { ...body, error: { type: 'quota' } } },
+    ended: { body: { ...body, choices: [{ index: 0, message, finish_reason: 'error' }] } },
+  };
+  const server = await startModelServer(t, (request) => halves[request.body.model] as Reply);
+  const models = Object.keys(halves).map((signature) => ({
+    ...{ signature, openai_base_url: server.baseUrl, stream: true },
+  }));
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const status = await service.runJob(ONE_DAY);
+  assert.deepEqual(
+    Object.keys(halves).map((model) => errorOf(status, model)),
+    ['quota', '{}', 'quota', 'its finish_reason is error'].map(
+      (words) => `The model provider returned 200: ${words}`,
+    ),
+  );
+  const { body: tools } = await service.get('/reasoning?include_full_conversation=true');
+  assert.doesNotMatch(JSON.stringify(tools), /"executed"|"role":"tool"/);
+  assert.equal(server.requests.length, models.length, 'none is asked again');
+});
+
 test('a model over its cost limit runs no further model-days of the job, and others continue', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);

@@ -6,11 +6,14 @@ import { fractionOf } from '../../src/prices/files/split-rows.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 
-const KEY = 'SECRET0123456789';
+const KEY = 'SECRET0123"45\\6789';
 const never = new AbortController().signal;
 
 const connect = (baseUrl: string, today = '2025-06-12', closed = addDays(today, -1)) =>
   createAlphaVantage({ baseUrl, apiKey: KEY, today: () => today, closedThrough: () => closed });
+
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
 
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['so many requests per second', faults.perSecond, 'short_limit', /1 request per second/],
@@ -30,6 +33,18 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
     faults.html,
     'unreadable',
     /not JSON \(text\/html\): .*Welcome to the hotel/,
+  ],
+  [
+    'an error without words',
+    (response) => response.end('{"Error Message":{}}'),
+    'unreadable',
+    /^\{\}$/,
+  ],
+  [
+    'data that is not in its coding',
+    (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('no'),
+    'unreadable',
+    /^it cannot be decompressed: incorrect header check$/,
   ],
   ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
   ['a redirect', faults.redirect, 'unreadable', /status 302/],
@@ -113,12 +128,22 @@ test('splits come as fractions', async (t) => {
   ]);
 });
 
-test('a split whose date cannot be read is not taken for none', async (t) => {
-  const server = await startPriceServer(t, { splits: 'ORLY soon 2' });
-  assert.deepEqual(await connect(server.url).splits('ORLY', never), {
-    problem: 'unreadable',
-    message: 'a split that cannot be read: {"effective_date":"soon","split_factor":"2"}',
-  });
+test('a split that cannot be read is not taken for none', async (t) => {
+  const entries = [
+    { effective_date: 'soon', split_factor: '2' },
+    { effective_date: '2025-06-10', split_factor: NO_TEXT },
+    { effective_date: KEY, split_factor: '2' },
+    { effective_date: `${'x'.repeat(230)} ${KEY}`, split_factor: '2' },
+  ];
+  for (const entry of entries) {
+    const fault: Fault = (response) => response.end(JSON.stringify({ data: [entry] }));
+    const server = await startPriceServer(t, { fault: () => fault });
+    const shown = JSON.stringify(entry).replace(JSON.stringify(KEY).slice(1, -1), '[key]');
+    assert.deepEqual(await connect(server.url).splits('ORLY', never), {
+      problem: 'unreadable',
+      message: `a split that cannot be read: ${shown}`,
+    });
+  }
 });
 
 test('dividends come as they were paid then, with the date from which they are all', async (t) => {
@@ -196,6 +221,12 @@ const noDividends: [
     { fault: () => faults.splitsInstead },
     'unreadable',
     /^the response has no "data" with dividends$/,
+  ],
+  [
+    'an error without words',
+    { fault: () => (response) => response.end('{"symbol":"A","data":[],"Information":{}}') },
+    'unreadable',
+    /^\{\}$/,
   ],
   ['the daily quota', { fault: () => faults.dailyQuota(KEY) }, 'daily_quota', /API key as \[key\]/],
 ];

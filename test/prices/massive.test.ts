@@ -19,6 +19,9 @@ const PERIOD = { from: '2025-11-03', to: '2025-11-28' };
 const connect = (baseUrl: string, today = '2025-12-01', closed = addDays(today, -1)) =>
   createMassive({ baseUrl, apiKey: MASSIVE_KEY, today: () => today, closedThrough: () => closed });
 
+/** What `String()` throws at. */
+const NO_TEXT = { toString: 1, valueOf: 1 };
+
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['an unknown key', massiveFaults.unknownKey, 'bad_key', /^status 401: Unknown API Key$/],
   [
@@ -71,6 +74,30 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
     'unreadable',
     /adjusted/,
   ],
+  [
+    'an error without words',
+    massiveFaults.json({ status: 'OK', error: { code: 1 } }),
+    'unreadable',
+    /^OK: \{"status":"OK","error":\{"code":1\}\}$/,
+  ],
+  [
+    'a status that no text can be made of',
+    massiveFaults.json({ status: NO_TEXT }),
+    'unreadable',
+    /^\{"toString":1,"valueOf":1\}: \{"status"/,
+  ],
+  [
+    'a next_url that is none',
+    massiveFaults.json({ status: 'OK', next_url: NO_TEXT }),
+    'unreadable',
+    /^a next_url that cannot be followed: \{"toString":1,"valueOf":1\}$/,
+  ],
+  [
+    'a coding that it does not know',
+    (response) => response.writeHead(200, { 'content-encoding': 'compress' }).end('x'),
+    'unreadable',
+    /^its content coding, compress, is unknown/,
+  ],
   ['an unknown route', massiveFaults.notFound, 'unreadable', /^status 404: no such route$/],
   ['status 503', massiveFaults.unavailable, 'unreachable', /^status 503: upstream is away$/],
   [
@@ -88,8 +115,9 @@ for (const [name, fault, problem, message] of answers) {
       await connect(server.url).bars(DATE, ['AAPL'], never),
       await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never),
     ]) {
-      if (name === 'adjusted prices' && answer.value !== undefined && 'next' in answer.value)
-        continue;
+      const value: object = answer.value ?? {};
+      if (name === 'adjusted prices' && 'next' in value) continue;
+      if (name === 'a next_url that is none' && 'bars' in value) continue;
       assert.equal(answer.problem, problem);
       assert.match(answer.message ?? '', message);
       assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
@@ -117,6 +145,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     { T: 'AAPL', o: 270, h: null, l: null, c: null, v: null },
     { T: 'AAPL', o: 1, h: 1, l: 1, c: 1, v: 1 },
     { T: 'MSFT', o: 4e-5, c: 500 },
+    { T: 'NVDA', o: NO_TEXT, c: 500 },
     { T: 'BACpB', o: 25, h: 25, l: 25, c: 25, v: 1 },
     { T: null, o: 1 },
     null,
@@ -125,7 +154,8 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
   const server = await startMassiveServer(t, {
     fault: () => massiveFaults.json({ status: 'DELAYED', results }),
   });
-  const { value } = await connect(server.url).bars(DATE, ['BRK-B', 'AAPL', 'MSFT', 'BACPB'], never);
+  const symbols = ['BRK-B', 'AAPL', 'MSFT', 'NVDA', 'BACPB'];
+  const { value } = await connect(server.url).bars(DATE, symbols, never);
   assert.deepEqual(value, {
     bars: [
       {
@@ -141,6 +171,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     ],
     refused: [
       { symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },
+      { symbol: 'NVDA', reason: `open is not a plausible number: ${JSON.stringify(NO_TEXT)}` },
     ],
     others: 4,
   });
@@ -208,6 +239,14 @@ const actions: MassiveServerOptions = {
   splits: `ORLY 2025-11-10 1 15\nNFLX 2025-11-17 1 10\nXYZ 2025-11-17 20 1\nABC 2025-11-18 1 1.05\nORLY 2025-10-01 1 2`,
   dividends: `AAPL 2025-11-10 0.26\nMSFT 2025-11-20 0.910001\nASML 2025-11-20 1.6 EUR\nBRK.B 2025-11-21 0\nAAPL 2024-11-10 0.25\nAAPL 2024-08-10 x`,
 };
+
+test('a key in a row that cannot be read is hidden before its reason is cut', async (t) => {
+  const row = { ticker: 'AAPL', execution_date: 'soon', note: 'x'.repeat(220), key: MASSIVE_KEY };
+  const fault = massiveFaults.json({ status: 'OK', results: [row] });
+  const server = await startMassiveServer(t, { fault: () => fault });
+  const { value } = await connect(server.url).splits({ ...PERIOD, symbols: ['AAPL'] }, null, never);
+  assert.match(value?.refused[0]?.reason ?? '', /"key":"\[key\]"/);
+});
 
 test('splits are ratios of two integers, dividends cash as it was paid, each within the period', async (t) => {
   const server = await startMassiveServer(t, actions);

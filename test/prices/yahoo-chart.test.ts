@@ -126,6 +126,25 @@ test('without events nothing is known of splits and dividends; unknown prices ar
   assert.deepEqual(refused, ['1: no open: 2024-06-10']);
 });
 
+test('a value that no text can be made of is refused in its place', async (t) => {
+  const odd = { toString: 1, valueOf: 1 };
+  const dividends = {
+    a: { amount: odd, date: opening('2024-06-11') },
+    b: { amount: 1, date: odd },
+  };
+  const chart = chartOf({ quote: { open: [120, odd, 122, 123] }, events: { dividends } });
+  const { bars, refused } = await importJson(t, JSON.stringify(wrapped(chart)));
+  assert.equal(bars.length, 3);
+  const told = JSON.stringify(odd);
+  assert.deepEqual(refused, [
+    `1: open is not a plausible number: ${told}`,
+    `1: amount is not a plausible number: ${told}`,
+    `1: not an ex-date YYYY-MM-DD: ${told}`,
+  ]);
+  const other = importJson(t, wrapped(chartOf({ meta: { dataGranularity: odd } })));
+  await assert.rejects(other, /bars of \{"toString":1/);
+});
+
 test('a bar without prices leaves the dividends known, which are beside the bars', async (t) => {
   const { known, refused } = await importJson(
     t,

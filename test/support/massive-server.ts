@@ -4,7 +4,7 @@ import { listenHere } from './loopback.ts';
 import { type Fault, faults } from './price-server.ts';
 import { rowsOf } from './prices.ts';
 
-export const MASSIVE_KEY = 'MASSIVE_0123456789_SECRET';
+export const MASSIVE_KEY = 'MASSIVE_0123"45\\6789_SECRET';
 
 /**
  * What Massive returns instead of prices, in its own words; and responses that are damaged on the

@@ -45,6 +45,7 @@ export type Reply =
  * silence.
  */
 export interface StreamedReply {
+  headers?: Record<string, string>;
   pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
   then?: 'end' | 'cut' | 'silence';
 }
@@ -113,9 +114,9 @@ async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
 /** Sends a stream of events, until the client leaves. */
 async function sendPieces(
   outgoing: ServerResponse,
-  { pieces, then = 'end' }: StreamedReply,
+  { headers, pieces, then = 'end' }: StreamedReply,
 ): Promise<void> {
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
   const gone = once(outgoing, 'close');
   for await (const piece of pieces) {
     if (outgoing.destroyed) return;
@@ -139,7 +140,7 @@ function send(outgoing: ServerResponse, reply: Exclude<Reply, StreamedReply>): v
     'content-type': isText ? 'text/html' : 'application/json',
     ...headers,
   });
-  outgoing.end(isText ? body : JSON.stringify(body));
+  outgoing.end(isText || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }
 
 /** The usage of every answer made here, in the form `{ prompt_tokens, ... }`. */

@@ -23,6 +23,7 @@ export function openPipe(): Pipe {
       return lines.shift() as string;
     },
     readAhead() {},
+    onUncaught() {}, // it would be one of the test's process
   };
 }
 

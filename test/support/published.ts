@@ -10,7 +10,8 @@ import { fillWithTrackRecords } from './track-records.ts';
 export const PUBLISHED_MODELS = ['alpha', 'alpha#2', 'BETA/5: x%', 'gamma'];
 export const PUBLISHED_DAYS = 24;
 
-const all: Publication = {
+/** All that there is, with its conversations. */
+export const EVERYTHING: Publication = {
   title: 'Which <model> trades “better”?',
   jobId: undefined,
   models: [],
@@ -37,7 +38,7 @@ export async function publishedFrom(
   const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   const again = (more: Partial<Publication> = {}, by = watched) =>
-    publish(from, { ...all, ...own, ...more }, by);
+    publish(from, { ...EVERYTHING, ...own, ...more }, by);
   const written = await again();
   return { path, folder, written, again, url: await serveFolder(t, folder) };
 }

@@ -27,10 +27,19 @@ export function answerOf(
   { finishReason, refusal = null, ...found }: FoundAnswer,
 ): ModelAnswer {
   const { usage, note } = readUsage(body['usage']);
-  const notes = [...notesOn(found, String(finishReason)), refusal, note].filter(
-    (one) => one !== null,
-  );
+  const reason = finishReason ?? '';
+  if (typeof reason !== 'string') throw new Error('its finish reason is not text');
+  const notes = [...notesOn(found, reason), refusal, note].filter((one) => one !== null);
   return { ...found, usage, note: notes.join(' ') || null, served: readServed(body) };
+}
+
+/**
+ * The error in a body or in an event of this name: any `error` that is not null, or all of it where
+ * it says that it is one; undefined without one.
+ */
+export function errorOf(body: Json, name?: string): unknown {
+  const isError = [name, body['type'], body['object']].includes('error');
+  return body['error'] ?? (isError ? body : undefined);
 }
 
 const CUT_OFF = 'The provider cut this answer off at its token limit.';

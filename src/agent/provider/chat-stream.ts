@@ -1,6 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
-import { createGrowth, eventObject, UnreadableEvent } from './event-stream.ts';
+import { errorOf } from './answer.ts';
+import { createGrowth, eventObject, normalised, UnreadableEvent } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -16,7 +17,8 @@ const TEXTS_OF_ITEM = ['text', 'summary', 'thinking', 'data'];
 
 /**
  * The stream of a chat completion: a piece of the message in each event, tokens in the last one,
- * then `[DONE]`.
+ * then `[DONE]`. Without that it ends with a finish reason and tokens; some gateways send both with
+ * every piece, so an event with a piece is not the end.
  */
 export function assembleCompletion(): Assembler {
   const response: Json = {};
@@ -34,11 +36,12 @@ export function assembleCompletion(): Assembler {
     for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
   };
   return {
-    take({ data }) {
+    take({ name, data }) {
       if (data.trim() === '[DONE]') return true;
       const chunk = eventObject(data);
-      if (chunk['error'] != null) {
-        response['error'] = chunk['error'];
+      const error = errorOf(chunk, name);
+      if (error !== undefined) {
+        response['error'] = error;
         return true;
       }
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
@@ -47,8 +50,12 @@ export function assembleCompletion(): Assembler {
       growth.add(delta);
       if (delta !== undefined) takeDelta(delta);
       if (choice?.['error'] != null) response['error'] = choice['error'];
-      finishReason = choice?.['finish_reason'] ?? finishReason;
-      return false;
+      const reason = choice?.['finish_reason'] ?? null;
+      finishReason = reason ?? finishReason;
+      if (finishReason === null) return false;
+      const isPiece = Object.entries(delta ?? {}).some(isFilled);
+      if (chunk['usage'] != null && !isPiece) return true;
+      return (reason !== null || isPiece) && 'finished';
     },
     isComplete: () => finishReason !== null,
     body() {
@@ -59,6 +66,11 @@ export function assembleCompletion(): Assembler {
   };
 }
 
+/** Whether a field of a piece has something of an answer. */
+function isFilled([name, value]: [string, unknown]): boolean {
+  return name !== 'role' && value != null && value !== '' && asArray(value)?.length !== 0;
+}
+
 /**
  * A text with its next piece, or a list of parts with the next ones, as Mistral sends its thoughts.
  */
@@ -66,7 +78,11 @@ function joined(before: unknown, piece: unknown): unknown {
   if (piece == null || piece === '') return before ?? piece;
   const list = asArray(before);
   const next = asArray(piece);
-  if (list === undefined && next === undefined) return `${before ?? ''}${String(piece)}`;
+  if (list === undefined && next === undefined) {
+    const odd = [before ?? '', piece].find((part) => typeof part !== 'string');
+    if (odd === undefined) return `${before ?? ''}${piece}`;
+    throw new UnreadableEvent(`a piece that is not text: ${normalised(odd)}`);
+  }
   const parts = list ?? (asText(before) === undefined ? [] : [before]);
   for (const part of next ?? [piece]) parts.push(part);
   return parts;

@@ -99,10 +99,15 @@ export function readCompletion(body: Json, step: number): ModelAnswer {
   });
 }
 
-/** A text, null, an array in which some parts are text, or the text of a refusal. */
+/**
+ * A text, null, an array in which some parts are text, or the text of a refusal. Throws an `Error`
+ * for anything else.
+ */
 function readContent(message: Json): string {
   const { content, refusal } = message;
   if (typeof content === 'string' && content !== '') return content;
+  if (typeof (content ?? '') !== 'string' && asArray(content) === undefined)
+    throw new Error('its content is neither text nor a list');
   const texts = (asArray(content) ?? []).map((part) =>
     typeof part === 'string' ? part : (asObject(part)?.['text'] ?? asObject(part)?.['refusal']),
   );
@@ -139,7 +144,7 @@ function readReasoning(message: Json): string | null {
 
 /** Mistral's `thinking` parts; OpenRouter's and MiniMax's `reasoning.*` parts. */
 function thoughtsIn(part: Json): string[] {
-  const isThought = /^(thinking|reasoning)/.test(String(part['type']));
+  const isThought = /^(thinking|reasoning)/.test(asText(part['type']) ?? '');
   const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [
     part['text'],
     part['summary'],

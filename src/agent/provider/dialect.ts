@@ -34,10 +34,10 @@ export interface Dialect {
 /** Makes of a stream the body that a whole response would have had. */
 export interface Assembler {
   /**
-   * Takes one event in; returns whether it ends the stream. Throws an `Error` for one that cannot
-   * be part of a response.
+   * Takes one event in; returns whether it ends the stream, or that it finishes the answer although
+   * more may follow. Throws an `Error` for one that cannot be part of a response.
    */
-  take(event: StreamEvent): boolean;
+  take(event: StreamEvent): boolean | 'finished';
   /** Whether the answer is complete although its end was not announced. */
   isComplete(): boolean;
   /** What has arrived so far. */

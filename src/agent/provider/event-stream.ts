@@ -105,10 +105,17 @@ function sizeOf(value: unknown, levels: number): number {
   return size;
 }
 
-/** JSON text in which a key that came with escapes is found too. Throws `TooLarge`. */
+/** A part of a response as text. Throws `TooLarge`. */
 export function normalised(body: unknown): string {
   createGrowth().add(body);
   return JSON.stringify(body);
+}
+
+/** A text field of an event, empty where it is missing. Throws `UnreadableEvent` for another value. */
+export function textIn(from: Json, field: string): string {
+  const value = from[field] ?? '';
+  if (typeof value === 'string') return value;
+  throw new UnreadableEvent(`${field} is not text: ${normalised(value)}`);
 }
 
 /** The JSON object in an event. */

@@ -1,8 +1,8 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readToolCalls } from './answer.ts';
+import { answerOf, errorOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect, Question } from './dialect.ts';
-import { createGrowth, eventObject, UnreadableEvent } from './event-stream.ts';
+import { createGrowth, eventObject, textIn, UnreadableEvent } from './event-stream.ts';
 
 const VERSION = '2023-06-01';
 /**
@@ -176,23 +176,23 @@ function assembleMessage(): Assembler {
       message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
   };
   const takeDelta = (block: Json | undefined, delta: Json) => {
-    const type = String(delta['type']);
+    const type = textIn(delta, 'type');
     if (block === undefined) throw new UnreadableEvent('a piece of a block that has not begun');
     if (type === 'input_json_delta')
-      inputs.set(block, (inputs.get(block) ?? '') + (asPiece(delta['partial_json']) ?? ''));
+      inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
     const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
-    if (from !== undefined && to !== undefined)
-      block[to] = (asPiece(block[to]) ?? '') + (asPiece(delta[from]) ?? '');
+    if (from !== undefined && to !== undefined) block[to] = textIn(block, to) + textIn(delta, from);
     if (type === 'citations_delta')
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };
   return {
     take({ name, data }) {
       const event = eventObject(data);
-      const type = asText(event['type']) ?? name;
-      const index = Number(event['index']);
-      if (type === 'error') {
-        message['error'] = event['error'] ?? event;
+      const type = textIn(event, 'type') || name;
+      const index = typeof event['index'] === 'number' ? event['index'] : NaN;
+      const error = errorOf(event, name);
+      if (error !== undefined) {
+        message['error'] = error;
         return true;
       }
       if (type === 'message_start') message = { ...asObject(event['message']) };
@@ -223,8 +223,4 @@ function assembleMessage(): Assembler {
       return Object.keys(message).length === 0 ? {} : { ...message, content };
     },
   };
-}
-
-function asPiece(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

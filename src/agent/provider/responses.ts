@@ -1,8 +1,8 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readToolCalls } from './answer.ts';
+import { answerOf, errorOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
-import { createGrowth, eventObject } from './event-stream.ts';
+import { createGrowth, eventObject, textIn } from './event-stream.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local
@@ -104,7 +104,8 @@ function canGoBack(item: Json): boolean {
 function readResponse(body: Json, step: number): ModelAnswer {
   if (asArray(body['output']) === undefined) throw new Error('it has no output');
   const output = objectsIn(body['output']);
-  if (body['status'] === 'failed') throw new Error('it failed without saying why');
+  const { status } = body;
+  if (status === 'failed' || status === 'cancelled') throw new Error(`its status is ${status}`);
   const calls = output.filter(({ type }) => type === 'function_call');
   const toolCalls = readToolCalls(
     calls.map(({ call_id, id, name, arguments: text }) => ({
@@ -172,9 +173,10 @@ function assembleResponse(): Assembler {
     take({ name, data }) {
       if (data.trim() === '[DONE]') return items.size > 0; // without any it broke off
       const event = eventObject(data);
-      const type = asText(event['type']) ?? name;
-      if (type === 'error') {
-        response['error'] = asObject(event['error']) ?? event;
+      const type = textIn(event, 'type') || name;
+      const error = errorOf(event, name);
+      if (error !== undefined) {
+        response['error'] = error;
         return true;
       }
       if (type === 'response.output_item.done') {

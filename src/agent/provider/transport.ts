@@ -1,3 +1,4 @@
+import { messageOf } from '../../basics/domain.ts';
 import {
   failureOf,
   type HttpFailure,
@@ -7,24 +8,23 @@ import {
   httpStream,
 } from '../../basics/http-client.ts';
 import { type Json, tryParse } from '../../basics/json.ts';
-import type { Endpoint } from '../../wire/protocol.ts';
+import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
+import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
   createEventReader,
+  createGrowth,
   MAX_RESPONSE_BYTES,
-  normalised,
+  type StreamEvent,
   TooLarge,
   UnreadableEvent,
 } from './event-stream.ts';
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
-/**
- * A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an
- * answer.
- */
-const MIN_SECRET_LENGTH = 8;
+/** How long after a finish reason a stream may stay open before the answer counts without its end. */
+export const FINISH_WAIT_MS = 10_000;
 
 export interface SentRequest {
   dialect: Dialect;
@@ -48,9 +48,10 @@ export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
  * repeats a secret, it is removed before any part of the response is cut or kept.
  */
 export async function sendRequest(
-  { baseUrl, apiKey, secrets = [], requestTimeoutMs: timeoutMs }: Endpoint,
+  endpoint: Endpoint,
   { dialect, body, isStreamed }: SentRequest,
 ): Promise<HttpResponse | FailedResponse> {
+  const { baseUrl, apiKey, requestTimeoutMs: timeoutMs } = endpoint;
   const url = new URL(baseUrl);
   url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
   const keyHeaders = apiKey === null ? {} : dialect.keyHeaders(apiKey);
@@ -59,15 +60,9 @@ export async function sendRequest(
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
-  const clean = (told: string) => withoutKeys(told, [apiKey ?? '', ...secrets]);
-  if (result.failure !== undefined) {
-    const message = clean(result.message);
-    return { ...result, message: result.failure === 'unreadable' ? quote(message) : message };
-  }
-  const shown = Object.entries(result.headers).map(([name, value]) => [name, clean(String(value))]);
-  const text = normalisedText(result.text);
-  if (text instanceof TooLarge) return { failure: 'too_large', message: text.message };
-  return { ...result, headers: Object.fromEntries(shown), text: clean(text) };
+  const shown = withoutSecrets(result, secretHider(secretsOf(endpoint)));
+  if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
+  return shown.failure === undefined ? bounded(shown) : shown;
 }
 
 /**
@@ -87,14 +82,14 @@ async function readStream(
 
 /** Reads a body, as events if it says that it has any. */
 export async function readBody(
-  { status, headers, body }: HttpStream,
+  { status, headers, body, close }: HttpStream,
   assembler: Assembler,
 ): Promise<HttpResponse | FailedResponse> {
   const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
   let hasEnded = false;
   try {
     if (!isStream) return { status, headers, text: await readText(body) };
-    hasEnded = await takeEvents(body, assembler);
+    hasEnded = await takeEvents({ body, close }, assembler);
   } catch (error) {
     if (error instanceof TooLarge)
       return { failure: 'too_large', message: error.message, soFar: assembler.body() };
@@ -109,26 +104,48 @@ export async function readBody(
 
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bounded(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
+  for await (const chunk of upTo(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
 /**
  * Reads events up to the last one, or to the end of the body; returns whether the last one came.
  */
-async function takeEvents(body: AsyncIterable<Buffer>, assembler: Assembler): Promise<boolean> {
+async function takeEvents(
+  { body, close }: Pick<HttpStream, 'body' | 'close'>,
+  assembler: Assembler,
+): Promise<boolean> {
   let hasEnded = false;
+  let waiting: NodeJS.Timeout | undefined;
   const takeBytes = createEventReader((event) => {
-    if (!hasEnded) hasEnded = assembler.take(event);
+    if (hasEnded) return;
+    const end = taken(event, assembler);
+    hasEnded = end === true;
+    if (end !== 'finished') return;
+    clearTimeout(waiting);
+    waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
-  for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
-    takeBytes(chunk);
-    if (hasEnded) return true;
+  try {
+    for await (const chunk of upTo(body, MAX_STREAM_BYTES)) {
+      takeBytes(chunk);
+      if (hasEnded) return true;
+    }
+    return false;
+  } finally {
+    clearTimeout(waiting);
   }
-  return false;
 }
 
-async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+/** What an assembler throws is about the event, and never about the connection. */
+function taken(event: StreamEvent, assembler: Assembler): ReturnType<Assembler['take']> {
+  try {
+    return assembler.take(event);
+  } catch (error) {
+    throw error instanceof TooLarge ? error : new UnreadableEvent(messageOf(error));
+  }
+}
+
+async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
@@ -137,22 +154,13 @@ async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
   }
 }
 
-/** Normalised JSON, or the text as it is. */
-function normalisedText(text: string): string | TooLarge {
-  const body = tryParse(text);
-  if (body === undefined) return text;
+/** The response, unless its JSON is more than any answer. */
+function bounded(response: HttpResponse): HttpResponse | FailedResponse {
   try {
-    return normalised(body);
+    createGrowth().add(tryParse(response.text));
+    return response;
   } catch (error) {
-    if (error instanceof TooLarge) return error;
+    if (error instanceof TooLarge) return { failure: 'too_large', message: error.message };
     throw error;
   }
-}
-
-/** The longest first, because one may be part of another. */
-function withoutKeys(text: string, keys: readonly string[]): string {
-  const long = keys
-    .filter((key) => key.length >= MIN_SECRET_LENGTH)
-    .sort((one, other) => other.length - one.length);
-  return long.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
 }

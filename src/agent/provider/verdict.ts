@@ -5,7 +5,7 @@ import { asArray, asObject, asText, type Json, tryParse } from '../../basics/jso
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
-import { readUsage } from './answer.ts';
+import { errorOf, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
 import type { FailedResponse } from './transport.ts';
 
@@ -38,6 +38,7 @@ const FAILURES: Record<FailedResponse['failure'], string> = {
   proxy: 'could not be reached: ',
   aborted: 'could not be reached: ',
   too_large: 'sent an unreadable response: ',
+  coding: 'sent an unreadable response: ',
   unreadable: 'sent an unreadable stream: ',
   broken_off: 'broke off its stream ',
 };
@@ -66,7 +67,7 @@ export function classify(
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined)
     return {
-      ...classifyError(result, { status, error, words: quote(errorWords(error ?? body)) }),
+      ...classifyError(result, { status, error, words: quote(errorWords(error, body)) }),
       usage,
     };
   try {
@@ -130,12 +131,10 @@ function classifyError(
 
 /** The error in a body, wherever it is: in `error`, in a list (Gemini), or in the choice. */
 function errorIn(body: unknown): unknown {
-  const whole = asObject(asArray(body)?.[0]) ?? asObject(body);
-  const inChoice = asObject(asArray(whole?.['choices'])?.[0])?.['error'];
-  return [whole?.['error'], inChoice].find((error) => {
-    const { message, code } = asObject(error) ?? {};
-    return asText(error) !== undefined || asText(message) !== undefined || typeof code === 'number';
-  });
+  const whole = asObject(asArray(body)?.[0]) ?? asObject(body) ?? {};
+  const choice = asObject(asArray(whole['choices'])?.[0]) ?? {};
+  const isEnd = choice['finish_reason'] === 'error';
+  return errorOf(whole) ?? choice['error'] ?? (isEnd ? 'its finish_reason is error' : undefined);
 }
 
 /** HTTP's status for what providers call an error, in a stream or behind a gateway. */
@@ -161,19 +160,22 @@ const STATUS_OF_WORD: Record<string, number> = {
 
 function statusIn(error: unknown): number | undefined {
   const { code, type } = asObject(error) ?? {};
-  const status = Number(code ?? NaN);
+  const status = Number(typeof code === 'number' ? code : (asText(code) ?? NaN));
   if (status >= 100 && status < 600) return status;
-  const word = [code, type].map(String).find((one) => Object.hasOwn(STATUS_OF_WORD, one));
-  return word === undefined ? undefined : STATUS_OF_WORD[word];
+  const word = [code, type].find((one) => Object.hasOwn(STATUS_OF_WORD, asText(one) ?? ''));
+  return STATUS_OF_WORD[asText(word) ?? ''];
 }
 
 /**
- * The message in an error, wherever this provider puts it: the gateway's own and that of the
- * provider behind it.
+ * The message in an error, or in a body without one, wherever this provider puts it: the gateway's
+ * own and that of the provider behind it. Without a message it is the error's type or code.
  */
-function errorWords(error: unknown): string {
-  const { message, detail, metadata }: Json = asObject(error) ?? {};
-  const words = message ?? detail ?? error;
+function errorWords(error: unknown, body: unknown): string {
+  const { message, detail, metadata }: Json = asObject(error ?? body) ?? {};
+  const { type, code }: Json = asObject(error) ?? {};
+  const kind = [type, code].find((word) => asText(word) !== undefined && word !== 'error');
+  const words =
+    [message, detail, kind].find((part) => part != null && part !== '') ?? error ?? body;
   const behind = asObject(metadata)?.['raw'];
   return [words, behind]
     .flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)]))

@@ -140,7 +140,7 @@ export function asSplitDocument(value: unknown): SplitDocument | null {
       splits: entries.map(({ effective_date: date, split_factor: factor }) => ({
         symbol,
         date: asText(date),
-        ratio: fractionOf(Number(factor ?? NaN)),
+        ratio: fractionOf(Number(asText(factor) ?? NaN)),
         text: asText(factor) ?? '',
       })),
     };

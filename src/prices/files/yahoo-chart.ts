@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, isCalendarDate } from '../../basics/calendar.ts';
 import { ServiceError } from '../../basics/domain.ts';
 import { checkBar, dayOf, type RawBar, refuse, type Row } from './bar.ts';
-import { asArray, asObject, asText, type Json } from '../../basics/json.ts';
+import { asArray, asObject, asText, type Json, plainText } from '../../basics/json.ts';
 import { ratioOf } from '../provider.ts';
 import { checkDividend } from './dividend-rows.ts';
 
@@ -120,9 +120,9 @@ function rowsOfSeries(result: Json, { line, today }: { line: number; today: Cale
     dataGranularity = '1d',
   } = asObject(result['meta']) ?? {};
   if (typeof symbol !== 'string') throw new ServiceError('invalid_file', 'its chart has no symbol');
-  if (dataGranularity !== '1d') throw notDaily(barsOf(String(dataGranularity)));
+  if (dataGranularity !== '1d') throw notDaily(barsOf(plainText(dataGranularity) ?? ''));
   const dateOf = (timestamp: unknown) =>
-    dateAt(Number(timestamp ?? NaN) + Number(gmtoffset) + SUMMER_SECONDS);
+    dateAt(numberOf(timestamp, NaN) + numberOf(gmtoffset, 0) + SUMMER_SECONDS);
   const series: Series = { symbol, currency: asText(currency), dateOf, line, today };
   const { dividends, splits } = asObject(result['events']) ?? {};
   const bars = readBars(result, series);
@@ -152,7 +152,7 @@ function readBars(result: Json, { symbol, dateOf, line, today }: Series): BarRow
         `its chart has ${timestamps.length} timestamps and ${length} ${name}`,
       );
   const cell = (name: (typeof COLUMNS)[number], index: number) =>
-    textOf(columns.get(name)?.[index]);
+    plainText(columns.get(name)?.[index]);
   const bars: BarRows = new Map();
   for (const [index, timestamp] of timestamps.entries()) {
     const date = dateOf(timestamp);
@@ -164,7 +164,7 @@ function readBars(result: Json, { symbol, dateOf, line, today }: Series): BarRow
     };
     const raw: RawBar = {
       symbol,
-      date: date ?? textOf(timestamp),
+      date: date ?? plainText(timestamp),
       ...prices,
       volume: cell('volume', index),
     };
@@ -183,7 +183,12 @@ function readDividends(
   return Object.values(asObject(events) ?? {}).flatMap((event) => {
     const { date: timestamp, amount } = asObject(event) ?? {};
     const date = dateOf(timestamp);
-    const raw = { symbol, exDate: date ?? textOf(timestamp), amount: textOf(amount), currency };
+    const raw = {
+      symbol,
+      exDate: date ?? plainText(timestamp),
+      amount: plainText(amount),
+      currency,
+    };
     const { dividend, defect = noBar(symbol, date, bars) } = checkDividend(raw, today);
     if (defect !== null)
       return [
@@ -201,7 +206,7 @@ function readSplits(events: unknown, bars: BarRows, { symbol, dateOf, line }: Se
   return Object.values(asObject(events) ?? {}).flatMap((event) => {
     const { date: timestamp, numerator, denominator } = asObject(event) ?? {};
     const date = dateOf(timestamp);
-    const split = ratioOf(textOf(numerator) ?? '', textOf(denominator) ?? '');
+    const split = ratioOf(plainText(numerator) ?? '', plainText(denominator) ?? '');
     const defect =
       split === null
         ? refuse('split is not a plausible ratio', JSON.stringify(event)).defect
@@ -226,9 +231,8 @@ function dateAt(seconds: number): CalendarDate | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, 10);
 }
 
-/** A JSON number or text, as text; undefined for null and for what is absent. */
-function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
+function numberOf(value: unknown, missing: number): number {
+  return Number(plainText(value) ?? missing);
 }
 
 /** `1h` and `60m` are 60-minute bars. */

@@ -138,12 +138,16 @@ function describeRows(summary: ImportSummary): string[] {
 function describeSplits({
   symbols,
   splits,
+  without,
   firstDate,
   lastDate,
   contradicted,
 }: SplitSummary): string[] {
   return [
     `  imported ${counted(splits, 'split')} of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
+    ...(without.length > 0
+      ? [`  no split, as the file says: ${list(without, { most: MAX_NAMED_SYMBOLS })}`]
+      : []),
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }

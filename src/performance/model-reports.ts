@@ -1,4 +1,5 @@
 import { hasTradingCosts, parseAgentConfigurations, universeOf } from '../basics/configuration.ts';
+import { type SuspectedSplit, suspectedSplits } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import {
@@ -13,7 +14,9 @@ import {
   type Incomparability,
   type ModelPeriod,
   staleness,
+  suspicion,
 } from './comparability.ts';
+import { splitLine } from '../prices/warnings.ts';
 import { type Choice, readChosenDays } from './choice.ts';
 import { createUnknownSearch, readRecord, type UnknownSearch } from './record.ts';
 import { reportModel } from './report.ts';
@@ -38,6 +41,8 @@ export interface Basis {
   /** By model: what its first completed day started with; null when that is not stored. */
   initialCash: ReadonlyMap<string, Money | null>;
   findUnknown: UnknownSearch;
+  /** By session. */
+  suspected: ReadonlyMap<number, readonly SuspectedSplit[]>;
   market: Market;
   /** Whether a job's orders cost nothing beside their price. */
   hasNoCosts: (jobId: string) => boolean;
@@ -62,6 +67,7 @@ export function prepareReports(request: ReportRequest): Basis {
     failed,
     initialCash,
     findUnknown: createUnknownSearch(database),
+    suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
     market: createMarket(
       (jobId) => {
         const configuration = configurations.get(jobId);
@@ -97,6 +103,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     selection: reportSelection(request.database, { model, days: record.days, market }),
   };
   const stale = staleness(figures.stale_model_days, figures.model_days);
+  const suspected = record.days.flatMap(({ sessionId }) => basis.suspected.get(sessionId) ?? []);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
@@ -113,7 +120,24 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...memory,
     ...own,
     ...figures,
+    suspected_split: suspected.map(reportSuspicion),
     details,
-    incomparable: [...(incomparable.get(model) ?? []), ...stale],
+    incomparable: [
+      ...(incomparable.get(model) ?? []),
+      ...stale,
+      ...suspicion([...new Set(suspected.map(({ jump }) => jump))]),
+    ],
+  };
+}
+
+function reportSuspicion({ date, jump }: SuspectedSplit) {
+  const { symbol, date: jumpDate, previousClose, open } = jump;
+  return {
+    date,
+    symbol,
+    jump_date: jumpDate,
+    previous_close: previousClose,
+    open,
+    line: splitLine(jump),
   };
 }

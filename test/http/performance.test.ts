@@ -70,6 +70,7 @@ test('a model, figure by figure', async () => {
     stale_model_days: 0,
     model_days_without_dividends: 0,
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
+    suspected_split: [],
     incomparable: [],
     initial_cash: 10_000,
     no_trading_costs: true,
@@ -465,6 +466,29 @@ test('the reasons why a model is incomparable are listed with the model, and for
     [],
     'by itself it has nothing to be compared with',
   );
+});
+
+test('a fall that no split explains marks the model that held the symbol, with what settles it', async (t) => {
+  const fallen = PRICES.replace('AAPL 2025-11-12 110 132', 'AAPL 2025-11-12 55 66');
+  const own = await startTestService(t, { configuration, prices: fallen + QQQ });
+  await runJobHere(own, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: MODELS,
+  });
+  const { models, incomparable } = await ask('', own);
+  const night = { symbol: 'AAPL', jump_date: '2025-11-12', previous_close: 110, open: 55 };
+  assert.deepEqual(
+    models.map((one: any) => [one.model, one.suspected_split]),
+    [
+      ['model-a', [{ date: '2025-11-12', ...night, line: 'AAPL,2025-11-12,2,1' }]],
+      ['model-b', []],
+    ],
+  );
+  const [{ kind, reason }, ...others] = incomparable;
+  assert.deepEqual([kind, others], ['suspected_split', []]);
+  assert.match(reason, /AAPL on 2025-11-12 \(110 to 55\)\. To settle it, .*AAPL,2025-11-12,2,1/);
+  assert.deepEqual((await ask('?end_date=2025-11-11', own)).incomparable, [], 'before the fall');
 });
 
 test(

@@ -200,6 +200,18 @@ export function marksOfRuns(runs: readonly Marked[]): RowMark[] {
   });
 }
 
+/** Marks that say something of a model by itself, not beside the others. */
+const OWN: readonly Kind[] = ['suspected_split', 'never_traded'];
+
+/** The marks that do not depend on other models, as notices above the figures of these runs. */
+export function ownNotices(runs: readonly ModelReport[]): HTMLElement[] {
+  const own = runs.map((run) => ({
+    ...run,
+    incomparable: run.incomparable.filter(({ kind }) => OWN.includes(kind)),
+  }));
+  return marksOfRuns(own).map(({ reason }) => h('p.notice', `${reason}.`));
+}
+
 function sentenceOf(marks: readonly RowMark[]): string {
   return marks.map(({ reason }) => reason).join('. ');
 }
@@ -327,6 +339,8 @@ const WORDS: Record<Kind, (report: Marked) => string> = {
     `other period: ${longDate(first)} to ${longDate(last)}`,
   missing_days: () => 'missing days',
   stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
+  suspected_split: () => 'possible unknown split',
+  never_traded: () => 'never traded',
   costs: () => 'other trading costs',
   universe: () => 'other universe',
   initial_cash: () => 'other initial cash',

@@ -14,6 +14,7 @@ import {
   valueOf,
 } from './entries.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
+import { ownNotices } from './leaderboard.ts';
 import { brief, type Figure, figureColumn, relativeFigure, reportFigure } from './model-figures.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
@@ -70,6 +71,7 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   return [
     keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs))),
     h('p.quiet', words),
+    ...ownNotices(entry.runs),
     equityCurves(performance, signal).element,
     section('Runs', runTable(entry, performance)),
   ];

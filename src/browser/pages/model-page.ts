@@ -12,7 +12,7 @@ import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
 import { entryOfRun } from './entries.ts';
-import { marksOf } from './leaderboard.ts';
+import { ownNotices } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
@@ -101,9 +101,8 @@ function nothing(model: string, filters: Filters, reason: string | null): string
 
 /** What a reader should know before reading anything into the figures. */
 function notices(report: ModelReport): HTMLElement[] {
-  const marks = marksOf({ ...report, incomparable: [] }).map(({ reason }) => `${reason}.`);
-  const words = report.stale_model_days > 0 ? [...marks, staleness(report)] : marks;
-  return words.map((text) => h('p.notice', text));
+  const stale = report.stale_model_days > 0 ? [h('p.notice', staleness(report))] : [];
+  return [...ownNotices([report]), ...stale];
 }
 
 function staleness({ curve, stale_model_days }: ModelReport): string {

@@ -127,6 +127,8 @@ const relative = named('RelativeFigures', {
 
 const trading = named('TradingFigures', {
   trades: count,
+  refused_orders: count,
+  malformed_calls: count,
   bought: v.number(),
   sold: v.number(),
   commission: v.number(),
@@ -213,18 +215,7 @@ export const performanceResponse = named('PerformanceResponse', {
        */
       model_days_with_unknown_dividends: count,
       /** Model-days that held a symbol over a jump that may be a split which the prices do not know. */
-      suspected_split: v.array(
-        named('SuspectedSplit', {
-          date: dateText,
-          symbol: v.string(),
-          /** The date whose open jumped, and the prices before and after. */
-          jump_date: dateText,
-          previous_close: v.number(),
-          open: v.number(),
-          /** What a CSV file of splits says if the usual split nearest to the jump is the right one. */
-          line: v.string(),
-        }),
-      ),
+      suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
       /** With which its first completed day of all started; null when that is not stored. */

@@ -138,16 +138,14 @@ function describeRows(summary: ImportSummary): string[] {
 function describeSplits({
   symbols,
   splits,
-  without,
+  none,
   firstDate,
   lastDate,
   contradicted,
 }: SplitSummary): string[] {
   return [
-    `  imported ${counted(splits, 'split')} of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
-    ...(without.length > 0
-      ? [`  no split, as the file says: ${list(without, { most: MAX_NAMED_SYMBOLS })}`]
-      : []),
+    `  imported ${counted(splits, 'split')}${none > 0 ? ` (${number(none)} of them 1:1, for none)` : ''}` +
+      ` of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }

@@ -11,15 +11,6 @@ import { query, real, type RowOf, text } from './rows.ts';
 const JUMP_RATIO = 0.3;
 
 /**
- * Dividends of a night per share, in dollars. Raw prices are per share of the time, so what a
- * source divided by later splits is multiplied by them.
- */
-const CASH = `(SELECT total(cash_e6 / 1e6 * iif(basis = 'as_paid', 1,
-      (SELECT exp(total(ln(1.0 * numerator / denominator))) FROM stock_splits
-       WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= ex_date)))
-    FROM dividends WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date)`;
-
-/**
  * From a provider a night is known when every day since the last bar is; what a file says of one
  * date holds for the night before it.
  */
@@ -32,7 +23,8 @@ const JUMPS = query(
    )
    SELECT symbol, date, previous_close AS previousClose, open FROM nights
    WHERE abs(open / previous_close - 1) > ${JUMP_RATIO}
-     AND abs((open + ${CASH}) / previous_close - 1) > ${JUMP_RATIO}
+     AND abs((open + (SELECT total(cash_e6) / 1e6 FROM dividends
+       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date)) / previous_close - 1) > ${JUMP_RATIO}
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
@@ -56,6 +48,6 @@ export function unexplainedJumps(
   reader: Reader,
   symbols: readonly string[],
   { from, to }: { from: CalendarDate; to: CalendarDate },
-): Jump[] {
-  return JUMPS.all(reader, JSON.stringify(symbols), from, to);
+): IterableIterator<Jump> {
+  return JUMPS.iterate(reader, JSON.stringify(symbols), from, to);
 }

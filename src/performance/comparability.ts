@@ -3,8 +3,6 @@ import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { universeOf } from '../basics/configuration.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { count, list } from '../basics/sentences.ts';
-import type { Jump } from '../database/jumps.ts';
-import { jumpRemedy, nameOfJump } from '../prices/warnings.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -16,6 +14,7 @@ export const incomparabilityKinds = [
   'stale',
   'suspected_split',
   'never_traded',
+  'part_of_universe',
   'costs',
   'universe',
   'initial_cash',
@@ -88,14 +87,6 @@ export function staleness(stale: number, days: number): Incomparability[] {
   if (stale === 0) return [];
   const these = `${stale} of its ${count(days, 'model-day')} ${stale === 1 ? 'is' : 'are'} stale`;
   return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
-}
-
-/** Jumps over which it held their symbols as a reason not to compare; empty when there are none. */
-export function suspicion(jumps: readonly Jump[]): Incomparability[] {
-  if (jumps.length === 0) return [];
-  const nights = list(jumps.map(nameOfJump));
-  const reason = `It held a symbol over a jump that may be an unknown split: ${nights}. ${jumpRemedy(jumps)}`;
-  return [{ kind: 'suspected_split', reason }];
 }
 
 /** Thousands of models share a configuration, whose symbols are sorted once. */

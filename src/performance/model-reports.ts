@@ -14,10 +14,9 @@ import {
   type Incomparability,
   type ModelPeriod,
   staleness,
-  suspicion,
 } from './comparability.ts';
-import { splitLine } from '../prices/warnings.ts';
 import { type Choice, readChosenDays } from './choice.ts';
+import { ownMarks } from './own-marks.ts';
 import { createUnknownSearch, readRecord, type UnknownSearch } from './record.ts';
 import { reportModel } from './report.ts';
 
@@ -90,7 +89,8 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const { model } = period;
   const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
   const { riskFree, withDetails = false } = request;
-  const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
+  const newest = newestRun(request.database, model);
+  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
   const record = readRecord(request, period, {
     benchmark: benchmark.levels,
     riskFree,
@@ -120,24 +120,16 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...memory,
     ...own,
     ...figures,
-    suspected_split: suspected.map(reportSuspicion),
+    suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
     details,
     incomparable: [
       ...(incomparable.get(model) ?? []),
       ...stale,
-      ...suspicion([...new Set(suspected.map(({ jump }) => jump))]),
+      ...ownMarks(record, figures, {
+        basemodel,
+        universe: market.universeOf(record.days.at(-1)?.jobId ?? ''),
+        suspected,
+      }),
     ],
-  };
-}
-
-function reportSuspicion({ date, jump }: SuspectedSplit) {
-  const { symbol, date: jumpDate, previousClose, open } = jump;
-  return {
-    date,
-    symbol,
-    jump_date: jumpDate,
-    previous_close: previousClose,
-    open,
-    line: splitLine(jump),
   };
 }

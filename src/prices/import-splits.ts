@@ -15,8 +15,8 @@ export interface SplitSummary {
   format: string;
   symbols: number;
   splits: number;
-  /** Symbols and dates of which the file says that there was no split, in words. */
-  without: string[];
+  /** Of these, the lines which say that there was no split. */
+  none: number;
   firstDate: CalendarDate | null;
   lastDate: CalendarDate | null;
   /** Those that the stored prices contradict. */
@@ -52,13 +52,12 @@ export async function importSplits(
   await turns.finish();
   const dates = list.splits.map(({ date }) => date).sort();
   const symbols = [...new Set(list.splits.map(({ symbol }) => symbol))];
-  const none = list.splits.filter(({ numerator, denominator }) => numerator === denominator);
   return {
     kind: 'splits',
     format: file.format,
     symbols: symbols.length,
-    splits: list.splits.length - none.length,
-    without: none.map(({ symbol, date }) => `${symbol} on ${date}`),
+    splits: list.splits.length,
+    none: list.splits.filter(({ numerator, denominator }) => numerator === denominator).length,
     firstDate: dates[0] ?? null,
     lastDate: dates.at(-1) ?? null,
     contradicted: contradictedSplits(database, symbols),

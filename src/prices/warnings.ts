@@ -200,39 +200,23 @@ const MAX_NAMED_JUMPS = 10;
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  const named = list(jumps.map(nameOfJump), { most: MAX_NAMED_JUMPS });
   return [
-    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}. ${jumpRemedy(jumps)}`,
+    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${jumpsInWords(jumps)}`,
   ];
 }
 
-/** How to settle some jumps, as commands; at least one. */
-export function jumpRemedy(jumps: readonly Jump[]): string {
-  const named = jumps.slice(0, MAX_NAMED_JUMPS);
-  const line = named.slice(0, 1).map(splitLine).join();
-  const dates = named.map(({ date }) => date).sort();
-  const symbols = [...new Set(named.map(({ symbol }) => symbol))].join();
-  const [it, which] =
-    jumps.length === 1 ? ['it', 'the line'] : ['them', 'a line for each, such as'];
+/** Some jumps by name, and how to settle them, as commands. */
+export function jumpsInWords(jumps: readonly Jump[]): string {
+  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
+  const [line] = jumps.map(({ symbol, date }) => `${symbol},${date},NEW,OLD`);
   return (
-    `To settle ${it}, write a file splits.csv with the header symbol,date,numerator,denominator and ${which} ${line} ` +
-    '(new shares, old shares; 1,1 for no split), and run import-prices splits.csv; ' +
-    `or run download-prices --from ${dates[0]} --to ${dates.at(-1)} --symbols ${symbols} with a provider's key`
+    `${named}. To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${line} ` +
+    '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
+    "or run download-prices with a provider's key"
   );
 }
 
-/** Below it 3:2 is nearer than 2:1. */
-const LEAST_TWO_TO_ONE = 1.75;
-
-/** The line of a CSV file with the usual split that is nearest to a jump. */
-export function splitLine({ symbol, date, previousClose, open }: Jump): string {
-  const ratio = Math.max(previousClose / open, open / previousClose);
-  const [many, few] = ratio < LEAST_TWO_TO_ONE ? [3, 2] : [Math.round(ratio), 1];
-  return [symbol, date, ...(open < previousClose ? [many, few] : [few, many])].join();
-}
-
-/** A jump in a few words. */
-export function nameOfJump({ symbol, date, previousClose, open }: Jump): string {
+function nameOf({ symbol, date, previousClose, open }: Jump): string {
   return `${symbol} on ${date} (${previousClose} to ${open})`;
 }
 
@@ -248,6 +232,6 @@ export function jumpsToWarnOf(
   const said = jumps.length > 0 ? warningsWith(database, POSSIBLE_SPLIT) : [];
   return jumps.filter(
     (jump) =>
-      jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOfJump(jump)}`)),
+      jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)),
   );
 }

@@ -117,8 +117,8 @@ test('rows that are no splits are refused with their lines; the others are impor
     '12 not 4 columns: NVDA,2024-06-10,10',
   ]);
   assert.ok(summary.kind === 'splits');
-  const { symbols, splits, without, contradicted } = summary;
-  assert.deepEqual([symbols, splits, without, contradicted], [2, 1, ['ORLY on 2025-06-10'], []]);
+  const { symbols, splits, none, contradicted } = summary;
+  assert.deepEqual([symbols, splits, none, contradicted], [2, 2, 1, []]);
 });
 
 const refusals: [name: string, text: string, message: RegExp][] = [

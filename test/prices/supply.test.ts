@@ -522,11 +522,15 @@ function watchRows(database: Database): { watched: Database; sizes: number[]; sy
     const list = (...values: SQLInputValue[]) => {
       const found = prepared.all(...values);
       sizes.push(found.length);
-      if (sql.includes('nights')) symbols.push(JSON.parse(String(values[0])).length);
       return found;
     };
+    const iterate = (...values: SQLInputValue[]) => {
+      if (sql.includes('nights')) symbols.push(JSON.parse(String(values[0])).length);
+      return prepared.iterate(...values);
+    };
+    const noted: Record<PropertyKey, unknown> = { all: list, iterate };
     return new Proxy(prepared, {
-      get: (target, name) => (name === 'all' ? list : Reflect.get(target, name).bind(target)),
+      get: (target, name) => noted[name] ?? Reflect.get(target, name).bind(target),
     });
   };
   return { watched: { ...database, statement }, sizes, symbols };

@@ -97,6 +97,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
     column(brief.drawdown, (own) => own.max_drawdown.depth),
     column(brief.selection),
     column(brief.trades),
+    column(brief.refused),
     ...(performance.common === null
       ? [column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days)]
       : []), // all have the same days, which the words above the table say
@@ -200,16 +201,9 @@ export function marksOfRuns(runs: readonly Marked[]): RowMark[] {
   });
 }
 
-/** Marks that say something of a model by itself, not beside the others. */
-const OWN: readonly Kind[] = ['suspected_split', 'never_traded'];
-
-/** The marks that do not depend on other models, as notices above the figures of these runs. */
-export function ownNotices(runs: readonly ModelReport[]): HTMLElement[] {
-  const own = runs.map((run) => ({
-    ...run,
-    incomparable: run.incomparable.filter(({ kind }) => OWN.includes(kind)),
-  }));
-  return marksOfRuns(own).map(({ reason }) => h('p.notice', `${reason}.`));
+/** The marks of some runs as notices above their figures. */
+export function notices(runs: readonly Marked[]): HTMLElement[] {
+  return marksOfRuns(runs).map(({ reason }) => h('p.notice', `${reason}.`));
 }
 
 function sentenceOf(marks: readonly RowMark[]): string {
@@ -341,6 +335,7 @@ const WORDS: Record<Kind, (report: Marked) => string> = {
   stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
   suspected_split: () => 'possible unknown split',
   never_traded: () => 'never traded',
+  part_of_universe: () => 'holds a part of its universe',
   costs: () => 'other trading costs',
   universe: () => 'other universe',
   initial_cash: () => 'other initial cash',

@@ -98,13 +98,11 @@ export interface SuspectedSplit extends RowOf<typeof HOLDERS> {
  * a line of a file, that says that there was no split.
  */
 export function suspectedSplits(reader: Reader): SuspectedSplit[] {
-  return [...heldSymbols(reader)]
-    .flatMap(({ symbol, since, lastDate }) =>
-      unexplainedJumps(reader, [symbol], { from: since, to: lastDate }),
-    )
-    .flatMap((jump) =>
-      HOLDERS.all(reader, jump.symbol, jump.date).map((held) => ({ ...held, jump })),
-    );
+  const suspected: SuspectedSplit[] = [];
+  for (const { symbol, since, lastDate } of heldSymbols(reader))
+    for (const jump of unexplainedJumps(reader, [symbol], { from: since, to: lastDate }))
+      for (const held of HOLDERS.all(reader, symbol, jump.date)) suspected.push({ ...held, jump });
+  return suspected;
 }
 
 /**

@@ -23,8 +23,9 @@ const JUMPS = query(
    )
    SELECT symbol, date, previous_close AS previousClose, open FROM nights
    WHERE abs(open / previous_close - 1) > ${JUMP_RATIO}
-     AND abs((open + (SELECT total(cash_e6) / 1e6 FROM dividends
-       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date)) / previous_close - 1) > ${JUMP_RATIO}
+     AND NOT EXISTS (SELECT 1 FROM dividends
+       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
+         AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked

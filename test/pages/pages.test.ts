@@ -283,7 +283,7 @@ test(
     const days = dates.length - 2; // one failed, and the return of the next covers it
     const ranked = board.getByText(`Ranked over the ${days} day`);
     await ranked.waitFor();
-    assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+    assert.equal(await board.locator('.caveat').innerText(), 'never traded · 1 failed day');
     const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
     await page.locator('.folded > summary').click();

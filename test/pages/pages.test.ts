@@ -274,6 +274,21 @@ test(
 );
 
 test(
+  'a model that never traded although it tried says so above its figures',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open(pages['hostile model'] as string);
+    const notices = page.locator('p.notice:not([hidden])');
+    await notices.first().waitFor();
+    assert.deepEqual(await notices.allInnerTexts(), [
+      'It never traded, although it tried: 1 malformed call.',
+      '1 model-day failed and was not completed since.',
+    ]);
+  },
+);
+
+test(
   'the overview ranks over common days; filters are in the address, work with Back, and go along to other pages',
   inBrowser,
   async (t) => {

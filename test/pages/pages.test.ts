@@ -282,7 +282,7 @@ test(
     const notices = page.locator('p.notice:not([hidden])');
     await notices.first().waitFor();
     assert.deepEqual(await notices.allInnerTexts(), [
-      'It never traded, although it tried: 1 malformed call.',
+      'It never traded, although it tried: 1 refused call.',
       '1 model-day failed and was not completed since.',
     ]);
   },
@@ -417,7 +417,7 @@ test(
     assert.deepEqual(await caveat.allInnerTexts(), ['missing days · never traded · 1 failed day']);
     assert.match(
       (await caveat.getAttribute('title')) ?? '',
-      /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 malformed call\. 1 model-day failed/,
+      /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 refused call\. 1 model-day failed/,
     );
     await page.goBack();
     await board.getByText('Ranked over the 10 days').waitFor();

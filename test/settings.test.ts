@@ -153,7 +153,7 @@ for (const [variable, value] of unreadable) {
 test('of a list that cannot be read the items are named', () => {
   assert.throws(
     () => readSettings({ ...nowhere, MODEL_DAY_COMMAND_ENV: 'PATH,A B,=' }),
-    /^.*\n  MODEL_DAY_COMMAND_ENV: expected names of .*, got PATH, A B, =$/s,
+    /^.*\n {2}MODEL_DAY_COMMAND_ENV: expected names of .*, got PATH, A B, =$/s,
   );
 });
 

@@ -143,12 +143,14 @@ function describeRows(summary: ImportSummary): string[] {
 function describeSplits({
   symbols,
   splits,
+  none,
   firstDate,
   lastDate,
   contradicted,
 }: SplitSummary): string[] {
   return [
-    `  imported ${counted(splits, 'split')} of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
+    `  imported ${counted(splits - none, 'split')}${none > 0 ? ` and ${counted(none, 'line')} 1:1 (no split)` : ''}` +
+      ` of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }

@@ -274,6 +274,21 @@ test(
 );
 
 test(
+  'a model that never traded although it tried says so above its figures',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open(pages['hostile model'] as string);
+    const notices = page.locator('p.notice:not([hidden])');
+    await notices.first().waitFor();
+    assert.deepEqual(await notices.allInnerTexts(), [
+      'It never traded, although it tried: 1 refused call.',
+      '1 model-day failed and was not completed since.',
+    ]);
+  },
+);
+
+test(
   'the overview ranks over common days; filters are in the address, work with Back, and go along to other pages',
   inBrowser,
   async (t) => {
@@ -283,7 +298,7 @@ test(
     const days = dates.length - 2; // one failed, and the return of the next covers it
     const ranked = board.getByText(`Ranked over the ${days} day`);
     await ranked.waitFor();
-    assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+    assert.equal(await board.locator('.caveat').innerText(), 'never traded · 1 failed day');
     const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
     await page.locator('.folded > summary').click();
@@ -394,15 +409,15 @@ test(
     const caveat = board.locator('.caveat');
     assert.deepEqual(
       await caveat.allInnerTexts(),
-      ['1 failed day'],
-      'only on the model with a failed day',
+      ['never traded · 1 failed day'],
+      'only on the model with a failed day, whose one order was malformed',
     );
     await board.getByRole('link', { name: 'Each model’s own days' }).click();
     await board.getByText('Each model is measured over all its own days.').waitFor();
-    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
+    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · never traded · 1 failed day']);
     assert.match(
       (await caveat.getAttribute('title')) ?? '',
-      /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/,
+      /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 refused call\. 1 model-day failed/,
     );
     await page.goBack();
     await board.getByText('Ranked over the 10 days').waitFor();

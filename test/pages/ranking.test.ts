@@ -112,6 +112,16 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
     },
     ['other trading costs', 'missing days'],
   ],
+  [
+    {
+      incomparable: [
+        { kind: 'suspected_split', reason: '' },
+        { kind: 'never_traded', reason: '' },
+        { kind: 'part_of_universe', reason: 'It holds 1 of 2 symbols' },
+      ],
+    },
+    ['possible unknown split', 'never traded', 'holds 1 of 2 symbols'],
+  ],
   [{ failed_model_days: 2 }, ['2 failed days']],
   [
     { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },

@@ -12,7 +12,7 @@ import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
 import { entryOfRun } from './entries.ts';
-import { marksOf } from './leaderboard.ts';
+import { notices } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
@@ -55,7 +55,7 @@ export const showModel: Page = async (host, params, signal) => {
     content,
     keyFigures(entryOfRun(data.report), data.report.end_value),
     h('p.quiet', spanInWords(data.report)),
-    ...notices(data.report),
+    ...notices([data.report]),
   );
   await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
@@ -95,10 +95,4 @@ function nothing(model: string, filters: Filters, reason: string | null): string
   if (!hasFilters(filters))
     return `Model ${model} has no completed model-days.${viewedFile() === null ? ' Start a job for it on the overview.' : ''}`;
   return `Model ${model} has no completed model-days that match these filters.`;
-}
-
-/** What a reader should know before reading anything into the figures. */
-function notices(report: ModelReport): HTMLElement[] {
-  const incomparable = report.incomparable.filter(({ kind }) => kind === 'stale');
-  return marksOf({ ...report, incomparable }).map(({ reason }) => h('p.notice', `${reason}.`));
 }

@@ -170,7 +170,14 @@ function measuredOf(
       ? pairs(one.model, other.model)
       : { reason: `No figures for ${without}: ${reasons.get(without)}` };
   const curve = curves ? curveOf([one.model, other.model], series) : null;
-  return { model: one.model, against: other.model, measured, curve, singleRuns };
+  return {
+    model: one.model,
+    against: other.model,
+    returns: [one.totalReturn, other.totalReturn],
+    measured,
+    curve,
+    singleRuns,
+  };
 }
 
 /** The curve of the difference of two models; empty where one of them has no figures. */

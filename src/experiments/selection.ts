@@ -29,7 +29,7 @@ export interface WantedModels {
    */
   models: readonly string[] | undefined;
   /** Added to those compared. */
-  against: string | undefined;
+  against?: string | undefined;
   /** How many there may be, by default MAX_MODELS. */
   most?: number;
 }

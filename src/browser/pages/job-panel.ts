@@ -17,6 +17,7 @@ import {
   viewedFile,
 } from '../ui.ts';
 import { jobGrid } from './job-grid.ts';
+import { isBad } from './job-trouble.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
@@ -36,7 +37,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     bar: h('progress', { 'aria-label': 'Finished model-days' }),
     cancel: button('Cancel job', () => confirmCancel(jobId), { class: 'danger', hidden: true }),
   };
-  const notes = h('div.notes', h('p.quiet', 'Asking how far it is …'));
+  const notes = h('div.notes', h('p.quiet', 'Loading the progress …'));
   const fold = h('details.fold');
   const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
@@ -141,7 +142,8 @@ function notesOf(status: Status): HTMLElement[] {
   const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
     counted(others, 'more warning'),
   );
-  return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
+  const look = isBad(status) ? 'p.notice.bad' : 'p.notice';
+  return [...problems.map((words) => h(look, words)), ...folded];
 }
 
 /**
@@ -161,7 +163,7 @@ function confirmCancel(jobId: string): void {
       .finally(pollSoon);
   };
   const stop = button('Cancel the job', cancel, { class: 'danger' });
-  const keep = button('Let it run', () => dialog.close(), { autofocus: true });
+  const keep = button('Keep it running', () => dialog.close(), { autofocus: true });
   const consequences =
     'This stops its model processes. Completed model-days are kept; the others will not run.';
   const dialog = openDialog(
@@ -282,7 +284,7 @@ export function entryView(entry: Entry): HTMLElement {
   const prices = entry.price_per_million_tokens;
   const rows: [string, string | null][] = [
     ['Model', `${basemodel} (${KINDS[kind]})`],
-    ['Runs', repeats > 1 ? `${repeats}, this is run ${entry.run}` : null],
+    ['Runs', repeats > 1 ? `run ${entry.run} of ${repeats}` : null],
     ['Endpoint', url],
     ['Parameters', Object.keys(others).length > 0 ? JSON.stringify(others) : null],
     ['Notes', entry.notes ? 'kept from day to day' : null],

@@ -366,7 +366,7 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
   [
     'an unknown baseline',
     { models: [{ signature: 'a' }, { signature: 'b', basemodel: 'baseline/hodl' }] },
-    /models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal-weight, baseline\/momentum, baseline\/random$/,
+    /models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal-weight, baseline\/momentum, baseline\/random, baseline\/cash$/,
   ],
   [
     'an unknown baseline as only a signature',

@@ -127,6 +127,8 @@ const relative = named('RelativeFigures', {
 
 const trading = named('TradingFigures', {
   trades: count,
+  refused_orders: count,
+  malformed_calls: count,
   bought: v.number(),
   sold: v.number(),
   commission: v.number(),
@@ -212,6 +214,8 @@ export const performanceResponse = named('PerformanceResponse', {
        * That held a symbol over a morning for which its dividends are neither stored nor covered.
        */
       model_days_with_unknown_dividends: count,
+      /** Model-days that held a symbol over a jump that may be a split which the prices do not know. */
+      suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
       /** With which its first completed day of all started; null when that is not stored. */

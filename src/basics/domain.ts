@@ -49,8 +49,19 @@ export type MessageRole = (typeof messageRoles)[number];
  * Rules that trade like a model, at no cost. An entry's `basemodel` selects one as
  * `baseline/<strategy>`.
  */
-export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
+export const baselineStrategies = [
+  'buy-and-hold',
+  'equal-weight',
+  'momentum',
+  'random',
+  'cash',
+] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
+
+/** That equal amounts of some symbols, in whole shares, are not of all of them. */
+export function holdsPart(held: number, all: number): string {
+  return `holds ${held} of ${all} symbols: a share of the others costs more than its part`;
+}
 
 /** The ways in which a model is asked over HTTP: Chat Completions, Responses, Messages. */
 export const apiDialects = ['chat', 'responses', 'messages'] as const;

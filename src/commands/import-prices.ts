@@ -138,12 +138,14 @@ function describeRows(summary: ImportSummary): string[] {
 function describeSplits({
   symbols,
   splits,
+  none,
   firstDate,
   lastDate,
   contradicted,
 }: SplitSummary): string[] {
   return [
-    `  imported ${counted(splits, 'split')} of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
+    `  imported ${counted(splits, 'split')}${none > 0 ? ` (${number(none)} of them 1:1, for none)` : ''}` +
+      ` of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }

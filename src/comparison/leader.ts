@@ -52,11 +52,16 @@ export function probabilitiesOfBest(
 export function jointCovariance(series: readonly Series[], pairs: MeasuredPairs): Float64Array[] {
   return series.map((one) =>
     Float64Array.from(series, (other) => {
-      if (one === other) return one.uncertainty.total;
-      const sum = one.uncertainty.total + other.uncertainty.total;
-      return (sum - (pairs(one.record.model, other.record.model).uncertainty?.total ?? 0)) / 2;
+      if (one === other) return totalOf(one);
+      const ofPair = totalOf(pairs(one.record.model, other.record.model));
+      return (totalOf(one) + totalOf(other) - ofPair) / 2;
     }),
   );
+}
+
+/** 0 where nothing varies. */
+function totalOf({ uncertainty }: Pick<Series, 'uncertainty'>): number {
+  return uncertainty?.total ?? 0;
 }
 
 function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void {

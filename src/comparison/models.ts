@@ -49,6 +49,8 @@ export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
   return runs.length === 1 && !isDeterministic;
 }
 
+const FLAT = { reason: 'Its daily returns do not vary' };
+
 export function reportModel(series: Series, probabilityBest: Figure, period: Period): ModelReport {
   const { record, runMeans, mean, uncertainty } = series;
   return {
@@ -56,11 +58,11 @@ export function reportModel(series: Series, probabilityBest: Figure, period: Per
     runs: record.runs.map(({ run }) => run),
     runReturns: [...runMeans].map((own) => overPeriod(own, period.days)),
     totalReturn: overPeriod(mean, period.days),
-    interval: intervalOf(mean, uncertainty, period),
+    interval: uncertainty === null ? FLAT : intervalOf(mean, uncertainty, period),
     meanDailyReturn: mean,
-    standardErrorDaily: Math.sqrt(uncertainty.total),
-    degreesOfFreedom: uncertainty.degreesOfFreedom,
-    varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
+    standardErrorDaily: uncertainty === null ? FLAT : Math.sqrt(uncertainty.total),
+    degreesOfFreedom: uncertainty?.degreesOfFreedom ?? FLAT,
+    varianceShareOfRuns: uncertainty === null ? FLAT : uncertainty.ofRuns / uncertainty.total,
     probabilityBest,
     isSingleRun: isSingleRun(record),
   };

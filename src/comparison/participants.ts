@@ -163,12 +163,12 @@ export interface Series {
   spread: RunSpread;
   /** The mean of the mean run's daily log returns. */
   mean: number;
-  /** The uncertainty of that mean. */
-  uncertainty: Uncertainty;
+  /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
+  uncertainty: Uncertainty | null;
 }
 
-/** Null when nothing varies. At least two days, by number; every run must have a return on each. */
-export function seriesOf(record: TrackRecord, days: readonly number[]): Series | null {
+/** At least two days, by number; every run must have a return on each. */
+export function seriesOf(record: TrackRecord, days: readonly number[]): Series {
   const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
@@ -177,9 +177,7 @@ export function seriesOf(record: TrackRecord, days: readonly number[]): Series |
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
   const uncertainty = measureUncertainty(logReturns, [spread]);
-  return (
-    uncertainty && { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty }
-  );
+  return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
 }
 
 /** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */
@@ -273,13 +271,10 @@ export interface Participants {
   reasons: Map<string, string>;
 }
 
-const FLAT = 'Its daily returns do not vary';
-
 /**
  * Decides which models are compared. A model without figures must not cost the others any days, so
- * each model is first checked over its own days. Then the models that do not vary over the common
- * days are dropped and the common days recomputed, until all vary. Where none is left, the days are
- * those that all models share.
+ * each model is first checked over its own days. Where none is left, the days are those that all
+ * models share.
  */
 export function findParticipants(
   all: readonly TrackRecord[],
@@ -290,23 +285,14 @@ export function findParticipants(
     const reason = whyNotByItself(record, calendar);
     if (reason !== null) reasons.set(record.model, reason);
   }
-  for (;;) {
-    const records = all.filter(({ model }) => !reasons.has(model));
-    if (records.length === 0)
-      return { days: commonDays(all, calendar), records: [...all], series: [], reasons };
-    const days = commonDays(records, calendar);
-    if (days.length < MIN_DAYS) {
-      for (const { model } of records) reasons.set(model, tooFewInCommon(days.length));
-      return { days, records, series: [], reasons };
-    }
-    const series: Series[] = [];
-    for (const record of records) {
-      const own = seriesOf(record, days);
-      if (own === null) reasons.set(record.model, FLAT);
-      else series.push(own);
-    }
-    if (series.length === records.length) return { days, records, series, reasons };
-  }
+  const records = all.filter(({ model }) => !reasons.has(model));
+  if (records.length === 0)
+    return { days: commonDays(all, calendar), records: [...all], series: [], reasons };
+  const days = commonDays(records, calendar);
+  if (days.length >= MIN_DAYS)
+    return { days, records, series: records.map((record) => seriesOf(record, days)), reasons };
+  for (const { model } of records) reasons.set(model, tooFewInCommon(days.length));
+  return { days, records, series: [], reasons };
 }
 
 /** Which days models share. */
@@ -371,11 +357,9 @@ export function whyWithoutFigures<OfDay extends Day>(model: ComparedModel<OfDay>
 function whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): string | null {
   if (record.unusable !== null) return record.unusable;
   const own = commonDays([record], calendar);
-  if (own.length < MIN_DAYS) {
-    const has = record.runs.length === 1 ? 'it has' : 'its runs share';
-    return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
-  }
-  return seriesOf(record, own) === null ? FLAT : null;
+  if (own.length >= MIN_DAYS) return null;
+  const has = record.runs.length === 1 ? 'it has' : 'its runs share';
+  return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
 }
 
 function tooFewInCommon(days: number): string {

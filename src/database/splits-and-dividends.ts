@@ -122,43 +122,6 @@ export function dividendsBetween(
  */
 export const dividendCoverage = dividendSpans.between;
 
-/** Raw prices that open this far below or above the previous close look like a split. */
-const JUMP_RATIO = 0.3;
-
-const JUMPS = query(
-  `WITH nights AS (
-     SELECT symbol, date, open, lag(date) OVER days AS previous_date, lag(coalesce(close, open)) OVER days AS previous_close
-     FROM price_data
-     WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND NOT adjusted
-     WINDOW days AS (PARTITION BY symbol ORDER BY date)
-   )
-   SELECT symbol, date, previous_close AS previousClose, open FROM nights
-   WHERE abs(open / previous_close - 1) > ${JUMP_RATIO}
-     AND NOT EXISTS (SELECT 1 FROM stock_splits
-       WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
-       WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known
-       WHERE known.symbol = nights.symbol AND known.start_date <= date(previous_date, '+1 day') AND known.end_date >= nights.date)
-   ORDER BY symbol, date`,
-  { symbol: text, date: text, previousClose: real, open: real },
-);
-
-/** An unexplained overnight jump of raw prices. */
-export type Jump = RowOf<typeof JUMPS>;
-
-/**
- * The jumps of some symbols between two dates that no stored split explains and that no provider
- * has been asked about since. Adjusted series have none.
- */
-export function unexplainedJumps(
-  database: Database,
-  symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): Jump[] {
-  return JUMPS.all(database, JSON.stringify(symbols), from, to);
-}
-
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
 /** The closes around each split, but for prices that are raw because they were requested so. */
@@ -283,6 +246,7 @@ export function* storeSplits(
     .run(symbol, endDate, source, recordedAt);
 }
 
+const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
 const SPLIT_DATES = query(
   'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
   [text],
@@ -304,7 +268,7 @@ export function* storeSplitSpans(
   { source, recordedAt }: { source: string; recordedAt: string },
 ): Steps<void> {
   const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
-  const remove = database.statement('DELETE FROM stock_splits WHERE symbol = ? AND date = ?');
+  const remove = database.statement(REMOVE_SPLIT);
   for (const { symbol, startDate, endDate } of spans)
     for (const [date] of SPLIT_DATES.all(database, symbol, source, startDate, endDate))
       if (!named.has(`${symbol} ${date}`)) {
@@ -319,7 +283,10 @@ export function* storeSplitSpans(
   }
 }
 
-/** Each one is compared with the model-days that held its symbol. */
+/**
+ * Each one is compared with the model-days that held its symbol. A split of 1:1 says that there was
+ * none on its date, whatever was known before.
+ */
 function* upsert(
   database: Database,
   splits: readonly Split[],
@@ -327,7 +294,11 @@ function* upsert(
 ): Steps<void> {
   const statement = database.statement(UPSERT_SPLIT);
   for (const { symbol, date, numerator, denominator } of splits) {
-    statement.run(symbol, date, numerator, denominator, source, recordedAt);
+    if (numerator === denominator) {
+      database.statement(REMOVE_SPLIT).run(symbol, date);
+      const day = { symbol, startDate: date, endDate: date };
+      splitSpans.add(database, day, { source, recordedAt });
+    } else statement.run(symbol, date, numerator, denominator, source, recordedAt);
     yield null;
   }
 }

@@ -1,4 +1,5 @@
 import { hasTradingCosts, parseAgentConfigurations, universeOf } from '../basics/configuration.ts';
+import { type SuspectedSplit, suspectedSplits } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import {
@@ -15,6 +16,7 @@ import {
   staleness,
 } from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
+import { ownMarks } from './own-marks.ts';
 import { createUnknownSearch, readRecord, type UnknownSearch } from './record.ts';
 import { reportModel } from './report.ts';
 
@@ -38,6 +40,8 @@ export interface Basis {
   /** By model: what its first completed day started with; null when that is not stored. */
   initialCash: ReadonlyMap<string, Money | null>;
   findUnknown: UnknownSearch;
+  /** By session. */
+  suspected: ReadonlyMap<number, readonly SuspectedSplit[]>;
   market: Market;
   /** Whether a job's orders cost nothing beside their price. */
   hasNoCosts: (jobId: string) => boolean;
@@ -62,6 +66,7 @@ export function prepareReports(request: ReportRequest): Basis {
     failed,
     initialCash,
     findUnknown: createUnknownSearch(database),
+    suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
     market: createMarket(
       (jobId) => {
         const configuration = configurations.get(jobId);
@@ -84,7 +89,8 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const { model } = period;
   const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
   const { riskFree, withDetails = false } = request;
-  const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
+  const newest = newestRun(request.database, model);
+  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
   const record = readRecord(request, period, {
     benchmark: benchmark.levels,
     riskFree,
@@ -97,6 +103,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     selection: reportSelection(request.database, { model, days: record.days, market }),
   };
   const stale = staleness(figures.stale_model_days, figures.model_days);
+  const suspected = record.days.flatMap(({ sessionId }) => basis.suspected.get(sessionId) ?? []);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
@@ -113,7 +120,16 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     ...memory,
     ...own,
     ...figures,
+    suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
     details,
-    incomparable: [...(incomparable.get(model) ?? []), ...stale],
+    incomparable: [
+      ...(incomparable.get(model) ?? []),
+      ...stale,
+      ...ownMarks(record, figures, {
+        basemodel,
+        universe: market.universeOf(record.days.at(-1)?.jobId ?? ''),
+        suspected,
+      }),
+    ],
   };
 }

@@ -14,6 +14,8 @@ import {
   type ChosenDay,
   type LedgerDay,
   ledgerDays,
+  type RefusedCall,
+  refusedCalls,
   type UsageTotals,
   usageTotals,
 } from '../database/records/performance.ts';
@@ -21,6 +23,7 @@ import { MAX_STILL_DAYS } from './figure.ts';
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
+import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, chosenBatches } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
@@ -180,6 +183,7 @@ export interface ModelRecord {
   unpaidDates: ReadonlySet<CalendarDate>;
   unknownDates: ReadonlySet<CalendarDate>;
   usage: UsageTotals;
+  refusals: ReturnType<typeof countRefusals>;
   benchmark: BothLevels;
   /** The value of a share at the last day's close; null when no price of the symbol is stored. */
   markOf: (symbol: string) => Money | null;
@@ -187,6 +191,21 @@ export interface ModelRecord {
   riskFree: number;
   /** What the details of each symbol need; null unless they are wanted. */
   gains: ValueGains | null;
+}
+
+/**
+ * Refused calls: orders that were understood, calls that were not, and of both those that meant to
+ * trade: orders, and calls of tools that do not exist.
+ */
+function countRefusals(calls: Iterable<RefusedCall>) {
+  const refusals = { orders: 0, malformed: 0, tries: 0 };
+  for (const call of calls) {
+    const isOrder = call.tool === 'buy' || call.tool === 'sell';
+    if (wasMalformed(call)) refusals.malformed += 1;
+    else if (isOrder) refusals.orders += 1;
+    if (isOrder || !(call.tool in toolArguments)) refusals.tries += 1;
+  }
+  return refusals;
 }
 
 /** What the records of all models share, and which of their parts are wanted. */
@@ -231,6 +250,7 @@ export function readRecord(
     unpaidDates,
     unknownDates,
     usage: usageTotals(database, sessionIds),
+    refusals: countRefusals(refusedCalls(database, sessionIds)),
     benchmark,
     markOf(symbol) {
       if (!marks.has(symbol)) marks.set(symbol, closingPrice(database, end, symbol)?.price ?? null);

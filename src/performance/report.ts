@@ -33,7 +33,7 @@ const MAX_LISTED_ROUND_TRIPS = 100;
 export function reportTrading(
   days: readonly LedgerDay[],
   trading: ModelTrading,
-  positions: readonly OpenPosition[],
+  { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,
 ) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
   const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
@@ -41,6 +41,8 @@ export function reportTrading(
   return {
     trading: {
       trades,
+      refused_orders: refusals.orders,
+      malformed_calls: refusals.malformed,
       bought: toDollars(bought),
       sold: toDollars(sold),
       commission: toDollars(commission),
@@ -146,7 +148,7 @@ export function reportModel(record: ModelRecord) {
   const figures = {
     ...period,
     relative,
-    ...reportTrading(days, trading, positions),
+    ...reportTrading(days, trading, { ...record, positions }),
     usage: reportUsage(record.usage, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
   };

@@ -6,12 +6,11 @@ import {
   contradictedSplits,
   type Dividend,
   dividendCoverage,
-  type Jump,
   storeDividends,
   storeSplits,
   storeSplitSpans,
-  unexplainedJumps,
 } from '../database/splits-and-dividends.ts';
+import { type Jump, unexplainedJumps } from '../database/jumps.ts';
 import type { Split } from '../database/market.ts';
 import {
   type Coverage,

@@ -15,6 +15,8 @@ export interface SplitSummary {
   format: string;
   symbols: number;
   splits: number;
+  /** Of these, the lines which say that there was no split. */
+  none: number;
   firstDate: CalendarDate | null;
   lastDate: CalendarDate | null;
   /** Those that the stored prices contradict. */
@@ -55,6 +57,7 @@ export async function importSplits(
     format: file.format,
     symbols: symbols.length,
     splits: list.splits.length,
+    none: list.splits.filter(({ numerator, denominator }) => numerator === denominator).length,
     firstDate: dates[0] ?? null,
     lastDate: dates.at(-1) ?? null,
     contradicted: contradictedSplits(database, symbols),

@@ -1,7 +1,8 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
-import type { ContradictedSplit, Jump } from '../database/splits-and-dividends.ts';
+import type { Jump } from '../database/jumps.ts';
+import type { ContradictedSplit } from '../database/splits-and-dividends.ts';
 import { count, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/bar.ts';
@@ -199,10 +200,20 @@ const MAX_NAMED_JUMPS = 10;
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
   return [
-    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}`,
+    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${jumpsInWords(jumps)}`,
   ];
+}
+
+/** Some jumps by name, and how to settle them, as commands. */
+export function jumpsInWords(jumps: readonly Jump[]): string {
+  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
+  const [line] = jumps.map(({ symbol, date }) => `${symbol},${date},NEW,OLD`);
+  return (
+    `${named}. To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${line} ` +
+    '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
+    "or run download-prices with a provider's key"
+  );
 }
 
 function nameOf({ symbol, date, previousClose, open }: Jump): string {

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol } from '../basics/domain.ts';
+import { tryParse } from '../basics/json.ts';
 import { cleanText } from '../basics/text.ts';
+import type { RefusedCall } from '../database/records/performance.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 
@@ -93,6 +95,18 @@ export const toolArguments = {
 
 export type ToolName = keyof typeof toolArguments;
 export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
+
+/** The beginning of what a model reads that calls a tool of another name. */
+export const NO_TOOL = 'There is no tool named';
+
+/**
+ * Whether a refused call, as the reasoning log has it, names no tool of its day, or has arguments
+ * that the tool does not take.
+ */
+export function wasMalformed({ tool, input, content }: RefusedCall): boolean {
+  const own = Object.entries(toolArguments).find(([name]) => name === tool)?.[1];
+  return own === undefined || content.includes(NO_TOOL) || !v.is(own, tryParse(input));
+}
 
 /** One error in the arguments of a tool, as a sentence. */
 export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {

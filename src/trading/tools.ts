@@ -9,6 +9,7 @@ import { money, toDollars } from '../basics/money.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
+  NO_TOOL,
   shown,
   type ToolArguments,
   toolArguments,
@@ -193,7 +194,7 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
     return {
-      refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`,
+      refusal: `${NO_TOOL} ${shown(call.name)}. The tools are ${names}.`,
       isMalformed: true,
     };
   }

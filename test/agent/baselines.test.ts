@@ -306,6 +306,23 @@ test('momentum ranks by the return since the close of exactly 63 bars ago', asyn
   assert.deepEqual(ordersOf(day), ['buy AGO63 100']);
 });
 
+test('a baseline of the whole universe says when a share of some symbols costs more than its part', async () => {
+  const summaries = async (cash: number, held = '') => {
+    const spoken = await Promise.all(
+      (['buy-and-hold', 'equal-weight', 'momentum', 'cash'] as const).map((strategy) =>
+        play(strategy, morning(PRICES, '2025-11-10', { cash, held })),
+      ),
+    );
+    return spoken.map((conversation) => conversation.at(-1)?.content ?? '');
+  };
+  const part = 'It holds 1 of 2 symbols: a share of the others costs more than its part.';
+  const saysPart = (own: readonly string[]) => own.map((summary) => summary.endsWith(part));
+  assert.deepEqual(saysPart(await summaries(200)), [true, true, false, false]);
+  assert.deepEqual(saysPart(await summaries(10_000)), [false, false, false, false]);
+  const [, rebalanced] = await summaries(0, 'A:1 B:1');
+  assert.equal(rebalanced?.endsWith('its part.'), false, 'what is kept counts');
+});
+
 test('a universe too large for one answer is bought over several', async () => {
   const wide = openDatabase(':memory:');
   const symbols = Array.from({ length: 300 }, (_, index) => `W${index}`);
@@ -321,7 +338,7 @@ test('a universe too large for one answer is bought over several', async () => {
     const bought = day.actions.length;
     assert.equal(
       bought,
-      { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5 }[strategy],
+      { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5, cash: 0 }[strategy],
     );
   }
 });

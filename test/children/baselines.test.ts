@@ -69,7 +69,7 @@ for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
     const status = await service.runJob(WEEK);
     assert.deepEqual(
       [status.status, status.progress.completed],
-      ['completed', 16],
+      ['completed', 20],
       JSON.stringify(status),
     );
     for (const [model, text] of Object.entries(ledgers))
@@ -84,6 +84,26 @@ for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
       assert.deepEqual([cost_usd, prompt_tokens, steps > 0], [0, 0, true]);
   });
 }
+
+test('a baseline that holds a part of its universe is marked', async (t) => {
+  const agent_config = { ...configuration.agent_config, initial_cash: 300 };
+  const service = await startTestService(t, {
+    agent: await realAgentHere(),
+    configuration: { ...configuration, agent_config },
+    prices: PRICES,
+  });
+  await service.runJob({ start_date: '2025-11-06', end_date: '2025-11-06' });
+  const { body } = await service.get('/performance');
+  const reason = 'It holds 1 of 2 symbols: a share of the others costs more than its part';
+  assert.deepEqual(
+    body.incomparable,
+    ['our-buy-and-hold', 'our-equal-weight'].map((model) => ({
+      model,
+      kind: 'part_of_universe',
+      reason,
+    })),
+  );
+});
 
 test('the day of a baseline can be read like any conversation', async (t) => {
   const service = await startTestService(t, {

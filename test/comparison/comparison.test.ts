@@ -4,6 +4,7 @@ import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { pairRow } from '../../src/comparison/comparison-response.ts';
 import { createNormals } from '../../src/statistics/random.ts';
+import { within } from '../support/near.ts';
 import { compare, inputOf, model, type Options } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */
@@ -61,7 +62,6 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
 
 test('a model without figures says why', () => {
   for (const [name, models, reason] of nulls) assert.equal(reasonOf(models, 'm'), reason, name);
-  assert.equal(reasonOf([flat, a], 'flat'), 'Its daily returns do not vary');
   const twoWays = model('flat', { flat: Array(30).fill(0), 'flat#2': Array(30).fill(0.001) });
   assert.equal(reasonOf([twoWays, a], 'flat'), null, 'runs that differ do vary');
 });
@@ -105,7 +105,6 @@ const short: [name: string, models: ComparedModel<number>[], days: number][] = [
     [model('m', { m: returns('m', { days: 12 }) }), model('n', { n: returns('n', { days: 19 }) })],
     12,
   ],
-  ['none varies', ['a', 'b'].map((name) => model(name, { [name]: Array(30).fill(0) })), 30],
   [
     'each is stale',
     ['a', 'b'].map((name) =>
@@ -129,26 +128,54 @@ test('where no model has figures, the days are those that all of them share', ()
   }
 });
 
-test('a model that stops varying where the others have no days is dropped, which restores those days', () => {
-  const early = [...returns('early', { days: 10 }), ...Array.from({ length: 30 }, () => 0)];
-  const still = model('still', { still: early });
-  const others = model('a', {
-    a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })],
-  });
-  const { days, models } = compare([still, others, model('b', { b: returns('b', { days: 100 }) })]);
-  assert.equal(days.length, 89);
-  assert.deepEqual(models.at(-1)?.totalReturn, { reason: 'Its daily returns do not vary' });
+test('a model that only holds cash is compared: its pairs vary, and only it has no interval', () => {
+  const cash = model(
+    'cash',
+    { cash: Array.from({ length: 30 }, () => 0) },
+    { isDeterministic: true },
+  );
+  const { models, pairs, leader } = compare([a, b, cash], { trials: 3 });
+  const own = models.find((one) => one.model === 'cash');
+  const reason = 'Its daily returns do not vary';
+  assert.deepEqual(
+    [own?.totalReturn, own?.interval, own?.standardErrorDaily],
+    [0, { reason }, { reason }],
+  );
+  const pair = pairs.find((one) => [one.model, one.against].sort().join() === 'a,cash');
+  const itself = models.find((one) => one.model === 'a');
+  const sign = pair?.model === 'a' ? 1 : -1;
+  assert.ok(itself !== undefined && pair !== undefined);
+  assert.deepEqual(
+    [sign * Number(pair.meanDailyDifference), pair.standardErrorDaily, pair.degreesOfFreedom],
+    [itself.meanDailyReturn, itself.standardErrorDaily, itself.degreesOfFreedom],
+    'against cash, a model varies as it does by itself',
+  );
+  const best = models.map(({ probabilityBest }) => Number(probabilityBest));
+  within({ absolute: 1e-9 })(
+    best.reduce((sum, one) => sum + one, 0),
+    1,
+  );
+  assert.ok(best.every((one) => one > 0 && one < 1));
+  const without = compare([a, b], { trials: 3 }).leader;
+  assert.deepEqual(leader, without, 'cash has no Sharpe ratio, which spreads no others');
 });
 
-test('a model that never varies is dropped before its days count', () => {
-  const elsewhere = model('flat', {
-    flat: [...Array.from({ length: 25 }, () => null), ...Array.from({ length: 25 }, () => 0)],
-  });
-  const { days, models } = compare([elsewhere, a, b]);
-  assert.equal(days.length, 30);
+test('models of which none varies have returns, and no figures of the difference', () => {
+  const { models, pairs, leader } = compare([
+    flat,
+    model('cash', { cash: Array.from({ length: 30 }, () => 0) }),
+  ]);
   assert.deepEqual(
-    models.map(({ totalReturn }) => typeof totalReturn),
-    ['number', 'number', 'object'],
+    models.map((one) => [one.model, one.probabilityBest]),
+    [
+      ['flat', 1],
+      ['cash', 0],
+    ],
+  );
+  assert.deepEqual(pairs[0]?.pValue, { reason: 'The difference does not vary from day to day' });
+  assert.deepEqual(
+    [leader.model, leader.sharpeRatioDaily],
+    [null, { reason: 'The daily returns of the mean run do not vary' }],
   );
 });
 
@@ -308,13 +335,14 @@ test('one run does not show chance, unless the model is a rule', () => {
 });
 
 test('a single model has an interval and a leader, but no figures that need another', () => {
-  const { models, pairs, leader } = compare([a, flat]);
+  const short = model('short', { short: returns('short', { days: 19 }) });
+  const { models, pairs, leader } = compare([a, short]);
   const [only] = models;
   assert.equal(typeof only?.totalReturn, 'number');
   assert.deepEqual(only?.probabilityBest, { reason: 'There is no other model to compare it with' });
   assert.deepEqual(
     pairs.map(({ pValue }) => pValue),
-    [{ reason: 'No figures for flat: Its daily returns do not vary' }],
+    [{ reason: 'No figures for short: Needs 20 days with a return; it has 19' }],
   );
   assert.equal(typeof leader.probabilisticSharpeRatio, 'number');
   assert.deepEqual(leader.deflatedSharpeRatio, {
@@ -344,7 +372,7 @@ test('another window and other names draw other numbers, no models have no figur
     leftOut: [],
     models: [],
     pairs: [],
-    leader: { ...compare([flat]).leader, trials: 0 },
+    leader: { ...compare([model('m', { m: returns('m', { days: 3 }) })]).leader, trials: 0 },
     boundary: null,
   });
 });

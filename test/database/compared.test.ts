@@ -93,8 +93,14 @@ function flagsBy(market: Market, sessions: readonly Session[]): string[] {
     const hasNewDividend = [...market.dividends.keys()].some(
       (day) => isHeldOver(day) && !dividends.includes(dividendAt(market, day)),
     );
-    const lacksOne = dividends.some((known) => !market.dividends.has(known.slice(0, 10)));
-    return [hasNewSplit, paysDividends && (hasNewDividend || lacksOne)].map(Number).join(' ');
+    const lacksOneOf = (known: readonly string[], stored: ReadonlyMap<string, unknown>) =>
+      known.some((event) => !stored.has(event.slice(0, 10)));
+    return [
+      hasNewSplit || lacksOneOf(splits, market.splits),
+      paysDividends && (hasNewDividend || lacksOneOf(dividends, market.dividends)),
+    ]
+      .map(Number)
+      .join(' ');
   });
 }
 

@@ -426,10 +426,18 @@ test('clean days are those after the latest cutoff of the models with figures; a
 });
 
 test('the cutoff of a model whose clean days give no figures costs the others no days', async () => {
-  const clean = await ask(`${PAST}&models=plain,recalls,idle,ruined&days=clean`);
+  const clean = await ask(`${PAST}&models=plain,recalls,ruined&days=clean`);
   assert.deepEqual([clean.days, clean.clean_after], [35, past[24]]);
-  assert.match(modelIn(clean, 'idle').unavailable.interval, /do not vary$/);
   assert.match(modelIn(clean, 'ruined').unavailable.interval, /lost everything/);
+});
+
+test('a model that holds cash is compared, and its cutoff counts', async () => {
+  const clean = await ask(`${PAST}&models=plain,recalls,idle&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [30, past[29]]);
+  const { total_return, interval, unavailable } = modelIn(clean, 'idle');
+  assert.deepEqual([total_return, interval], [0, null]);
+  assert.match(unavailable.interval, /do not vary$/);
+  assert.ok(clean.pairs.every(({ p_value }: any) => p_value !== null));
 });
 
 test('by number, the days of two markets meet; failed and untried days are gaps at their numbers', async () => {
@@ -571,7 +579,7 @@ test('an entry has one return: /performance by entry covers the days that are co
     [`${RECENT}&models=gamma,hold`, 30],
     [`${RECENT}&models=gamma,beta,short`, 28],
     [PAST, 60],
-    [`${PAST}&days=clean`, 35],
+    [`${PAST}&days=clean`, 30],
     [`${PAST}&models=plain,idle,repeated`, 60],
     ['', 0],
   ] as const;

@@ -70,6 +70,7 @@ test('a model, figure by figure', async () => {
     stale_model_days: 0,
     model_days_without_dividends: 0,
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
+    suspected_split: [],
     incomparable: [],
     initial_cash: 10_000,
     no_trading_costs: true,
@@ -141,6 +142,8 @@ test('a model, figure by figure', async () => {
   assert.equal(unavailable.sharpe_ratio, 'Needs 20 days with a return, has 3');
   assert.deepEqual(trading, {
     trades: 2,
+    refused_orders: 1,
+    malformed_calls: 0,
     bought: 4_000,
     sold: 1_200,
     commission: 0,
@@ -465,6 +468,77 @@ test('the reasons why a model is incomparable are listed with the model, and for
     [],
     'by itself it has nothing to be compared with',
   );
+});
+
+test('a model whose every order was refused is marked, one that only looked and held is not', async (t) => {
+  const tried: Script = {
+    'model-a 2025-11-10': [
+      [
+        ['buy', { symbol: 'AAPL', amount: 1_000 }],
+        ['sell', { symbol: 'AAPL', amount: 1 }],
+        ['buy', { symbol: 'TSLA', amount: 1 }],
+      ],
+      [
+        ['buy', { symbol: 'AAPL', amount: -5 }],
+        ['buy', { symbol: 'AAPL' }],
+        ['place_order', { symbol: 'AAPL', amount: 1 }],
+        ['search_news', { query: 'offered on other days' }],
+        ['get_price', { symbol: 'TSLA' }],
+        ['get_price', { symbol: 'AAPL' }],
+      ],
+    ],
+    'model-b 2025-11-10': [[['get_price', {}]]],
+  };
+  const own = await startTestService(t, {
+    configuration,
+    prices: PRICES,
+    agent: scriptedAgent(tried),
+  });
+  await runJobHere(own, tried, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-11',
+    models: MODELS,
+  });
+  const { models, incomparable } = await ask('', own);
+  assert.deepEqual(
+    models.map(({ trading }: any) => [
+      trading.trades,
+      trading.refused_orders,
+      trading.malformed_calls,
+    ]),
+    [
+      [0, 3, 4],
+      [0, 0, 1],
+    ],
+  );
+  const reason = 'It never traded, although it tried: 3 refused orders and 4 malformed calls';
+  assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'never_traded', reason }]);
+  assert.deepEqual((await ask('?start_date=2025-11-11', own)).incomparable, [], 'no try that day');
+});
+
+test('a fall that no split explains marks the model that held the symbol, with what settles it', async (t) => {
+  const fallen = PRICES.replace('AAPL 2025-11-12 110 132', 'AAPL 2025-11-12 55 66');
+  const own = await startTestService(t, { configuration, prices: fallen + QQQ });
+  await runJobHere(own, script, {
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    models: MODELS,
+  });
+  const { models, incomparable } = await ask('', own);
+  assert.deepEqual(
+    models.map((one: any) => [one.model, one.suspected_split]),
+    [
+      ['model-a', [{ date: '2025-11-12', symbol: 'AAPL' }]],
+      ['model-b', []],
+    ],
+  );
+  const [{ kind, reason }, ...others] = incomparable;
+  assert.deepEqual([kind, others], ['suspected_split', []]);
+  assert.match(
+    reason,
+    /AAPL on 2025-11-12 \(110 to 55\)\. To settle this, .*AAPL,2025-11-12,NEW,OLD/,
+  );
+  assert.deepEqual((await ask('?end_date=2025-11-11', own)).incomparable, [], 'before the fall');
 });
 
 test(

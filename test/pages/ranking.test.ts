@@ -112,6 +112,16 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
     },
     ['other trading costs', 'missing days'],
   ],
+  [
+    {
+      incomparable: [
+        { kind: 'suspected_split', reason: '' },
+        { kind: 'never_traded', reason: '' },
+        { kind: 'part_of_universe', reason: '' },
+      ],
+    },
+    ['possible unknown split', 'never traded', 'holds a part of its universe'],
+  ],
   [{ failed_model_days: 2 }, ['2 failed days']],
   [
     { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },

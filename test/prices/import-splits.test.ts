@@ -97,7 +97,9 @@ test('rows that are no splits are refused with their lines; the others are impor
       'not a symbol,2020-08-31,4,1',
       'NVDA,2024-06-31,10,1',
       'NVDA,1850-01-01,10,1',
-      'NVDA,2024-06-10,1,1',
+      'NVDA,2024-06-10,2,2',
+      'ORLY,2025-06-10,1,1',
+      'ORLY,2025-06-10,15,1',
       'NVDA,2024-06-10,many,1',
       'NVDA,2024-06-10,10',
       '',
@@ -109,12 +111,14 @@ test('rows that are no splits are refused with their lines; the others are impor
     '5 not a ticker symbol: not a symbol',
     '6 not a date YYYY-MM-DD: 2024-06-31',
     '7 a date before 1900-01-01: 1850-01-01',
-    '8 not a plausible ratio: 1:1',
-    '9 not a plausible ratio: many:1',
-    '10 not 4 columns: NVDA,2024-06-10,10',
+    '8 not a plausible ratio: 2:2',
+    '10 another row has a different split of this symbol and date: ORLY 2025-06-10',
+    '11 not a plausible ratio: many:1',
+    '12 not 4 columns: NVDA,2024-06-10,10',
   ]);
   assert.ok(summary.kind === 'splits');
-  assert.deepEqual([summary.symbols, summary.splits, summary.contradicted], [1, 1, []]);
+  const { symbols, splits, none, contradicted } = summary;
+  assert.deepEqual([symbols, splits, none, contradicted], [2, 2, 1, []]);
 });
 
 const refusals: [name: string, text: string, message: RegExp][] = [

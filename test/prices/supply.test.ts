@@ -5,6 +5,7 @@ import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { findJumps } from '../../src/prices/corporate-actions.ts';
+import { jumpWarnings } from '../../src/prices/warnings.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
@@ -396,13 +397,16 @@ test('a jump that the provider does not call a split is real, and not requested 
   assert.deepEqual(server.requests, ['A compact', 'A splits']);
 });
 
+const possibleSplit = (symbol: string) =>
+  jumpWarnings([{ symbol, date: SPLIT_DAY, previousClose: 1500, open: 100 }])[0];
+
 test('until the provider has answered, the job warns of a possible split', async (t) => {
   const { server, database, supply } = await start(t, {
     prices: RAW,
     splits: `A ${SPLIT_DAY} 15`,
     fault: (request) => (request.endsWith('splits') ? faults.dailyQuota(KEY) : undefined),
   });
-  const warning = `Possible split, not confirmed by a provider: A on ${SPLIT_DAY} (1500 to 100)`;
+  const warning = possibleSplit('A');
   assert.deepEqual((await supply({ universe: 'A' })).warnings, [warning]);
   assert.deepEqual(
     (await supply({ universe: 'A', settings: { alphaVantageApiKey: null } })).warnings,
@@ -417,8 +421,6 @@ test('one job warns of a possible split before its dates; every job warns of one
   const { database, supply } = await start(t, { prices: RAW });
   storePrices(database, `${RAW}\n${RAW.replaceAll(/\bA\b/g, 'BA')}`);
   const settings = { alphaVantageApiKey: null };
-  const possible = (symbol: string) =>
-    `Possible split, not confirmed by a provider: ${symbol} on ${SPLIT_DAY} (1500 to 100)`;
   const warningsOf = async (universe: string, dates = weekdays('2025-11-24', '2025-11-26')) => {
     const { warnings } = await supply({ universe, dates, settings });
     return warnings.filter((warning) => warning.startsWith('Possible'));
@@ -444,13 +446,13 @@ test('one job warns of a possible split before its dates; every job warns of one
   endWith(await warningsOf('BA'));
   assert.deepEqual(
     await warningsOf('A'),
-    [possible('A')],
+    [possibleSplit('A')],
     'another symbol, of which no job has warned',
   );
   assert.deepEqual(await warningsOf('BA'), []);
   assert.deepEqual(
     await warningsOf('BA', WEEK.slice(2)),
-    [possible('BA')],
+    [possibleSplit('BA')],
     'it is in the results of this job too',
   );
   assert.deepEqual(await warningsOf('BA', WEEK.slice(3)), []);
@@ -520,11 +522,15 @@ function watchRows(database: Database): { watched: Database; sizes: number[]; sy
     const list = (...values: SQLInputValue[]) => {
       const found = prepared.all(...values);
       sizes.push(found.length);
-      if (sql.includes('nights')) symbols.push(JSON.parse(String(values[0])).length);
       return found;
     };
+    const iterate = (...values: SQLInputValue[]) => {
+      if (sql.includes('nights')) symbols.push(JSON.parse(String(values[0])).length);
+      return prepared.iterate(...values);
+    };
+    const noted: Record<PropertyKey, unknown> = { all: list, iterate };
     return new Proxy(prepared, {
-      get: (target, name) => (name === 'all' ? list : Reflect.get(target, name).bind(target)),
+      get: (target, name) => noted[name] ?? Reflect.get(target, name).bind(target),
     });
   };
   return { watched: { ...database, statement }, sizes, symbols };

@@ -14,11 +14,18 @@ const STALE = `
   )
   SELECT model, date FROM active
   WHERE started_from_session_id IS NOT previous_session_id
-    OR EXISTS ( -- a split of something it held in the morning was learned after it started
-      SELECT 1 FROM holdings JOIN stock_splits ON stock_splits.symbol = holdings.symbol
+    OR EXISTS ( -- a split of something it held in the morning is another now than when it started, or gone
+      SELECT 1 FROM holdings JOIN (
+        SELECT symbol, date FROM stock_splits UNION SELECT symbol, date FROM stock_split_revisions) AS told ON told.symbol = holdings.symbol
       WHERE holdings.session_id = active.started_from_session_id
-        AND stock_splits.date > active.previous_date AND stock_splits.date <= active.date AND stock_splits.recorded_at > active.started_at
-        AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stock_splits.symbol AND adjusted))
+        AND told.date > active.previous_date AND told.date <= active.date
+        AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = told.symbol AND adjusted)
+        AND (SELECT numerator || ':' || denominator FROM stock_splits WHERE stock_splits.symbol = told.symbol AND stock_splits.date = told.date) IS NOT (
+          SELECT numerator || ':' || denominator FROM (
+            SELECT symbol, date, numerator, denominator, recorded_at, '9999' AS replaced_at FROM stock_splits
+            UNION ALL SELECT symbol, date, numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions) AS version
+          WHERE version.symbol = told.symbol AND version.date = told.date
+            AND version.recorded_at <= active.started_at AND version.replaced_at > active.started_at))
     OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
       SELECT 1 FROM holdings JOIN (
         SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol

@@ -1,4 +1,4 @@
-import type { BaselineStrategy } from '../../basics/domain.ts';
+import { type BaselineStrategy, holdsPart } from '../../basics/domain.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
 import type { Model, ModelAnswer } from '../model.ts';
 import { equalAmounts, type Order, type Stock } from './equal-amounts.ts';
@@ -51,6 +51,7 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
   'equal-weight': equalWeight,
   momentum,
   random: randomTrades,
+  cash: (brief) => trade(brief, [], 'I hold cash.'),
 };
 
 /**
@@ -59,11 +60,8 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
   if (isThin(brief)) return waitingFor(brief);
-  const stocks = stocksOf(brief);
-  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  return yield* trade(
+  return yield* tradeAll(
     brief,
-    orders,
     'I buy equal amounts of all stocks with a price, and hold them from now on.',
   );
 }
@@ -76,9 +74,17 @@ function* equalWeight(brief: Brief): Play {
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief)))
     return NOT_TODAY;
   if (isThin(brief)) return waitingFor(brief);
+  return yield* tradeAll(brief, 'I rebalance all stocks with a price to equal amounts.');
+}
+
+/** Moves into equal amounts of every stock with a price, and says when it cannot hold all of them. */
+function* tradeAll(brief: Brief, words: string): Play {
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  return yield* trade(brief, orders, 'I rebalance all stocks with a price to equal amounts.');
+  const summary = yield* trade(brief, orders, words);
+  const bought = new Set(orders.filter(({ side }) => side === 'buy').map(({ symbol }) => symbol));
+  const kept = stocks.filter(({ symbol, held }) => held > 0 || bought.has(symbol)).length;
+  return kept === stocks.length ? summary : `${summary} It ${holdsPart(kept, stocks.length)}.`;
 }
 
 /**

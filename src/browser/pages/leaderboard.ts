@@ -97,6 +97,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
     column(brief.drawdown, (own) => own.max_drawdown.depth),
     column(brief.selection),
     column(brief.trades),
+    column(brief.refused),
     ...(performance.common === null
       ? [column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days)]
       : []), // all have the same days, which the words above the table say
@@ -198,6 +199,11 @@ export function marksOfRuns(runs: readonly Marked[]): RowMark[] {
     failed_model_days: sum('failed_model_days'),
     stale_model_days: sum('stale_model_days'),
   });
+}
+
+/** The marks of some runs as notices above their figures. */
+export function notices(runs: readonly Marked[]): HTMLElement[] {
+  return marksOfRuns(runs).map(({ reason }) => h('p.notice', `${reason}.`));
 }
 
 function sentenceOf(marks: readonly RowMark[]): string {
@@ -326,6 +332,9 @@ const WORDS: Record<Kind, (report: Marked) => string> = {
     `other period: ${longDate(first)} to ${longDate(last)}`,
   missing_days: () => 'missing days',
   stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
+  suspected_split: () => 'possible unknown split',
+  never_traded: () => 'never traded',
+  part_of_universe: () => 'holds a part of its universe',
   costs: () => 'other trading costs',
   universe: () => 'other universe',
   initial_cash: () => 'other initial cash',

@@ -14,13 +14,14 @@ import {
   valueOf,
 } from './entries.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
+import { notices } from './leaderboard.ts';
 import { brief, type Figure, figureColumn, relativeFigure, reportFigure } from './model-figures.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
 
 const total = reportFigure('total_return', change, { label: 'Return' });
 const excess = relativeFigure('excess_return', change, { label: 'vs. benchmark' });
-const { trades, ...means } = brief;
+const { trades, refused, ...means } = brief;
 
 /** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
 export function keyFigures(entry: Compared, value: number | null): HTMLElement {
@@ -70,6 +71,7 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   return [
     keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs))),
     h('p.quiet', words),
+    ...notices(entry.runs),
     equityCurves(performance, signal).element,
     section('Runs', runTable(entry, performance)),
   ];
@@ -84,7 +86,7 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
       nameColumn('Run', 'model', {
         cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
       }),
-      ...[total, excess, trades, ...Object.values(means)].map((figure) =>
+      ...[total, excess, trades, refused, ...Object.values(means)].map((figure) =>
         figureColumn(figure, conventions.definitions),
       ),
     ],

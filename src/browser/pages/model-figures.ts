@@ -92,6 +92,10 @@ export const brief = {
   drawdown: reportFigure('max_drawdown', share, { label: 'Drawdown', read: depthOf }),
   selection: selectionFigure('percentile', share, { label: 'Skill in picking', name: 'selection' }),
   trades: tradingFigure('trades', count),
+  refused: tradingFigure('refused_orders', count, {
+    label: 'Refused',
+    read: ({ trading }) => trading.refused_orders + trading.malformed_calls,
+  }),
   cost: usageFigure('cost_usd', cost, { label: 'Cost' }),
 } as const;
 
@@ -172,6 +176,8 @@ const againstBenchmark = relativeFigures({
 });
 const orders = tradingFigures({
   trades: count,
+  refused_orders: count,
+  malformed_calls: count,
   exposure: share,
   turnover: ratio,
   bought: money,

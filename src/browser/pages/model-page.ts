@@ -12,7 +12,7 @@ import { entryView } from './job-panel.ts';
 import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
 import { given, type ModelData, modelData } from './model-data.ts';
 import { entryOfRun } from './entries.ts';
-import { marksOf } from './leaderboard.ts';
+import { notices } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
@@ -57,7 +57,7 @@ export const showModel: Page = async (host, params, signal) => {
     content,
     keyFigures(entryOfRun(data.report), data.report.end_value),
     h('p.quiet', spanInWords(data.report)),
-    ...notices(data.report),
+    ...warnings(data.report),
   );
   await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
@@ -100,10 +100,10 @@ function nothing(model: string, filters: Filters, reason: string | null): string
 }
 
 /** What a reader should know before reading anything into the figures. */
-function notices(report: ModelReport): HTMLElement[] {
-  const marks = marksOf({ ...report, incomparable: [] }).map(({ reason }) => `${reason}.`);
-  const words = report.stale_model_days > 0 ? [...marks, staleness(report)] : marks;
-  return words.map((text) => h('p.notice', text));
+function warnings(report: ModelReport): HTMLElement[] {
+  const others = report.incomparable.filter(({ kind }) => kind !== 'stale');
+  const stale = report.stale_model_days > 0 ? [h('p.notice', staleness(report))] : [];
+  return [...notices([{ ...report, incomparable: others }]), ...stale];
 }
 
 function staleness({ curve, stale_model_days }: ModelReport): string {

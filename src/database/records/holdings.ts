@@ -2,7 +2,8 @@ import type { CalendarDate } from '../../basics/calendar.ts';
 import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
-import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
+import { type Jump, unexplainedJumps } from '../jumps.ts';
+import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** Sessions that one statement reads; each may hold a hundred symbols. */
 export const CLOSINGS_PER_STEP = 10;
@@ -71,13 +72,37 @@ const NEXT_SYMBOL = query(
 );
 
 /** Every symbol that a committed session held in its morning, by name. */
-export function* heldSymbols(database: Database): Generator<HeldSymbol> {
+export function* heldSymbols(database: Reader): Generator<HeldSymbol> {
   for (
     let held = NEXT_SYMBOL.get(database, '');
     held !== undefined;
     held = NEXT_SYMBOL.get(database, held.symbol)
   )
     yield held;
+}
+
+const HOLDERS = query(
+  `SELECT session_id AS sessionId, model, date FROM trading_sessions
+   WHERE status = 'active' AND session_id IN (${heldOver('?1', { date: '?2', before: '?2', condition: 'TRUE' })})`,
+  { sessionId: integer, model: text, date: text },
+);
+
+/** A model-day that held a symbol over an unexplained jump. */
+export interface SuspectedSplit extends RowOf<typeof HOLDERS> {
+  jump: Jump;
+}
+
+/**
+ * The active model-days whose figures may contain a split that the prices do not know, by symbol
+ * and date of the jump. A split or dividend that explains it settles it, and so does a provider, or
+ * a line of a file, that says that there was no split.
+ */
+export function suspectedSplits(reader: Reader): SuspectedSplit[] {
+  const suspected: SuspectedSplit[] = [];
+  for (const { symbol, since, lastDate } of heldSymbols(reader))
+    for (const jump of unexplainedJumps(reader, [symbol], { from: since, to: lastDate }))
+      for (const held of HOLDERS.all(reader, symbol, jump.date)) suspected.push({ ...held, jump });
+  return suspected;
 }
 
 /**

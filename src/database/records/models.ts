@@ -13,13 +13,14 @@ import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
 const NEWEST = query(
-  `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff
+  `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
+     json_extract(entry, '$.basemodel') AS basemodel
    FROM simulation_runs WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
-  { family: text, knowledgeCutoff: orNull(text) },
+  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
 );
 
 /**
- * The family of a model, and its knowledge cutoff as its newest job has it; undefined when no job
+ * The family of a model, and its knowledge cutoff and basemodel as its newest job has them; undefined when no job
  * has named it.
  */
 export function newestRun(reader: Reader, model: string): RowOf<typeof NEWEST> | undefined {

@@ -247,6 +247,25 @@ function added(one: UsageTotals, other: UsageTotals): UsageTotals {
   };
 }
 
+/** Only sessions that refused something have their logs read. */
+const REFUSALS = query(
+  `SELECT coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
+     CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
+   WHERE role = 'tool' AND content LIKE '{"error":%'
+     AND EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)`,
+  { tool: text, input: text, content: text },
+);
+
+/** A tool call that was refused, as the reasoning log has it. */
+export type RefusedCall = RowOf<typeof REFUSALS>;
+
+export function refusedCalls(
+  database: Reader,
+  sessionIds: readonly number[],
+): IterableIterator<RefusedCall> {
+  return REFUSALS.iterate(database, JSON.stringify(sessionIds));
+}
+
 const SPAN = query(
   `SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`,
   [orNull(text), orNull(text)],

@@ -52,8 +52,8 @@ BEGIN
   WHERE symbol = new.symbol AND date = new.date;
 END;
 
--- Compares the sessions that held a symbol over the date of a split with its splits; only one, if it is named. A split
--- that was removed has not changed; readers of split_changed ignore those of a series that is adjusted for splits.
+-- Compares the sessions that held a symbol over the date of a split with its splits; only one, if it is named. Readers of
+-- split_changed ignore those of a series that is adjusted for splits.
 CREATE VIEW written_splits AS SELECT symbol, date, NULL AS session_id FROM stock_splits;
 CREATE TRIGGER split_written INSTEAD OF INSERT ON written_splits
 BEGIN
@@ -63,6 +63,9 @@ BEGIN
       AND NOT EXISTS (SELECT 1 FROM session_splits AS known
         WHERE known.session_id = session_prices.session_id AND known.symbol = split.symbol AND known.date = split.date
           AND known.numerator = split.numerator AND known.denominator = split.denominator))
+    OR EXISTS (SELECT 1 FROM session_splits AS known
+      WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol
+        AND NOT EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = new.symbol AND split.date = known.date))
   WHERE symbol = new.symbol AND session_id IN (SELECT new.session_id UNION ALL SELECT * FROM (
     ${heldOver('new.symbol', { date: 'new.date', before: 'new.date', condition: 'new.session_id IS NULL' })}));
 END;
@@ -89,7 +92,8 @@ BEGIN
 END;
 CREATE TRIGGER symbol_held AFTER INSERT ON session_prices
 WHEN EXISTS (SELECT 1 FROM stock_splits AS split
-  WHERE split.symbol = new.symbol AND split.date > new.held_since AND split.date <= new.date)
+    WHERE split.symbol = new.symbol AND split.date > new.held_since AND split.date <= new.date)
+  OR EXISTS (SELECT 1 FROM session_splits AS known WHERE known.session_id = new.session_id AND known.symbol = new.symbol)
 BEGIN
   INSERT INTO written_splits VALUES (new.symbol, new.date, new.session_id);
 END;

@@ -36,6 +36,9 @@ export function fractionOf(factor: number): { numerator: number; denominator: nu
   return null;
 }
 
+/** What a CSV of splits says of a date on which there was none. */
+const NO_SPLIT = { numerator: 1, denominator: 1 };
+
 /** One row of a file: its place there, and the split or why there is none. */
 export type SplitRow = { line: number } & (
   | { split: Split; defect?: never }
@@ -110,7 +113,9 @@ export function readSplitCsv(
     const [to, from] = [cells[columns.numerator] ?? '', cells[columns.denominator] ?? ''];
     const symbol = columns.symbol === -1 ? symbolFromName(path) : cells[columns.symbol];
     const raw = { symbol, date: dashedDate(cells[columns.date]), text: `${to}:${from}` };
-    return checkedRow({ ...raw, ratio: ratioOf(to.trim(), from.trim()) }, line);
+    const isNone = Number(to) === 1 && Number(from) === 1;
+    const ratio = isNone ? NO_SPLIT : ratioOf(to.trim(), from.trim());
+    return checkedRow({ ...raw, ratio }, line);
   };
   const rowsOf = async function* (): AsyncGenerator<SplitRow[]> {
     for await (const batch of startingWith(header.rest, batches))

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { CommandDatabase } from '../../src/database/database.ts';
+import { suspectedSplits } from '../../src/database/records/holdings.ts';
+import { importFile } from '../../src/prices/import.ts';
+import { jumpWarnings } from '../../src/prices/warnings.ts';
+import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
+import { readPrices } from '../support/prices.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** A weekend lies between the two closes; MSFT falls less than a split would. */
+const FALL = `
+  ORLY 2025-01-02 1340 1345
+  ORLY 2025-01-03 1345 1348
+  ORLY 2025-01-06 90 91
+  ORLY 2025-01-07 91 92
+  MSFT 2025-01-03 200 200
+  MSFT 2025-01-06 141 140`;
+
+type Bars = { [Property in 'source' | 'prices']?: string };
+
+/** Three days that hold ORLY over its fall, if they bought it on the first. */
+async function booksOf(
+  { source = 'csv', prices = FALL }: Bars = {},
+  orders: [symbol: string, date: string][] = [['ORLY', '2025-01-03']],
+): Promise<Books> {
+  const books = createBooks();
+  for (const { symbol, date, ...bar } of readPrices(prices))
+    books.setBar(symbol, date, { ...bar, source });
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
+    await books.day(
+      date,
+      orders.filter(([, day]) => day === date).map(([symbol]) => ['buy', symbol, 2]),
+    );
+  return books;
+}
+
+const suspected = ({ database }: Books) =>
+  suspectedSplits(database).map(
+    ({ model, date, jump }) => `${model} ${date} ${jump.symbol} ${jump.date} ${jump.open}`,
+  );
+
+const FOUND = ['model-a 2025-01-06 ORLY 2025-01-06 90'];
+const SPAN = `INSERT INTO stock_split_spans VALUES ('ORLY', 'massive', ?, '2025-01-10', 't')`;
+const COVERED = `INSERT INTO stock_split_coverage VALUES ('ORLY', ?, 'alpha-vantage', 't')`;
+const run = (sql: string, value: string) => (books: Books) =>
+  void books.database.statement(sql).run(value);
+
+const nights: [name: string, learn: (books: Books) => void, expected: string[]][] = [
+  ['a fall that nothing explains', () => {}, FOUND],
+  ['a split', (books) => books.setSplit('ORLY', '2025-01-06', 15, 1), []],
+  ['a split on the weekend', (books) => books.setSplit('ORLY', '2025-01-04', 15, 1), []],
+  ['a split of the day before', (books) => books.setSplit('ORLY', '2025-01-03', 15, 1), FOUND],
+  ['a dividend of the fall', (books) => books.setDividend('ORLY', '2025-01-06', 1250), []],
+  ['an ordinary dividend', (books) => books.setDividend('ORLY', '2025-01-06', 12), FOUND],
+  ['a provider of spans that knows the night', run(SPAN, '2025-01-04'), []],
+  ['a provider of spans that knows a part of the night', run(SPAN, '2025-01-05'), FOUND],
+  ['a provider of symbols that was asked since', run(COVERED, '2025-01-06'), []],
+  ['a provider of symbols that was asked before', run(COVERED, '2025-01-05'), FOUND],
+];
+
+test('a model-day is suspected when it held a symbol over a jump that nothing explains', async () => {
+  for (const [name, learn, expected] of nights) {
+    const books = await booksOf();
+    learn(books);
+    assert.deepEqual(suspected(books), expected, name);
+  }
+  const rise = FALL.replace('90 91', '2700 2700').replace('91 92', '2700 2700');
+  const days: [name: string, Parameters<typeof booksOf>, string[]][] = [
+    ['bought after the fall', [{}, [['ORLY', '2025-01-06']]], []],
+    ['another symbol', [{}, [['MSFT', '2025-01-03']]], []],
+    ['prices that are adjusted for splits', [{ source: 'yahoo' }], []],
+    ['a reverse split', [{ prices: rise }], ['model-a 2025-01-06 ORLY 2025-01-06 2700']],
+    [
+      'a fall on a day without a model-day',
+      [{ prices: FALL.replace('2025-01-06 90 91', '2025-01-05 90 91') }],
+      ['model-a 2025-01-06 ORLY 2025-01-05 90'],
+    ],
+  ];
+  for (const [name, books, expected] of days)
+    assert.deepEqual(suspected(await booksOf(...books)), expected, name);
+});
+
+/** Imports lines of a file of splits. */
+async function importSplits(t: TestContext, books: Books, ...lines: string[]): Promise<void> {
+  const path = join(temporaryFolder(t), 'splits.csv');
+  writeFileSync(path, ['symbol,date,numerator,denominator', ...lines, ''].join('\n'));
+  await importFile(books.database as CommandDatabase, path, {
+    clock: () => new Date(books.now()),
+    onRefused: (line, { reason }) => assert.fail(`line ${line}: ${reason}`),
+  });
+}
+
+const splitRecords = ({ database }: Books) =>
+  database.statement(`SELECT symbol FROM positions WHERE action_type = 'split'`).all();
+
+test('a line of a file settles it: the split makes the day stale, 1:1 changes nothing', async (t) => {
+  const books = await booksOf();
+  await books.day('2025-01-06');
+  await books.day('2025-01-07');
+  assert.deepEqual(suspected(books), FOUND, 'once, though the day ran twice');
+  await importSplits(t, books, 'ORLY,2025-01-06,1,1');
+  assert.deepEqual(suspected(books), []);
+  const { stale, problems, unverifiable } = await auditOf(books.database);
+  assert.deepEqual([stale, problems, unverifiable], [[], [], []]);
+  assert.equal((await replayOf(books.database)).same, '3 of 3');
+  await books.day('2025-01-06');
+  assert.deepEqual(splitRecords(books), []);
+  assert.deepEqual(suspected(books), [], 'nor is the day suspected when it is repeated');
+
+  await importSplits(t, books, 'ORLY,2025-01-06,15,1');
+  assert.deepEqual(suspected(books), []);
+  assert.deepEqual((await auditOf(books.database)).stale, [
+    'model-a 2025-01-06',
+    'model-a 2025-01-07',
+  ]);
+});
+
+test('1:1 takes back a split that was stored: the day that applied it is stale, and suspected no more', async (t) => {
+  const books = createBooks();
+  for (const { symbol, date, ...bar } of readPrices(FALL)) books.setBar(symbol, date, bar);
+  await books.day('2025-01-03', [['buy', 'ORLY', 2]]);
+  await importSplits(t, books, 'ORLY,2025-01-06,15,1');
+  await books.day('2025-01-06');
+  await importSplits(t, books, 'ORLY,2025-01-06,1,1');
+  assert.deepEqual(suspected(books), []);
+  const { stale, problems } = await auditOf(books.database);
+  assert.deepEqual([stale, problems], [['model-a 2025-01-06'], []]);
+});
+
+test('a warning of jumps says what settles them', () => {
+  const jump = (symbol: string, previousClose: number, open: number) => ({
+    ...{ symbol, date: '2025-01-06', previousClose, open },
+  });
+  assert.deepEqual(jumpWarnings([jump('ORLY', 1348, 90), jump('A', 100, 52)]), [
+    'Possible splits, not confirmed by a provider: ORLY on 2025-01-06 (1348 to 90), A on 2025-01-06 (100 to 52). ' +
+      'To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ' +
+      'ORLY,2025-01-06,NEW,OLD (new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
+      "or run download-prices with a provider's key",
+  ]);
+});

@@ -79,6 +79,8 @@ export const comparisonResponse = named('ComparisonResponse', {
     /** Of the lead. */
     interval,
     shown: v.boolean(),
+    /** Models that may hold a split which the prices do not know. */
+    left_out: v.array(modelName),
     benchmark: v.nullable(
       named('ComparedBenchmark', { name: v.string(), total_return: v.number() }),
     ),

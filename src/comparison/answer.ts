@@ -1,4 +1,4 @@
-import { count } from '../basics/sentences.ts';
+import { count, list } from '../basics/sentences.ts';
 import type { Figure } from '../performance/figure.ts';
 import type { Period } from './looks.ts';
 import type { ModelReport } from './models.ts';
@@ -22,6 +22,8 @@ export interface Answer {
   /** Whether the lead is more than chance. */
   isShown: boolean;
   benchmark: BenchmarkReturn;
+  /** The models whose return may contain a split that the prices do not know: none of them leads. */
+  leftOut: string[];
   sentence: string;
 }
 
@@ -35,10 +37,14 @@ export interface AnswerFacts extends Period {
   models: readonly Model[];
   pairs: readonly Pair[];
   benchmark: BenchmarkReturn;
+  /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
+  suspected: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Models and splits in one sentence. */
+const MAX_NAMED = 3;
 const NO_LEADER = { reason: 'No model has figures' };
-const NO_OTHER = { reason: 'There is no other model to compare it with' };
+export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
 
 /**
  * The model with the highest return, whether its lead could be chance, and what the benchmark made,
@@ -47,46 +53,52 @@ const NO_OTHER = { reason: 'There is no other model to compare it with' };
  * +2.10 % over the same days."
  */
 export function answerOf(facts: AnswerFacts): Answer {
-  const { benchmark } = facts;
+  const { benchmark, suspected } = facts;
   const [leader, ...others] = facts.models
-    .filter(({ totalReturn }) => typeof totalReturn === 'number')
-    .sort((one, other) => returnOf(other) - returnOf(one));
-  const pairWith = ({ model }: Model) =>
-    facts.pairs.find((pair) =>
-      [leader?.model, model].every((name) => name === pair.model || name === pair.against),
-    );
-  const pair = others.map(pairWith).find((found) => found !== undefined);
-  const missing = leader === undefined ? NO_LEADER : NO_OTHER;
-  const lead = pair === undefined ? null : leadOf(pair);
+    .flatMap(({ model, totalReturn: own }) =>
+      typeof own !== 'number' || suspected.has(model) ? [] : [{ model, own }],
+    )
+    .sort((one, other) => other.own - one.own);
+  const pair = others
+    .map(({ model }) =>
+      facts.pairs.find((any) =>
+        [leader?.model, model].every((name) => name === any.model || name === any.against),
+      ),
+    )
+    .find((found) => found !== undefined);
+  const missing = leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE;
+  const lead = pair && leadOf(pair);
+  const than = overSecond(pair, facts);
+  const words =
+    leader === undefined
+      ? whatIsMissing(facts)
+      : inWords(leader, [pair ? 'leads with' : 'made', than], facts);
   return {
     leader: leader?.model ?? null,
-    totalReturn: leader?.totalReturn ?? missing,
+    totalReturn: leader?.own ?? missing,
     against: lead?.second ?? null,
     lead: lead?.points ?? missing,
     interval: lead?.interval ?? missing,
     isShown: pair?.isShown ?? false,
     benchmark,
-    sentence:
-      leader === undefined ? whatIsMissing(facts) : answerInWords(leader, { pair, lead }, facts),
+    leftOut: [...suspected.keys()],
+    sentence: words + whoIsLeftOut(facts),
   };
 }
 
-function returnOf({ totalReturn }: Model): number {
-  return typeof totalReturn === 'number' ? totalReturn : NaN;
+interface Ranked {
+  model: string;
+  own: number;
 }
 
-interface Second {
-  pair: Pair | undefined;
-  lead: Lead | null;
-}
-
-function answerInWords(leader: Model, second: Second, facts: AnswerFacts): string {
-  const { benchmark, days } = facts;
-  const own = returnOf(leader);
+function inWords(
+  { model, own }: Ranked,
+  [how, than]: readonly [string, string],
+  { benchmark, days }: AnswerFacts,
+): string {
   const over = `over ${count(days, 'day')}`;
-  const than = overSecond(second, facts);
-  const made = (verb: string) => `${leader.model} ${verb} ${signed(own)} %`;
-  const first = `${made(second.lead === null ? 'made' : 'leads with')} ${over}${than}.`;
+  const made = (verb: string) => `${model} ${verb} ${signed(own)} %`;
+  const first = `${made(how)} ${over}${than}.`;
   if ('reason' in benchmark) return first;
   const { name, totalReturn } = benchmark;
   const its = `made ${signed(totalReturn)} %`;
@@ -95,19 +107,27 @@ function answerInWords(leader: Model, second: Second, facts: AnswerFacts): strin
     : `No model beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
 }
 
-function overSecond({ pair, lead }: Second, period: Period): string {
-  if (pair === undefined || lead === null) return '; no other model can be compared with it';
-  const { second, points, words } = lead;
-  if (points === 0) return `, level with ${second}`;
+function overSecond(pair: Pair | undefined, period: Period): string {
+  if (pair === undefined) return '; no other model can be compared with it';
+  const lead = leadOf(pair);
+  if (lead.points === 0) return `, level with ${lead.second}`;
   const verdict = pair.isShown ? 'is more than chance' : 'could be chance';
   const bounds = boundsOf(lead, { ...period, singleRuns: pair.singleRuns });
-  return `; its lead of ${words} over ${second} ${verdict}${bounds}`;
+  return `; its lead of ${lead.words} over ${lead.second} ${verdict}${bounds}`;
+}
+
+function whoIsLeftOut({ suspected }: AnswerFacts): string {
+  if (suspected.size === 0) return '';
+  const [names, splits] = [suspected.keys(), new Set([...suspected.values()].flat())].map((all) =>
+    list([...all], { most: MAX_NAMED }),
+  );
+  return ` Left out until possible splits are settled: ${names} (${splits}).`;
 }
 
 function whatIsMissing({ models, days }: AnswerFacts): string {
   if (models.length < 2)
     return `A comparison needs two models; there is ${models.length === 0 ? 'none' : 'one'}.`;
-  if (days >= MIN_DAYS) return `None of these models can be compared over these ${days} days.`;
+  if (days >= MIN_DAYS) return `No leader can be named over these ${days} days.`;
   const there = days === 0 ? 'are none' : `${days === 1 ? 'is' : 'are'} ${days}`;
   return `It takes ${MIN_DAYS} days in common to say whether a difference could be chance; so far there ${there}.`;
 }

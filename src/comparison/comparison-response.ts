@@ -19,8 +19,8 @@ export const conventions = {
     'The D days on which the returns of every run of every model with figures start from the same close (by number: from the same ' +
     `number); there are figures from ${MIN_DAYS} on. Where no model has any, the days that all models share. left_out has the others`,
   answer:
-    'The model with the highest return; its lead is its return minus that of against, the next model that it is paired with. The ' +
-    'interval is that of the pair times one plus the return of against. The benchmark is that of GET /performance over the same days',
+    'leader has the highest return, and leads by that minus the return of against, the next model that it is paired with; interval ' +
+    'is that of the pair times 1 plus the return of against. The benchmark is that of GET /performance over the same days',
   left_out_models:
     'Entries with too few active model-days in the window, where no models are named and others have enough',
   numbers:
@@ -181,6 +181,7 @@ export function answerIn({ benchmark, ...answer }: Answer, days: readonly Day[])
     ...figures,
     interval: range,
     shown: answer.isShown,
+    left_out: answer.leftOut,
     benchmark: isKnown
       ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
       : null,

@@ -138,45 +138,24 @@ function inWords(days: number): string {
   return `about ${grouped(Number(days.toPrecision(3)))} days`;
 }
 
-/** Below this, a percentage with two decimals would be 0.00. */
-const LEAST_FOR_TWO_PLACES = 0.0001;
-
-let known: ReturnType<typeof createFormats> | undefined;
-
-/**
- * Created at their first use: the first Intl format of a process takes 15 ms, which would delay the
- * service's start.
- */
-function formats() {
-  return (known ??= createFormats());
-}
-
-function createFormats() {
-  return {
-    whole: new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }),
-    twoPlaces: new Intl.NumberFormat('en-US', {
-      minimumFractionDigits: 2,
-      maximumFractionDigits: 2,
-    }),
-    twoDigits: new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }),
-  };
-}
-
 function grouped(number: number): string {
-  return formats().whole.format(number);
+  return number.toLocaleString('en-US');
 }
 
-/** A fraction in percent, without the sign for it: `7.70`; very small ones keep two digits. */
+/** A fraction in percent, without the sign for it: `7.70`. */
 function hundredths(fraction: number): string {
-  const { twoPlaces, twoDigits } = formats();
-  const isSmall = fraction !== 0 && Math.abs(fraction) < LEAST_FOR_TWO_PLACES;
-  return (isSmall ? twoDigits : twoPlaces).format(fraction * 100).replace('-', '−');
+  const text = (fraction * 100).toFixed(2);
+  return text === '-0.00' ? '0.00' : text.replace('-', '−');
 }
+
+/** The least that two places show. */
+const LEAST = 0.00005;
 
 function inPoints(fraction: number): string {
-  return `${hundredths(fraction)} points`;
+  return `${fraction < LEAST ? 'less than 0.01' : hundredths(fraction)} points`;
 }
 
+/** `+7.70`: a fraction in percent, without the sign for it. */
 export function signed(fraction: number): string {
-  return fraction > 0 ? `+${hundredths(fraction)}` : hundredths(fraction);
+  return (fraction < LEAST ? '' : '+') + hundredths(fraction);
 }

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobWindow, lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
+import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import {
   type AskedDay,
@@ -115,12 +116,17 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
   const clean = cleaner(all, cleanAfter, numberings);
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
+  const suspected = new Map<string, string[]>();
+  const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
   for (const family of all) {
     ends.push(
       ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
     );
     const numbers = numberings?.get(family.model);
     const own = request.days === 'clean' ? clean(family) : family;
+    const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
+    const named = jumps.map(({ jump }) => `${jump.symbol} on ${jump.date}`);
+    if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel<Day>(own, (date) => numbers?.get(date) ?? date));
   }
   const { startDate, endDate } = window;
@@ -141,7 +147,7 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     cleanAfter,
     leftOutModels: leftOut.map(({ model }) => model),
     comparison,
-    answer: answerOf({ ...comparison, days: days.length, confidence, looks, benchmark }),
+    answer: answerOf({ ...comparison, days: days.length, confidence, looks, benchmark, suspected }),
     cutoffs: cutoffsOf(all, days, numberings),
   };
 }

@@ -53,9 +53,9 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
     `gpt-5 is level with claude over 20 days ${RANGE}. ${LEAST}.`,
   ],
   [
-    'a small lead keeps two digits, a large number of days three',
+    'a small lead is less than the least that is shown, a large number of days keeps three digits',
     { returns: [0.020012, 0.02], daysNeeded: 25_200 },
-    `gpt-5 is 0.0012 points ahead of claude over 20 days ${RANGE}. This could be chance. ${LEAST}; this one would need about 25,200 days.`,
+    `gpt-5 is less than 0.01 points ahead of claude over 20 days ${RANGE}. This could be chance. ${LEAST}; this one would need about 25,200 days.`,
   ],
   [
     'more than a hundred years are not counted in days',
@@ -161,6 +161,26 @@ const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] =
     `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE}`,
   ],
   [
+    'the highest return with an unknown split',
+    {
+      models: [one('orly', 0.5), deepseek, qwen],
+      suspected: new Map([['orly', ['ORLY on 2025-06-10']]]),
+    },
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE} Left out until possible splits are settled: orly (ORLY on 2025-06-10).`,
+  ],
+  [
+    'unknown splits of all',
+    {
+      models: [deepseek, qwen],
+      suspected: new Map([
+        ['deepseek', ['ORLY on 2025-06-10']],
+        ['qwen', ['ORLY on 2025-06-10', 'TTD on 2025-08-08']],
+      ]),
+    },
+    'No leader can be named over these 55 days. Left out until possible splits are settled: ' +
+      'deepseek, qwen (ORLY on 2025-06-10, TTD on 2025-08-08).',
+  ],
+  [
     'one model with figures',
     { models: [deepseek, one('qwen', none)] },
     `deepseek made +3.20 % over 55 days; no other model can be compared with it. ${MADE}`,
@@ -183,7 +203,7 @@ const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] =
   [
     'days enough, of models that cannot be compared',
     { models: [one('deepseek', none), one('qwen', none)], days: 30 },
-    'None of these models can be compared over these 30 days.',
+    'No leader can be named over these 30 days.',
   ],
   [
     'one model without figures',
@@ -202,6 +222,7 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
       days: 55,
       confidence: 0.95,
       looks: 'daily',
+      suspected: new Map(),
       ...more,
     };
     assert.equal(answerOf(facts).sentence, sentence, name);

@@ -97,6 +97,7 @@ export function comparisonAnswer(
       lead: 0.0038,
       interval: { low: -0.016, high: 0.053 },
       shown: false,
+      left_out: [],
       benchmark: { name: 'QQQ', total_return: 0.021 },
       days,
       start_date: '2025-06-04',

@@ -226,7 +226,6 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   return section(
     measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
     reasonList(entries, { 'aria-label': 'Models left out' }),
-    days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 &&
       table<LeftOutDay>({
         caption: 'Days left out',
@@ -264,20 +263,4 @@ export function leftOutModels(
   }));
   const others = comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW }));
   return [...withReasons, ...others];
-}
-
-/**
- * "3 of 101 days are left out, because these runs have no return that starts from the same close: gpt-5#3 (2
- * days), claude (1 day)."
- */
-export function costOf({ days, left_out: missing }: Pick<Comparison, 'days' | 'left_out'>): string {
-  const costs = new Map<string, number>();
-  for (const run of missing.flatMap(({ runs }) => runs)) costs.set(run, (costs.get(run) ?? 0) + 1);
-  const runs = [...costs]
-    .sort(([, one], [, other]) => other - one)
-    .map(([run, cost]) => `${run} (${counted(cost, 'day')})`);
-  const all = counted(days + missing.length, 'day');
-  const are = missing.length === 1 ? 'is' : 'are';
-  const why = 'these runs have no return that starts from the same close';
-  return `${count(missing.length)} of ${all} ${are} left out, because ${why}: ${runs.join(', ')}.`;
 }

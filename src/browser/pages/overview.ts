@@ -100,7 +100,7 @@ function jobsView(
     const { jobs } = await getJobs(LATEST_JOBS, signal);
     renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
     const failures = newestTrouble(jobs);
-    const isAlarm = failures && failures.matches('.bad');
+    const isAlarm = failures !== false && failures.matches('.bad');
     renew(alarm, isAlarm && failures);
     renew(trouble, !isAlarm && failures); // a few do not stand above the answer
     renew(list, ...jobs.map(itemOf));

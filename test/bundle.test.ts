@@ -344,7 +344,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
     [
       'good.csv: CSV',
       '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2025-01-06 to 2025-01-06: AAPL',
-      '  its prices are taken as split-adjusted, as most files are, for no split of its symbols is known that would show it;' +
+      '  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise;' +
         ' otherwise import it with --as raw or --as total-return',
       '  refused 1 row: open is not a plausible number',
       'Stored in data/jobs_dev.db, the database of DEV mode.',

@@ -144,7 +144,7 @@ function describeSplits({
   contradicted,
 }: SplitSummary): string[] {
   return [
-    `  imported ${counted(splits, 'split')}${none > 0 ? ` (${number(none)} of them 1:1, for none)` : ''}` +
+    `  imported ${counted(splits - none, 'split')}${none > 0 ? ` and ${counted(none, 'line')} 1:1 (no split)` : ''}` +
       ` of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
     ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];

@@ -10,21 +10,26 @@ import { query, real, type RowOf, text } from './rows.ts';
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
 
+/** Of the bar before a bar. */
+const previous = (value: string) =>
+  `(SELECT ${value} FROM price_data AS past WHERE past.symbol = own.symbol AND past.date < own.date ORDER BY date DESC LIMIT 1)`;
+const CLOSE = previous('coalesce(close, open)');
+
 /**
- * From a provider a night is known when every day since the last bar is; what a file says of one
- * date holds for the night before it.
+ * Every bar is compared with the one before it, and only of a jump more is looked up. From a
+ * provider a night is known when every day since the last bar is; what a file says of one date
+ * holds for the night before it.
  */
 const JUMPS = query(
-  `WITH nights AS (
-     SELECT symbol, date, open, lag(date) OVER days AS previous_date, lag(coalesce(close, open)) OVER days AS previous_close
-     FROM price_data
-     WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND NOT adjusted
-     WINDOW days AS (PARTITION BY symbol ORDER BY date)
+  `WITH nights AS MATERIALIZED (
+     SELECT symbol, date, open, adjusted, ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
+     FROM price_data AS own
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3 AND abs(open / ${CLOSE} - 1) > ${JUMP_RATIO}
    )
    SELECT symbol, date, previous_close AS previousClose, open FROM nights
-   WHERE abs(open / previous_close - 1) > ${JUMP_RATIO}
-     AND abs((open + (SELECT total(cash_e6) / 1e6 FROM dividends
-       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date)) / previous_close - 1) > ${JUMP_RATIO}
+   WHERE NOT adjusted AND NOT EXISTS (SELECT 1 FROM dividends
+       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
+         AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked

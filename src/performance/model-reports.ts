@@ -126,6 +126,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
       ...(incomparable.get(model) ?? []),
       ...stale,
       ...ownMarks(record, figures, {
+        database: request.database,
         basemodel,
         universe: market.universeOf(record.days.at(-1)?.jobId ?? ''),
         suspected,

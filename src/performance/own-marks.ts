@@ -1,6 +1,7 @@
 import { holdsPart } from '../basics/domain.ts';
-import { reported, toDollars } from '../basics/money.ts';
 import { count } from '../basics/sentences.ts';
+import type { Reader } from '../database/database.ts';
+import { quotesOn } from '../database/market.ts';
 import type { SuspectedSplit } from '../database/records/holdings.ts';
 import { jumpsInWords } from '../prices/warnings.ts';
 import type { Incomparability } from './comparability.ts';
@@ -13,6 +14,7 @@ type Figures = ReturnType<typeof reportModel>;
 
 /** What its record does not tell of a model. */
 interface Terms {
+  database: Reader;
   basemodel: string | null;
   universe: readonly string[];
   suspected: readonly SuspectedSplit[];
@@ -36,25 +38,25 @@ function suspicion({ suspected }: Terms): string | null {
 
 function silence({ refusals }: ModelRecord, { trading }: Figures): string | null {
   const { orders, malformed, tries } = refusals;
-  const calls = `${count(orders, 'refused order')} and ${count(malformed, 'malformed call')}`;
+  const calls = [
+    ...(orders > 0 ? [count(orders, 'refused order')] : []),
+    ...(malformed > 0 ? [count(malformed, 'malformed call')] : []),
+  ].join(' and ');
   return trading.trades > 0 || tries === 0 ? null : `It never traded, although it tried: ${calls}`;
 }
 
 /** Baselines that would hold every symbol of their universe. */
 const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
 
+/** As its summary says it on the day on which it last bought. */
 function shortfall(
-  { markOf }: ModelRecord,
-  { end_value: value, open_positions: positions }: Figures,
-  { basemodel, universe }: Terms,
+  { ledger }: ModelRecord,
+  { open_positions: positions }: Figures,
+  { database, basemodel, universe }: Terms,
 ): string | null {
-  if (!HOLD_ALL.includes(basemodel)) return null;
-  const held = new Set(positions.map(({ symbol }) => symbol));
-  const part = value / (held.size + 1);
-  const others = universe.filter(
-    (symbol) => !held.has(symbol) && toDollars(markOf(symbol) ?? reported(0)) > part,
-  );
-  return held.size === 0 || others.length === 0
-    ? null
-    : `It ${holdsPart(held.size, held.size + others.length)}`;
+  const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
+  if (last === undefined || !HOLD_ALL.includes(basemodel)) return null;
+  const priced = quotesOn(database, last.date, universe).filter(({ open }) => open !== null);
+  const held = priced.filter((own) => positions.some(({ symbol }) => symbol === own.symbol));
+  return held.length === priced.length ? null : `It ${holdsPart(held.length, priced.length)}`;
 }

@@ -104,6 +104,16 @@ const cases: [name: string, files: string[], differences: string[]][] = [
     [],
   ],
   [
+    'a line that says there was no split, where none is known',
+    [pricesCsv(), `${SPLITS}MSFT,2025-01-08,1,1\n`, DIVIDENDS],
+    [],
+  ],
+  [
+    'a line that says there was no split, where one is known',
+    [pricesCsv(), SPLITS.replace('4,1', '1,1'), DIVIDENDS],
+    ['AAPL 2025-01-08: split 4:1 in the database, none in your files'],
+  ],
+  [
     'a close that a model-day used',
     [pricesCsv(changed('AAPL', '2025-01-07', 3, 108.5)), SPLITS, DIVIDENDS],
     [

@@ -27,7 +27,8 @@ const MORE_ROWS = [
   `INSERT INTO job_details (job_id, date, model, steps, started_at, status) VALUES ('k', '2025-01-06', 'm', 1, 't', 'running')`,
   `INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('k', '2025-01-06', 'm', 5, 't')`,
   `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, timestamp)
-    VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't')`,
+    VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't'), (1, 91, 'tool', '{"error":""}', 'buy', '{}', 't')`,
+  `INSERT INTO tool_usage VALUES (1, 'refused', 1, 1, 0)`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-06', 100, 100), ('X', '2025-01-07', 10, 10)`,
   `INSERT INTO price_data (symbol, date, open, close, source) VALUES ('m', '2025-01-06', 1, 1, 'massive'), ('m', '2025-01-07', 1, 1, 'disguise')`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-08', 10, 10)`,

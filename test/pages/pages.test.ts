@@ -276,6 +276,21 @@ test(
 );
 
 test(
+  'a model that never traded although it tried says so above its figures',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open(pages['hostile model'] as string);
+    const notices = page.locator('p.notice:not([hidden])');
+    await notices.first().waitFor();
+    assert.deepEqual(await notices.allInnerTexts(), [
+      'It never traded, although it tried: 1 malformed call.',
+      '1 model-day failed and was not completed since.',
+    ]);
+  },
+);
+
+test(
   'the overview ranks over common days; filters are in the address, work with Back, and go along to other pages',
   inBrowser,
   async (t) => {
@@ -285,7 +300,7 @@ test(
     const days = dates.length - 2; // one failed, and the return of the next covers it
     const ranked = board.getByText(`Ranked over the ${days} day`);
     await ranked.waitFor();
-    assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+    assert.equal(await board.locator('.caveat').innerText(), 'never traded · 1 failed day');
     const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
     await page.locator('.folded > summary').click();

@@ -117,10 +117,10 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
       incomparable: [
         { kind: 'suspected_split', reason: '' },
         { kind: 'never_traded', reason: '' },
-        { kind: 'part_of_universe', reason: '' },
+        { kind: 'part_of_universe', reason: 'It holds 1 of 2 symbols' },
       ],
     },
-    ['possible unknown split', 'never traded', 'holds a part of its universe'],
+    ['possible unknown split', 'never traded', 'holds 1 of 2 symbols'],
   ],
   [{ failed_model_days: 2 }, ['2 failed days']],
   [

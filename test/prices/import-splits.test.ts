@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { describeImport } from '../../src/commands/import-prices.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { splitsOf } from '../../src/database/used-prices.ts';
 import { importFile } from '../../src/prices/import.ts';
@@ -119,6 +120,10 @@ test('rows that are no splits are refused with their lines; the others are impor
   assert.ok(summary.kind === 'splits');
   const { symbols, splits, none, contradicted } = summary;
   assert.deepEqual([symbols, splits, none, contradicted], [2, 2, 1, []]);
+  assert.match(
+    describeImport('splits.csv', summary),
+    /imported 1 split and 1 line 1:1 \(no split\) of 2 symbols, 2020-08-31 to 2025-06-10\n/,
+  );
 });
 
 const refusals: [name: string, text: string, message: RegExp][] = [

@@ -78,7 +78,7 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01')`,
     { stale: ['2025-01-07'] },
   ],
-  ['the split, taken away', 'DELETE FROM stock_splits', {}],
+  ['the split, taken away', 'DELETE FROM stock_splits', { stale: ['2025-01-08'] }],
   [
     'the split, with another ratio',
     `UPDATE stock_splits SET numerator = 5, ${LATER}`,

@@ -327,14 +327,14 @@ type Marked = Pick<
 
 type Kind = ModelReport['incomparable'][number]['kind'];
 
-const WORDS: Record<Kind, (report: Marked) => string> = {
+const WORDS: Record<Kind, (report: Marked, reason: string) => string> = {
   period: ({ start_date: first, end_date: last }) =>
     `other period: ${longDate(first)} to ${longDate(last)}`,
   missing_days: () => 'missing days',
   stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
   suspected_split: () => 'possible unknown split',
   never_traded: () => 'never traded',
-  part_of_universe: () => 'holds a part of its universe',
+  part_of_universe: (_report, reason) => reason.replace(/^It /, ''),
   costs: () => 'other trading costs',
   universe: () => 'other universe',
   initial_cash: () => 'other initial cash',
@@ -349,7 +349,10 @@ export function marksOf(report: Marked): RowMark[] {
     days_before_cutoff: early,
     knowledge_cutoff: cutoff,
   } = report;
-  const marks = incomparable.map(({ kind, reason }) => ({ words: WORDS[kind](report), reason }));
+  const marks = incomparable.map(({ kind, reason }) => ({
+    words: WORDS[kind](report, reason),
+    reason,
+  }));
   if (failed > 0) {
     const days = counted(failed, 'model-day');
     marks.push({

@@ -396,7 +396,7 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
       new RegExp(`^${run} +\\d+ +\\d+ +[\\d,]+\\.\\d\\d +[+-]\\d+\\.\\d\\d %$`, 'm'),
     );
   assert.equal(stdout.match(/%$/gm)?.length, 2);
-  assert.equal(stderr.match(/simulated$/gm)?.length, 10);
+  assert.equal(stderr.match(/completed$/gm)?.length, 10);
   assert.equal(stdout.includes('-H "Authorization: Bearer $API_TOKEN"'), !isLong);
   assert.ok(!(stdout + stderr).includes(TOKEN));
 });
@@ -423,7 +423,7 @@ test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);
-    assert.match(stderr, /^(\{"time".*\}\n|\S+ simulated\n)*$/);
+    assert.match(stderr, /^(\{"time".*\}\n|\S+ completed\n)*$/);
   }
 });
 

@@ -285,7 +285,7 @@ test(
     await notices.first().waitFor();
     assert.deepEqual(await notices.allInnerTexts(), [
       'It never traded, although it tried: 1 malformed call.',
-      '1 model-day failed and was not completed since.',
+      '1 model-day failed and has not been completed since.',
     ]);
   },
 );

@@ -28,7 +28,7 @@ import type { Cell } from '../basics/csv.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
-import { MAX_MODELS } from '../experiments/selection.ts';
+import { MAX_COMPARED } from '../basics/runs.ts';
 import {
   type Context,
   csvTable,
@@ -167,7 +167,7 @@ const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CO
 
 export const comparisonQuery = v.object({
   models: namesFilter(
-    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
       'If absent, every entry with enough model-days.',
   ),
   against: v.optional(

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
+import { MAX_COMPARED } from '../basics/runs.ts';
 import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import {
   dateText,
@@ -13,7 +14,7 @@ import {
 } from './schemas.ts';
 import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
-import { MAX_MODELS, selectModels, unknownModel } from '../experiments/selection.ts';
+import { selectModels, unknownModel } from '../experiments/selection.ts';
 import { narrowToEntries } from '../experiments/entries.ts';
 import { narrowChoice, type NarrowedChoice } from '../performance/choice.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
@@ -125,7 +126,7 @@ export const choiceEntries = {
   job_id: jobFilter,
   model: modelFilter,
   models: namesFilter(
-    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
       'percent-encoded. Not together with model.',
   ),
   ...dateRangeEntries,

@@ -36,13 +36,9 @@ function suspicion({ suspected }: Terms): string | null {
     : `It held a symbol over a jump that may be an unknown split: ${jumpsInWords(jumps)}`;
 }
 
-function silence({ refusals }: ModelRecord, { trading }: Figures): string | null {
-  const { orders, malformed, tries } = refusals;
-  const calls = [
-    ...(orders > 0 ? [count(orders, 'refused order')] : []),
-    ...(malformed > 0 ? [count(malformed, 'malformed call')] : []),
-  ].join(' and ');
-  return trading.trades > 0 || tries === 0 ? null : `It never traded, although it tried: ${calls}`;
+function silence({ refusals: { tries } }: ModelRecord, { trading }: Figures): string | null {
+  const reason = `It never traded, although it tried: ${count(tries, 'refused call')}`;
+  return trading.trades > 0 || tries === 0 ? null : reason;
 }
 
 /** Baselines that would hold every symbol of their universe. */

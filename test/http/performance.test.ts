@@ -511,7 +511,7 @@ test('a model whose every order was refused is marked, one that only looked and 
       [0, 0, 1],
     ],
   );
-  const reason = 'It never traded, although it tried: 3 refused orders and 4 malformed calls';
+  const reason = 'It never traded, although it tried: 6 refused calls';
   assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'never_traded', reason }]);
   assert.deepEqual((await ask('?start_date=2025-11-11', own)).incomparable, [], 'no try that day');
 });

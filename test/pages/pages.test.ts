@@ -284,7 +284,7 @@ test(
     const notices = page.locator('p.notice:not([hidden])');
     await notices.first().waitFor();
     assert.deepEqual(await notices.allInnerTexts(), [
-      'It never traded, although it tried: 1 malformed call.',
+      'It never traded, although it tried: 1 refused call.',
       '1 model-day failed and has not been completed since.',
     ]);
   },
@@ -430,15 +430,15 @@ test(
     const caveat = board.locator('.caveat');
     assert.deepEqual(
       await caveat.allInnerTexts(),
-      ['1 failed day'],
-      'only on the model with a failed day',
+      ['never traded · 1 failed day'],
+      'only on the model with a failed day, whose one order was malformed',
     );
     await board.getByRole('link', { name: 'Each model’s own days' }).click();
     await board.getByText('Each model is measured over all its own days.').waitFor();
-    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
+    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · never traded · 1 failed day']);
     assert.match(
       (await caveat.getAttribute('title')) ?? '',
-      /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/,
+      /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 refused call\. 1 model-day failed/,
     );
     await page.goBack();
     await board.getByText('Ranked over the 10 days').waitFor();

@@ -1,8 +1,9 @@
 import { modelPath } from '../../basics/paths.ts';
+import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { getPerformance } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
-import { byName, cost, count, ratio } from '../format.ts';
+import { byName, cost, count, entriesIn, ratio } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, nameColumn } from '../table.ts';
@@ -35,7 +36,7 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
     const [performance, all, answer] = await Promise.all([
       getPerformance(own, signal),
       getPerformance({ job_id: jobId }, signal),
-      askWhoLeads(query, signal),
+      entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const costs = { performance: all, usage: status.usage };

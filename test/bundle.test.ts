@@ -344,7 +344,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
     [
       'good.csv: CSV',
       '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2025-01-06 to 2025-01-06: AAPL',
-      '  its prices are taken as split-adjusted, as most files are, for no split of its symbols is known that would show it;' +
+      '  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise;' +
         ' otherwise import it with --as raw or --as total-return',
       '  refused 1 row: open is not a plausible number',
       'Stored in data/jobs_dev.db, the database of DEV mode.',
@@ -396,7 +396,7 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
       new RegExp(`^${run} +\\d+ +\\d+ +[\\d,]+\\.\\d\\d +[+-]\\d+\\.\\d\\d %$`, 'm'),
     );
   assert.equal(stdout.match(/%$/gm)?.length, 2);
-  assert.equal(stderr.match(/simulated$/gm)?.length, 10);
+  assert.equal(stderr.match(/completed$/gm)?.length, 10);
   assert.equal(stdout.includes('-H "Authorization: Bearer $API_TOKEN"'), !isLong);
   assert.ok(!(stdout + stderr).includes(TOKEN));
 });
@@ -423,7 +423,7 @@ test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);
-    assert.match(stderr, /^(\{"time".*\}\n|\S+ simulated\n)*$/);
+    assert.match(stderr, /^(\{"time".*\}\n|\S+ completed\n)*$/);
   }
 });
 

@@ -11,7 +11,7 @@ import {
 
 /**
  * How often the 95 % interval of a difference covers the truth, how often a response over equal
- * models shows a difference, and how often one who looks every day sees one: by simulation, as
+ * models shows a difference, and how often a look every day finds one: by simulation, as
  * tables in Markdown. `npm run coverage`, or `npm run coverage -- SIMULATIONS SEED`.
  */
 const [simulations = '10000', seed = 'coverage'] = process.argv.slice(2);

@@ -240,6 +240,10 @@ const phrases: Rule[] = [
   [/\bwithout network\b/i, 'air-gapped'],
   [/\bcould be read in two ways\b/i, 'ambiguous'],
   [/\bwhat does not come out\b/i, 'secrets'],
+  [/\breturns? from the same close\b/i, 'returns that start from the same close'],
+  [/\b(this|it),? more runs can\b/i, 'more runs would'],
+  [/\bat least this wide\b/i, 'wider than shown'],
+  [/\bwho looks\b/i, 'if you look'],
 ];
 
 /**

@@ -29,7 +29,7 @@ for await (const line of createInterface({ input: demo.stdout })) {
 if (url === '' || lastDate === '') throw new Error('The demo ended before it said where it serves');
 const pictures = [
   ['overview', '/'],
-  ['comparison', '/compare?looks=daily'],
+  ['comparison', '/compare'],
   ['model-day', `/model-days/gpt-5/${lastDate}`],
 ] as const;
 const browser = await launchBrowser();

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  answerIn,
   columns,
   conventions,
   type Cutoff,
@@ -27,7 +28,7 @@ import type { Cell } from '../basics/csv.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
-import { MAX_MODELS } from '../experiments/selection.ts';
+import { MAX_COMPARED } from '../basics/runs.ts';
 import {
   type Context,
   csvTable,
@@ -36,7 +37,8 @@ import {
   type Input,
   type ResponseBody,
 } from './handler.ts';
-import { checkJob, dateRangeEntries, filtersOf } from './filters.ts';
+import { benchmarkEntry, checkJob, dateRangeEntries, filtersOf } from './filters.ts';
+import { checkBenchmark } from '../performance/choose-benchmark.ts';
 
 /**
  * The response of GET /comparison. Returns and shares are fractions; a null has its reason in
@@ -66,6 +68,28 @@ export const comparisonResponse = named('ComparisonResponse', {
   looks: v.picklist(lookWords),
   /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
   boundary: v.nullable(v.number()),
+  /** Who leads by return, and whether that could be chance. */
+  answer: named('Answer', {
+    sentence: v.string(),
+    leader: v.nullable(modelName),
+    total_return: figure,
+    against: v.nullable(modelName),
+    /** The leader's return minus that of `against`. */
+    lead: figure,
+    /** Of the lead. */
+    interval,
+    shown: v.boolean(),
+    /** Models that may hold a split which the prices do not know. */
+    left_out: v.array(modelName),
+    benchmark: v.nullable(
+      named('ComparedBenchmark', { name: v.string(), total_return: v.number() }),
+    ),
+    days: count,
+    /** The first and the last of the days compared; null by number. */
+    start_date: v.nullable(dateText),
+    end_date: v.nullable(dateText),
+    unavailable,
+  }),
   /** Only later days are compared; null when all are. */
   clean_after: v.nullable(dateText),
   /** Entries with too few model-days. */
@@ -143,20 +167,24 @@ const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CO
 
 export const comparisonQuery = v.object({
   models: namesFilter(
-    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
       'If absent, every entry with enough model-days.',
   ),
   against: v.optional(
-    v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.')),
+    v.pipe(
+      v.string(),
+      v.description('A model to compare every other model with: the response has only its pairs.'),
+    ),
   ),
   job_id: jobFilter,
   ...dateRangeEntries,
+  ...benchmarkEntry,
   days: daysFilter('the models compared'),
   align: v.optional(
     v.pipe(
       v.picklist(['date', 'number'], 'expected date or number'),
       v.description(
-        'Whether days meet by date, or by their number in the market of each model, for control markets.',
+        'Whether days are matched by date, or by their number in each model’s market, for control markets.',
       ),
     ),
     'date',
@@ -169,7 +197,7 @@ export const comparisonQuery = v.object({
       v.number(),
       v.minValue(MIN_CONFIDENCE, CONFIDENCE_MESSAGE),
       v.maxValue(MAX_CONFIDENCE, CONFIDENCE_MESSAGE),
-      v.description('Of the intervals, and of what counts as shown.'),
+      v.description('The confidence of the intervals, and of what counts as shown.'),
     ),
     DEFAULT_CONFIDENCE,
   ),
@@ -207,19 +235,12 @@ type Query = v.InferOutput<typeof comparisonQuery>;
 export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
   const { startDate, endDate, jobId } = filtersOf(query);
   checkJob(context.database, { jobId });
-  const { against, days, align, confidence, looks, table } = query;
-  const models = query.models?.split(',');
-  const wanted = {
-    models,
-    against,
-    window: { startDate, endDate, jobId },
-    days,
-    align,
-    confidence,
-    looks,
-  };
+  checkBenchmark(context.database, query.benchmark);
+  const { table } = query;
   const experiment = runExperiment(context.database, {
-    ...wanted,
+    ...query,
+    models: query.models?.split(','),
+    window: { startDate, endDate, jobId },
     curves: query.curves && format !== 'csv',
   });
   if (format !== 'csv') return inJson(context, experiment, query);
@@ -243,6 +264,7 @@ function inJson(
     confidence,
     looks,
     boundary: boundary === null ? null : toDigits(boundary),
+    answer: answerIn(experiment.answer, days),
     clean_after: cleanAfter,
     left_out_models: leftOutModels,
     left_out: leftOut.map(leftOutOf),

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { MAX_COMPARED } from '../basics/runs.ts';
+import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import {
   dateText,
   daysFilter,
@@ -13,9 +14,10 @@ import {
 } from './schemas.ts';
 import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
-import { MAX_MODELS, selectModels, unknownModel } from '../experiments/selection.ts';
+import { selectModels, unknownModel } from '../experiments/selection.ts';
 import { narrowToEntries } from '../experiments/entries.ts';
 import { narrowChoice, type NarrowedChoice } from '../performance/choice.ts';
+import { UNIVERSE } from '../performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {
@@ -105,12 +107,26 @@ function runsOf(database: Database, names: readonly string[]): string[] {
     .map(({ run }) => run);
 }
 
+/** What models are compared with, in a query. */
+export const benchmarkEntry = {
+  benchmark: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
+      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
+      v.transform((text) =>
+        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
+      ),
+    ),
+  ),
+};
+
 /** The model-days that the figures cover, in the query of GET /performance. */
 export const choiceEntries = {
   job_id: jobFilter,
   model: modelFilter,
   models: namesFilter(
-    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
       'percent-encoded. Not together with model.',
   ),
   ...dateRangeEntries,
@@ -119,7 +135,7 @@ export const choiceEntries = {
     v.pipe(
       flagInQuery,
       v.description(
-        'Whether only dates count on which every ranked model has a return from the same close.',
+        'Whether to count only dates on which the returns of all ranked models start from the same close.',
       ),
     ),
     'false',
@@ -180,6 +196,6 @@ function runsOfSelected(
   names: readonly string[],
   filters: ReturnType<typeof filtersOf>,
 ): string[] {
-  const { models } = selectModels(database, { models: names, against: undefined }, filters);
+  const { models } = selectModels(database, { models: names }, filters);
   return [...new Set(models.flatMap(({ runs }) => runs))].sort();
 }

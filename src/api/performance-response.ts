@@ -220,7 +220,7 @@ export const performanceResponse = named('PerformanceResponse', {
       incomparable: v.array(named('Incomparability', incomparability)),
       /** With which its first completed day of all started; null when that is not stored. */
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
-      /** Whether the orders of all its jobs cost nothing beside their price. */
+      /** Whether orders cost nothing on top of their price in all its jobs. */
       no_trading_costs: v.boolean(),
       /** Its value before the first of these days. */
       start_value: v.number(),
@@ -243,7 +243,7 @@ export const performanceResponse = named('PerformanceResponse', {
           /** Received that morning. */
           dividends: v.number(),
           dividend_status: dividendStatus,
-          /** What one dollar has become since the start of the first day. */
+          /** What one dollar has grown to since the start of the first day. */
           growth: v.number(),
           drawdown: v.number(),
         }),
@@ -263,7 +263,7 @@ export const performanceResponse = named('PerformanceResponse', {
   /** Models of which model-days have failed and none was completed. */
   without_completed_days: v.array(leftOutModel),
   /**
-   * The dates on which every ranked model has a return from the same close; null unless only these
+   * The dates on which every ranked model has a return that starts from the same close; null unless only these
    * are asked for.
    */
   common: v.nullable(

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../basics/domain.ts';
 import { reported, toDollars } from '../basics/money.ts';
 import {
   type Choice,
@@ -10,7 +9,7 @@ import {
   modelsWithoutCompletedDays,
   type NarrowedChoice,
 } from '../performance/choice.ts';
-import { checkBenchmark, UNIVERSE } from '../performance/choose-benchmark.ts';
+import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import { reportFamilies, type RunOfFamily } from '../performance/families.ts';
 import { dailyRate } from '../performance/figure.ts';
@@ -27,7 +26,7 @@ import {
   type ResponseBody,
   type Table,
 } from './handler.ts';
-import { checkChoice, choiceEntries, readChoice } from './filters.ts';
+import { benchmarkEntry, checkChoice, choiceEntries, readChoice } from './filters.ts';
 import type { performanceResponse } from './performance-response.ts';
 import { flagInQuery } from './schemas.ts';
 
@@ -58,16 +57,7 @@ const tradeColumns = [
 
 export const performanceQuery = v.object({
   ...choiceEntries,
-  benchmark: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
-      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
-      v.transform((text) =>
-        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
-      ),
-    ),
-  ),
+  ...benchmarkEntry,
   details: v.optional(
     v.pipe(
       flagInQuery,

@@ -6,6 +6,9 @@ import type { BaselineStrategy } from './domain.ts';
  */
 export const MAX_RUNS = 2_000;
 
+/** The most models of a comparison: more would make more pairs than anyone reads. */
+export const MAX_COMPARED = 50;
+
 /** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
 export function runName(signature: string, run: number): string {
   return run === 1 ? signature : `${signature}#${run}`;

@@ -217,7 +217,8 @@ export function getHoldings(
 
 /** Models compared, as the query (with its question mark, or empty) chooses. */
 export function getComparison(query: string, signal: AbortSignal): Promise<Comparison> {
-  return request(`/comparison${query}`, { signal });
+  // Readers look as days arrive: what they see holds for all days at once.
+  return request(`/comparison${query === '' ? '?' : `${query}&`}looks=daily`, { signal });
 }
 
 /** The records of one model-day; none before it is committed. */
@@ -330,5 +331,5 @@ export function tokenProblem(text: string): string {
   const [wrong] = /[^!-~]/u.exec(text) ?? [];
   if (wrong === undefined) return '';
   const name = OFTEN_REPLACED.find(([signs]) => signs.test(wrong))?.[1] ?? `“${wrong}”`;
-  return `No token contains ${name}: copy it once more, as it was given out.`;
+  return `A token never contains ${name}. Copy it again exactly as you received it.`;
 }

@@ -109,7 +109,7 @@ export function filtersInWords(
     models.length === 0 ? all : shortList(models),
     dates.join(' ') || 'all dates',
     job && `job ${shortId(job)}`,
-    benchmark && `beside ${benchmark}`,
+    benchmark && `benchmark ${benchmark}`,
     days === 'clean' && 'after the knowledge cutoff',
   ];
   return words.filter(Boolean).join(', ');
@@ -188,7 +188,7 @@ function modelChoice(
   const panel = h(
     'div.panel',
     { tabindex: -1 },
-    h('p.quiet', 'Tick none to show all models'),
+    h('p.quiet', 'Leave all unticked to show every model'),
     boxes,
     actions,
   );

@@ -28,9 +28,7 @@ export type FilterName = keyof Filters;
 
 /** What `GET /decisions` and `GET /search` take. */
 export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
-/** What `GET /comparison` takes. */
-export const comparisonFilterNames = [...feedFilterNames, 'days'] as const;
-/** What `GET /performance` takes of the filters besides `common`. */
+/** What `GET /comparison` takes, and of the filters besides `common` `GET /performance`. */
 export const performanceFilterNames = [...feedFilterNames, 'benchmark', 'days'] as const;
 /** In the order in which an address has them. */
 export const filterNames = [...performanceFilterNames, 'common'] as const;

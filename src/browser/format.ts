@@ -47,9 +47,6 @@ export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)
 /** `1.84` */
 export const ratio = money;
 
-/** `0.1284`: ratios of single days are small. */
-export const dailyRatio = price;
-
 /** A probability as `41 %`; never as certain. */
 export const chance = formatter((fraction) => {
   if (fraction < 0.005) return '<1 %';

@@ -36,7 +36,6 @@ export type Decision = Decisions['decisions'][number];
 export type Comparison = v.InferOutput<typeof comparisonResponse>;
 export type ComparedModel = Comparison['models'][number];
 export type ComparedPair = Comparison['pairs'][number];
-export type Leader = Comparison['leader'];
 
 export type Details = NonNullable<ModelReport['details']>;
 export type Drawdown = Details['drawdowns'][number];

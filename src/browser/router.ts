@@ -30,6 +30,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     leaving = new AbortController();
     const { signal } = leaving;
     startEntry();
+    const hadFocus = main.contains(document.activeElement);
     const { pathname } = here();
     const match = matchPage(pathname);
     markCurrentLink();
@@ -39,10 +40,14 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
       setAttributes(main, { 'aria-busy': null });
       showScroll();
     };
+    const arrive = () => {
+      if (!isFirst || hadFocus) focusIn(main);
+    };
     keepFolds(main, signal);
     if (match === null) {
       replace(main, ...missingPage(pathname));
-      return complete();
+      complete();
+      return arrive();
     }
     // Other filters replace what is shown, where the focus may be; another page arrives part by
     // part.
@@ -61,7 +66,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
         complete();
         if (mayPass(error)) return showAgain(signal);
       });
-    if (!isFirst) focusIn(main);
+    arrive();
   };
   const showAgain = async (signal: AbortSignal) => {
     failures += 1;

@@ -57,7 +57,7 @@ export async function check(
 ): Promise<number> {
   const said = meaningIn(as);
   if (said !== undefined && prices.length === 0)
-    throw new WrongUsage('--as says what the files of --prices are; name some');
+    throw new WrongUsage('--as says what the files of --prices are; give at least one');
   const path = file ?? ownDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
@@ -128,7 +128,7 @@ function endOnSignals(): void {
 function soundFile(tables: number | null): string {
   if (tables === null) return 'file: sound';
   if (tables > 0) return `file: sound, and all ${tables} tables are as its manifest states them`;
-  return 'file: sound; it is a package without its manifest, so a change in what no model read is not found';
+  return 'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
 }
 
 interface Checked {

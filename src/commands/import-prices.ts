@@ -191,7 +191,7 @@ function describeTaken({ taken, format }: PriceSummary): string {
     said: 'as --as says',
     format: `as ${format} is`,
     seen: night === null ? '' : `as a split shows: ${nightInWords(night)}`,
-    default: 'as most files are, for no split of its symbols is known that would show it',
+    default: 'as most files are, because no known split of its symbols shows otherwise',
   };
   return `  its prices are taken as ${meaning}, ${why[by]}; otherwise import it with ${others}`;
 }

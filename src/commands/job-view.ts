@@ -86,7 +86,7 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
       ([status, { length }]) => `${length} ${status}`,
     );
     return [
-      `${date} ${ended.every(({ status }) => status === 'completed') ? 'simulated' : counts.join(', ')}`,
+      `${date} ${ended.every(({ status }) => status === 'completed') ? 'completed' : counts.join(', ')}`,
     ];
   });
 }

@@ -64,7 +64,7 @@ export const commands: Record<string, Command> = {
     options: {
       as: {
         value: 'MEANING',
-        text: 'What the prices are: raw, split-adjusted or total-return. Default: what the files tell.',
+        text: 'What the prices are: raw, split-adjusted or total-return. Default: detected from the files.',
       },
     },
     positionals: { name: 'FILE', least: 1, most: Infinity },
@@ -100,7 +100,7 @@ export const commands: Record<string, Command> = {
       'Writes stored prices in disguise: a control market, which shows what a model remembers.',
     details: lines(
       'FOLDER must be new or empty. It gets prices.csv, dividends.csv, universe.json and key.csv: see docs/control-markets.md.',
-      'Exit code 0, or 1 with nothing left behind.',
+      'Exit code 0, or 1 on failure, which leaves no files behind.',
     ),
     options: {
       seed: {
@@ -169,7 +169,7 @@ export const commands: Record<string, Command> = {
     summary: 'Prints the results of a running service as a table.',
     details: lines(
       CLIENT,
-      'Exit code 0, also where nothing matches; 1 for a model or a job that the service does not know.',
+      'Exit code 0, even if nothing matches; 1 for a model or a job that the service does not know.',
     ),
     options: {
       job: { value: 'JOB-ID', text: 'Only results of this job.' },
@@ -186,7 +186,7 @@ export const commands: Record<string, Command> = {
       'Makes a consistent copy of the database, or of one job, whether or not the service runs.',
     details: lines(
       'Without FILE the copy is written to data/agent_data/ and named after the time. No file is overwritten.',
-      'Exit code 0, or 1 with nothing left behind.',
+      'Exit code 0, or 1 on failure, which leaves no files behind.',
     ),
     options: {
       job: {
@@ -199,7 +199,7 @@ export const commands: Record<string, Command> = {
     run: async ({ values, rest }) => (await import('./backup.ts')).backup(rest[0], values),
   }),
   restore: command({
-    summary: 'Puts a backup in the place of the database, while no service runs.',
+    summary: 'Replaces the database with a backup, while no service is running.',
     details: lines(
       'Copies and verifies FILE, moves the database with its -wal and -shm aside, and puts the copy in its place. DEPLOYMENT_MODE',
       'says which database. Interrupted at any moment, it leaves the old database or the new one: the next start or restore finishes it.',
@@ -218,7 +218,7 @@ export const commands: Record<string, Command> = {
     ),
     options: {
       replay: {
-        text: 'Also play every model-day again from its recorded answers and the prices at the time.',
+        text: 'Also replay every model-day from its recorded answers and the prices at the time.',
       },
       prices: {
         value: 'OWN-FILE',
@@ -227,7 +227,7 @@ export const commands: Record<string, Command> = {
       },
       as: {
         value: 'MEANING',
-        text: 'What the prices of your files are: raw, split-adjusted or total-return. Default: what the files tell.',
+        text: 'What the prices of your files are: raw, split-adjusted or total-return. Default: detected from the files.',
       },
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
@@ -244,7 +244,7 @@ export const commands: Record<string, Command> = {
       'Serves the pages and GET endpoints of a database file; runs no jobs, changes nothing.',
     details: lines(
       'Listens on API_PORT, with the access tokens of the settings. FILE is a package of backup --job, a backup, or the database',
-      'of a service, which may be running: what it commits appears. FILE and the files beside it stay as they are; a request that',
+      'of a service, which may be running: new results appear. FILE and the files beside it stay as they are; a request that',
       'would change something is refused (405). Ends with SIGTERM or Ctrl-C.',
     ),
     options: {},
@@ -254,9 +254,9 @@ export const commands: Record<string, Command> = {
   }),
   publish: command({
     summary:
-      'Writes the pages into a folder that any file server shows: a leaderboard without a server.',
+      'Writes the pages into a folder for any file server: a leaderboard without a running service.',
     details: lines(
-      'A state of one moment, whether or not the service runs; see docs/publish.md. A second run into the same folder changes only',
+      'A snapshot, whether or not the service is running; see docs/publish.md. A second run into the same folder changes only',
       'what changed. A folder with files of others is refused. Exit code 0 if the folder is complete, otherwise 1.',
     ),
     options: {
@@ -269,10 +269,10 @@ export const commands: Record<string, Command> = {
       end: { value: 'DATE', text: 'Up to this date; without pages of jobs.' },
       title: { value: 'TEXT', text: 'The title of the site. Default: Trading Simulation.' },
       'without-conversations': { text: 'Leave out what the models read and said.' },
-      url: { value: 'URL', text: 'Where the folder will be: previews of links need it.' },
+      url: { value: 'URL', text: 'The URL where the folder will be: link previews need it.' },
       chromium: {
         value: 'PROGRAM',
-        text: 'A Chromium, which makes the preview as PNG too; most sites show no SVG.',
+        text: 'A Chromium to make the preview as PNG too, because most sites do not show SVG.',
       },
     },
     positionals: { name: 'DIR', least: 1, most: 1 },
@@ -281,11 +281,10 @@ export const commands: Record<string, Command> = {
       (await import('./publish.ts')).publish(folder, values),
   }),
   export: command({
-    summary:
-      'Writes conversations in the messages form of Chat Completions, a line for each completed model-day.',
+    summary: 'Writes conversations as Chat Completions messages, one line per completed model-day.',
     details: lines(
       'For fine-tuning, for judges, and for programs that read JSON lines; the form is in docs/publish.md. Works whether or not the',
-      'service runs. No file is overwritten. Exit code 0 if the file is complete, otherwise 1 with nothing left behind.',
+      'service runs. No file is overwritten. Exit code 0 if the file is complete, otherwise 1, with no file left behind.',
     ),
     options: {
       job: { value: 'JOB-ID', text: 'Only this job.' },

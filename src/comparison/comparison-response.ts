@@ -1,4 +1,5 @@
 import { type Day, type LeftOut, MIN_DAYS } from './participants.ts';
+import type { Answer } from './answer.ts';
 import type { Interval } from './difference.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type Figure, type ReportedFigures, reportFigures } from '../performance/figure.ts';
@@ -15,17 +16,21 @@ export const conventions = {
     'Fractions over the days compared: exp(D · mean) − 1, the mean that of the daily log returns, ln(1 + daily return). A model is ' +
     'the mean of its runs, day by day. Daily figures are of log returns',
   days:
-    'The D days that every run of every model with figures has started from the same close (by number: from the same number); ' +
-    `there are figures from ${MIN_DAYS} on. Where no model has any, the days that all models share. left_out has the others`,
-  left_out_models: `Entries with fewer than ${MIN_DAYS} active model-days in the window, where no models are named and others have enough`,
+    'The D days on which the returns of every run of every model with figures start from the same close (by number: from the same ' +
+    `number); there are figures from ${MIN_DAYS} on. Where no model has any, the days that all models share. left_out has the others`,
+  answer:
+    'leader has the highest return, and leads by that minus the return of against, the next model that it is paired with; interval ' +
+    'is that of the pair times 1 plus the return of against. The benchmark is that of GET /performance over the same days',
+  left_out_models:
+    'Entries with too few active model-days in the window, where no models are named and others have enough',
   numbers:
-    'With align=number, the days of two models meet by their number in the market of each, from the first one in the window that ' +
-    'the model tried; a failed day leaves a gap',
+    'With align=number, days are matched by their number in the market of each model, counted from the first date in the window ' +
+    'that the model tried; a failed day leaves a gap',
   clean:
     'With days=clean, only days after clean_after, the latest knowledge cutoff of the models compared. A model without a cutoff ' +
     'counts as clean',
   days_before_cutoff:
-    'Days compared that are on or before the knowledge cutoff, which the model may remember',
+    'Days compared that are on or before the knowledge cutoff: the model may remember them',
   asked_in_two_ways:
     'A model has no figures when two of its model-days in the window were asked differently: base model, parameters of the request ' +
     '(except the seed), prompt, notes, tools, steps, trading costs, dividends, universe. A run without a stored entry counts as ' +
@@ -35,19 +40,20 @@ export const conventions = {
     'freedom are D / (1 + 2 Σ w²) − 1, w the weights of the lags (Priestley 1981); V_runs: the sample variance of the means of the ' +
     'runs over their number; degrees of freedom together: Welch 1947, Satterthwaite 1946',
   looks:
-    'With looks=once, intervals and p-values hold for one look at a window that was chosen before. With looks=daily they hold for all ' +
-    'days at once, whichever day you look: in place of the normal quantile stands the boundary c(D) (Robbins 1970; Howard, Ramdas, ' +
-    'McAuliffe and Sekhon 2021; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024), and the p-value is the smallest level whose ' +
-    'interval excludes zero',
+    'With looks=once, intervals and p-values hold for one look at a window chosen beforehand. With looks=daily they hold on all days ' +
+    'at once, whichever day you look: the boundary c(D) (Robbins 1970; Howard, Ramdas, McAuliffe and Sekhon 2021; Waudby-Smith, ' +
+    'Arbour, Sinha, Kennedy and Ramdas 2024) replaces the normal quantile, and the p-value is the smallest level whose interval ' +
+    'excludes zero',
   single_runs:
-    'With one run, V_runs is 0 and the interval is a lower bound (interval_is_lower_bound): one run tells nothing about a model’s own ' +
-    'chance. Baselines whose runs would all be the same need only one',
+    'With one run, V_runs is 0 and the interval is a lower bound (interval_is_lower_bound): one run does not show how much a model ' +
+    'itself varies. A baseline whose runs would all be the same needs only one',
   p_value_holm:
     'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
   smallest_difference:
-    'What these days and runs can show at 5 %, two-sided, with 80 % power, at any confidence: z standard errors, z = 2.8016, or ' +
-    'c(D) + 0.8416 with looks=daily',
-  days_needed: 'Days with which these runs would show this difference, at the same level and power',
+    'The difference that these days and runs would show at 5 %, two-sided, with 80 % power, at any confidence: z standard ' +
+    'errors, z = 2.8016, or c(D) + 0.8416 with looks=daily',
+  days_needed:
+    'How many days these runs would need to show this difference, at the same level and power',
   variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
   correlation:
     'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
@@ -156,6 +162,33 @@ function pointOf(difference: Figure, day: Day) {
   return {
     ...dayOf(day),
     difference: typeof difference === 'number' ? toDigits(difference) : null,
+  };
+}
+
+/** Who leads over these days, and what the benchmark made. */
+export function answerIn({ benchmark, ...answer }: Answer, days: readonly Day[]) {
+  const { unavailable: reasons, ...figures } = figuresOf({
+    total_return: answer.totalReturn,
+    lead: answer.lead,
+  });
+  const [range, rangeReasons] = reportInterval(answer.interval);
+  const isKnown = 'name' in benchmark;
+  const dateOf = (day: Day | undefined) => (typeof day === 'string' ? day : null);
+  return {
+    sentence: answer.sentence,
+    leader: answer.leader,
+    against: answer.against,
+    ...figures,
+    interval: range,
+    shown: answer.isShown,
+    left_out: answer.leftOut,
+    benchmark: isKnown
+      ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
+      : null,
+    days: days.length,
+    start_date: dateOf(days[0]),
+    end_date: dateOf(days.at(-1)),
+    unavailable: { ...reasons, ...rangeReasons, ...(!isKnown && { benchmark: benchmark.reason }) },
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
+import { NOTHING_TO_COMPARE } from './answer.ts';
 import { type LeaderReport, probabilitiesOfBest, reportLeader } from './leader.ts';
 import {
   calendarOf,
@@ -39,8 +40,6 @@ export interface Comparison<OfDay extends Day> {
   /** How many standard errors the boundary over all days is; null for a single look, and without a day. */
   boundary: number | null;
 }
-
-const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
 
 /**
  * Compares models over the days that all their runs share, step by step. The result depends neither
@@ -170,7 +169,14 @@ function measuredOf(
       ? pairs(one.model, other.model)
       : { reason: `No figures for ${without}: ${reasons.get(without)}` };
   const curve = curves ? curveOf([one.model, other.model], series) : null;
-  return { model: one.model, against: other.model, measured, curve, singleRuns };
+  return {
+    model: one.model,
+    against: other.model,
+    returns: [one.totalReturn, other.totalReturn],
+    measured,
+    curve,
+    singleRuns,
+  };
 }
 
 /** The curve of the difference of two models; empty where one of them has no figures. */

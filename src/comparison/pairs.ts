@@ -9,12 +9,12 @@ import {
   intervalOf,
   measureUncertainty,
   overPeriod,
-  sentenceOf,
   smallestDifference,
   twoSidedP,
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
+import { sentenceOf } from './sentences.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -98,6 +98,8 @@ function measurePair(one: Series, other: Series): MeasuredPair {
 export interface ChosenPair {
   model: string;
   against: string;
+  /** Of both over the period, in this order. */
+  returns: readonly [Figure, Figure];
   measured: MeasuredPair | { reason: string };
   /** The difference after each of the days, in order; null when the curves are not wanted. */
   curve: Figure[] | null;
@@ -112,6 +114,8 @@ export interface ChosenPair {
 export interface PairReport {
   model: string;
   against: string;
+  /** Of both, in this order. */
+  returns: readonly [Figure, Figure];
   /** exp(D·δ) − 1: by how much more the first model grew than the second. */
   difference: Figure;
   interval: Interval | { reason: string };
@@ -197,6 +201,7 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
   const {
     model,
     against,
+    returns,
     measured,
     curve,
     mean,
@@ -209,6 +214,7 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
   const shared = {
     model,
     against,
+    returns,
     difference: overPeriod(mean, period.days),
     interval: intervalOf(mean, uncertainty, period),
     isShown: pValueHolm < 1 - period.confidence,
@@ -228,8 +234,7 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
     curve,
     sentence: sentenceOf({
       ...shared,
-      days: period.days,
-      looks: period.looks,
+      ...period,
       pairs,
       isShownAsOnlyPair: pValue < 1 - period.confidence,
     }),
@@ -241,13 +246,14 @@ function correlationIn(measured: ChosenPair['measured']): Figure {
 }
 
 function withoutFigures(
-  { model, against, measured, curve, singleRuns }: ChosenPair,
+  { model, against, returns, measured, curve, singleRuns }: ChosenPair,
   reason: string,
 ): PairReport {
   const none = { reason };
   return {
     model,
     against,
+    returns,
     difference: none,
     interval: none,
     meanDailyDifference: none,

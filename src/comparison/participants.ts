@@ -106,7 +106,9 @@ export function readRecord<OfDay extends Day>(
     const { record, ruin } = readRun(run, days);
     read.push(record);
     reason ??=
-      ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
+      ruin === null
+        ? null
+        : `${run.run} lost everything on ${ruin}; such a return has no logarithm`;
   }
   return {
     model,
@@ -250,11 +252,11 @@ export function leftOutDays<OfDay extends Day>(
 }
 
 function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
-  const elsewhere = 'another close, so that the return is over other days';
+  const elsewhere = 'another close and so covers other days';
   if (!isFromElsewhere) return 'No return on this day';
   return isMissing
-    ? `No return on this day, or one from ${elsewhere}`
-    : `Started from ${elsewhere}`;
+    ? `No return on this day, or one that starts from ${elsewhere}`
+    : `Its return starts from ${elsewhere}`;
 }
 
 /** Which models are compared, and over which days. */
@@ -300,7 +302,7 @@ export interface SharedDays<OfDay extends Day> {
   leftOut: LeftOut<OfDay>[];
   /** By model, the days that its runs share, in order. */
   own: ReadonlyMap<string, OfDay[]>;
-  /** Why a model has no return from the same close on all the days compared, by model. */
+  /** Why a model has no return that starts from the same close on all the days compared, by model. */
   reasons: ReadonlyMap<string, string>;
 }
 
@@ -319,7 +321,8 @@ export function sharedDays<OfDay extends Day>(
   for (const { model, starts } of [...records, ...further]) {
     const missing = participants.days.filter((day) => starts[day] !== first?.starts[day]).length;
     if (missing === 0) continue;
-    const lacking = `It has no return from the same close on ${missing} of the ${count(participants.days.length, 'day')} compared`;
+    const all = count(participants.days.length, 'day');
+    const lacking = `On ${missing} of the ${all} compared it has no return that starts from the same close`;
     reasons.set(model, participants.reasons.get(model) ?? lacking);
   }
   return {
@@ -360,5 +363,5 @@ function whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): string | 
 }
 
 function tooFewInCommon(days: number): string {
-  return `Needs ${count(MIN_DAYS, 'day')} that every run compared has started from the same close; there are ${days}`;
+  return `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days}`;
 }

@@ -23,7 +23,7 @@ export function narrowToEntries(
   { isClean, isCommon }: Restrictions,
 ): NarrowedChoice {
   const { database, filters } = wanted;
-  const selection = selectModels(database, { models, against: undefined, most: Infinity }, filters);
+  const selection = selectModels(database, { models, most: Infinity }, filters);
   const [compared, others] = [selection.models, selection.leftOut].map((chosen) =>
     readFamilies(database, chosen, filters),
   ) as [Family[], Family[]];

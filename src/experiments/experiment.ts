@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobWindow, lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
+import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import {
   type AskedDay,
@@ -13,12 +14,14 @@ import {
   readFamily,
   whyUnusable,
 } from './family.ts';
+import { type Answer, answerOf, type BenchmarkReturn } from '../comparison/answer.ts';
 import { compareModels, type Comparison } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
 import type { Cutoff } from '../comparison/comparison-response.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { chooseBenchmark, reportBenchmark } from '../performance/choose-benchmark.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
 /**
@@ -77,6 +80,8 @@ export interface ExperimentRequest extends WantedModels {
   looks: Looks;
   /** Whether each pair has the curve of its difference: of two to four models. */
   curves: boolean;
+  /** The name of a benchmark; undefined for the default. */
+  benchmark?: string | undefined;
 }
 
 export interface Experiment {
@@ -91,6 +96,7 @@ export interface Experiment {
   /** Entries with too few model-days. */
   leftOutModels: string[];
   comparison: Comparison<Day>;
+  answer: Answer;
   /** By model. */
   cutoffs: ReadonlyMap<string, Cutoff>;
 }
@@ -110,12 +116,17 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
   const clean = cleaner(all, cleanAfter, numberings);
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
+  const suspected = new Map<string, string[]>();
+  const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
   for (const family of all) {
     ends.push(
       ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
     );
     const numbers = numberings?.get(family.model);
     const own = request.days === 'clean' ? clean(family) : family;
+    const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
+    const named = jumps.map(({ jump }) => `${jump.symbol} on ${jump.date}`);
+    if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel<Day>(own, (date) => numbers?.get(date) ?? date));
   }
   const { startDate, endDate } = window;
@@ -128,14 +139,36 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     curves: request.curves,
     trials,
   });
+  const { days } = comparison;
+  const benchmark = benchmarkOver(database, all, { days, wanted: request.benchmark });
   return {
     startDate: startDate ?? earliestOf(ends)?.date ?? null,
     endDate: endDate ?? latestOf(ends)?.date ?? null,
     cleanAfter,
     leftOutModels: leftOut.map(({ model }) => model),
     comparison,
-    cutoffs: cutoffsOf(all, comparison.days, numberings),
+    answer: answerOf({ ...comparison, days: days.length, confidence, looks, benchmark, suspected }),
+    cutoffs: cutoffsOf(all, days, numberings),
   };
+}
+
+/** What the benchmark made over the days compared, as `GET /performance` has it. */
+function benchmarkOver(
+  database: Database,
+  families: readonly Family[],
+  { days, wanted }: { days: readonly Day[]; wanted: string | undefined },
+): BenchmarkReturn {
+  if (typeof days[0] === 'number')
+    return { reason: 'Days with the same number fall on different dates' };
+  const compared = new Set(days);
+  const own = families.flatMap((family) =>
+    [...daysOf(family)].filter(({ date }) => compared.has(date)),
+  );
+  const report = reportBenchmark(chooseBenchmark(database, wanted, own), own, 0);
+  const { name, total_return: totalReturn, incomplete, unavailable } = report;
+  return totalReturn === null || incomplete !== null
+    ? { reason: incomplete ?? unavailable.total_return ?? 'There is no day to compare' }
+    : { name, totalReturn };
 }
 
 function checkCurves(models: number): void {

@@ -147,7 +147,7 @@ function changeOfServed(family: Family): string | null {
   if (before === undefined || after === undefined) return null;
   return (
     `It was served by two models: ${otherOf(after)} answered ${after.run} on ${after.date}, and ${first} ${before.run} on ` +
-    `${before.date}; compare a window on one side of the change`
+    `${before.date}; choose a window before or after the change`
   );
 }
 
@@ -157,8 +157,8 @@ function asSentence(change: Change | null): string | null {
   if (change === null) return null;
   const [before, after] = change;
   return (
-    `It was asked in two ways: what was asked of ${after.run} on ${after.date} is not what was asked of ` +
-    `${before.run} on ${before.date}; compare a window on one side of the change`
+    `It was asked in two ways: the request for ${after.run} on ${after.date} differs from that for ` +
+    `${before.run} on ${before.date}; choose a window before or after the change`
   );
 }
 

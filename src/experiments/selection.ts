@@ -3,10 +3,8 @@ import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { MAX_COMPARED } from '../basics/runs.ts';
 import { medianOf } from '../statistics/moments.ts';
-
-/** More would make more pairs than anyone reads. */
-export const MAX_MODELS = 50;
 
 /** A model to compare, an entry or one of its runs, with its runs in the window; at least one. */
 export interface ChosenModel {
@@ -29,8 +27,8 @@ export interface WantedModels {
    */
   models: readonly string[] | undefined;
   /** Added to those compared. */
-  against: string | undefined;
-  /** How many there may be, by default MAX_MODELS. */
+  against?: string | undefined;
+  /** How many there may be, by default MAX_COMPARED. */
   most?: number;
 }
 
@@ -40,7 +38,7 @@ export interface WantedModels {
  */
 export function selectModels(
   database: Database,
-  { models, against, most = MAX_MODELS }: WantedModels,
+  { models, against, most = MAX_COMPARED }: WantedModels,
   window: JobWindow,
 ): Selection {
   if (models !== undefined && new Set(models).size < models.length)
@@ -109,6 +107,6 @@ export function unknownModel(parameter: string, name: string): ServiceError {
 function tooMany(models: number): ServiceError {
   return new ServiceError(
     'invalid_filter',
-    `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`,
+    `models: expected at most ${MAX_COMPARED} models, not ${models}; name those to compare`,
   );
 }

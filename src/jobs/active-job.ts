@@ -150,5 +150,5 @@ export function keyRefusalOf(
 ): string | null {
   const refusals = keyRefusals.get(run);
   if (refusals === undefined || refusals.inARow < MAX_IN_A_ROW) return null;
-  return `Not asked: on the ${MAX_IN_A_ROW} model-days before, the key was refused. ${refusals.error}`;
+  return `Not run: the provider refused the key on the previous ${MAX_IN_A_ROW} model-days. ${refusals.error}`;
 }

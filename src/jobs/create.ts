@@ -317,7 +317,7 @@ export function resolveRange(
   assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate) {
     refuse(
-      `${NOTHING_TO_RESUME} ${endDate}: every model is already simulated through ${addDays(earliest, -1)}`,
+      `${NOTHING_TO_RESUME} ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
     );
   }
   checkRange(earliest, endDate, facts);

@@ -182,7 +182,7 @@ export function commonDatesOf({ models, byDate }: SharedReturns): CommonDates {
     }
   }
   const reasonOf = (place: number) =>
-    `It has ${count(days[place] ?? 0, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`;
+    `It has ${count(days[place] ?? 0, 'day')} with a return, fewer than half the median of ${count(median, 'day')}`;
   const leftOut = byName
     .filter((place) => !isRanked[place])
     .map((place) => ({ model: nameOf(place), reason: reasonOf(place) }));
@@ -195,7 +195,7 @@ export interface Restrictions {
    * Only those after the latest knowledge cutoff of the chosen models, and after each model's own.
    */
   isClean: boolean;
-  /** Only those of dates on which every ranked model has a return from the same close. */
+  /** Only those of dates on which every ranked model has a return that starts from the same close. */
   isCommon: boolean;
 }
 

@@ -30,10 +30,10 @@ function totalAt(days: readonly CostDay[], bps: number): number {
   );
 }
 
-const BEHIND = { reason: 'It is behind the benchmark already' };
-const NO_ORDERS = { reason: 'It traded nothing on the days that it shares with the benchmark' };
+const BEHIND = { reason: 'It is already behind the benchmark' };
+const NO_ORDERS = { reason: 'It did not trade on the days it shares with the benchmark' };
 const NO_DAYS = { reason: 'There is no day on which both have a return' };
-const NEVER = { reason: 'No cost of its orders takes its lead away' };
+const NEVER = { reason: 'No trading cost would take its lead away' };
 
 /**
  * The added cost at which the excess return over the benchmark is zero, on the days on which both

@@ -29,23 +29,25 @@ export const definitions = {
   worst_day: 'The day with the lowest return',
   winning_days_share: 'Days with a return above 0, as a share of all days',
   value_at_risk_95:
-    'The loss that 95 of 100 days did not exceed, from the days as they were, without interpolation',
+    'The loss that 95 of 100 days did not exceed, taken from actual days, without interpolation',
   expected_shortfall_95:
-    'Mean loss of the worst twentieth of the days; a day at its edge counts in part',
+    'Mean loss of the worst twentieth of the days; a day at its edge counts partly',
   skewness: 'Sample skewness of the daily returns; below 0 where the large moves are losses',
   kurtosis: 'Sample kurtosis of the daily returns, minus the 3 of a normal distribution',
   longest_winning_run: 'The most days in a row with a return above 0',
   longest_losing_run: 'The most days in a row with a return below 0',
-  drawdown: 'How far growth is below its highest so far, the start included, as a fraction of that',
+  drawdown:
+    'How far growth is below its highest point so far, including the start, as a fraction of that point',
   growth:
-    'What one dollar has become since the start of the first day: the product of (1 + daily return)',
-  failed_model_days: 'Model-days of the chosen period that have failed and were not completed',
+    'What one dollar has grown to since the start of the first day: the product of (1 + daily return)',
+  failed_model_days:
+    'Model-days of the chosen period that failed and have not been completed since',
   exposure: 'Mean share of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
   trades: 'Orders executed; splits and refused orders do not count',
   refused_orders: 'Orders refused for lack of cash, of shares or of a price, or for their symbol',
   malformed_calls: 'Calls that named no tool, or had arguments that the tool does not take',
-  commission: 'What orders cost beside shares times price',
+  commission: 'What orders cost on top of shares times price',
   realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',
   dividends: 'Cash received; profit is realised profit, unrealised profit and dividends',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
@@ -63,16 +65,16 @@ export const definitions = {
   alpha:
     'The return above the risk-free rate that beta does not explain, per year, without compounding',
   alpha_standard_error:
-    'How uncertain alpha is, per year: of the fitted line, for days that depend on each other (Newey and West)',
+    'The standard error of alpha, per year, allowing for days that depend on each other (Newey and West)',
   alpha_p_value:
-    'How often alpha would be as far from 0 by chance if it were 0: two-sided, Student’s t with days - 2',
+    'How often alpha would be this far from 0 by chance if it were 0: two-sided, Student’s t with days - 2 degrees of freedom',
   beta: 'Covariance with the benchmark over the variance of the benchmark',
-  beta_standard_error: 'How uncertain beta is, by the same method',
+  beta_standard_error: 'The standard error of beta, by the same method',
   correlation: 'Correlation of the daily returns with those of the benchmark',
   tracking_error:
-    'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
+    'Sample standard deviation of the daily differences from the benchmark, times the square root of 252',
   information_ratio:
-    'Mean over sample standard deviation of the daily differences to the benchmark, times the square root of 252',
+    'Mean over sample standard deviation of the daily differences from the benchmark, times the square root of 252',
   mean_total_return:
     'exp(mean log return of the runs of one entry over the days that they share) - 1, as in GET /comparison',
   total_return_deviation:
@@ -87,15 +89,15 @@ export const definitions = {
   symbols:
     'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
   histogram:
-    'Daily returns counted in bins of equal width, with an edge at 0; each bin without its upper edge',
+    'Daily returns counted in bins of equal width, with an edge at 0; each bin excludes its upper edge',
   selection:
     'Share of 2,000 random choices of other names, with the same weights on the same days, that earned less; 0.5 by chance',
-  cost_sensitivity: 'Total return if every order had cost so many basis points of its value more',
+  cost_sensitivity: 'Total return if every order had cost this many more basis points of its value',
   break_even_bps:
     'By how many basis points more every order would have to cost for the excess return to be 0',
-  no_trading_costs: 'Whether the orders of all its jobs cost nothing beside their price',
+  no_trading_costs: 'Whether orders cost nothing on top of their price in all its jobs',
   cost_usd:
-    'What the tokens of these model-days cost, attempts that failed within their job included',
+    'What the tokens of these model-days cost, including failed attempts within the same job',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;
 
@@ -105,7 +107,7 @@ const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL
 export function reportConventions(yearlyRiskFreeRate: number) {
   return {
     period:
-      'One model-day, from the close of the day it started from to its own close; the first from its open',
+      'One model-day: from the close of the day it started from to its own close; the first day from its open',
     fractions: 'Returns, rates and shares are fractions: 0.01 is one percent',
     trading_days_per_year: TRADING_DAYS_PER_YEAR,
     deviation: 'Sample standard deviation, over n - 1',

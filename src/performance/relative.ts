@@ -139,7 +139,7 @@ function differences({
     information_ratio: annualisedRatio(
       mean(active),
       sampleDeviation(active, own.leastReturn),
-      'The differences to the benchmark do not vary',
+      'The differences from the benchmark do not vary',
     ),
   };
 }

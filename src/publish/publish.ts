@@ -27,6 +27,8 @@ interface Watched {
   onProgress: (share: number) => void;
 }
 
+/** As pages ask for a comparison. */
+const LOOKS = { looks: 'daily' };
 /** Of a page of `GET /jobs` and `GET /decisions`. */
 const LONGEST_PAGE = '200';
 
@@ -193,6 +195,8 @@ function writeJobs({ respond, publication, write }: Work, days: ModelDays): Stat
       const query = { job_id: id, ...more };
       write(`/performance?${new URLSearchParams(query)}`, respond('/performance', query));
     }
+    const compared = { job_id: id, ...LOOKS };
+    write(`/comparison?${new URLSearchParams(compared)}`, respond('/comparison', compared));
     const status: Status = JSON.parse(text);
     for (const modelDay of status.details) addTo(days, modelDay);
     return status;
@@ -204,9 +208,8 @@ function writeOverview(work: Work): void {
   for (const common of [{}, { common: 'true' }] as const)
     for (const details of [{}, { details: 'true' }] as const)
       answer(work, '/performance', { by: 'entry', ...common, ...details });
-  for (const looks of [{}, { looks: 'daily' }] as const)
-    for (const curves of [{}, { curves: 'true' }] as const)
-      answer(work, '/comparison', { ...looks, ...curves });
+  for (const curves of [{}, { curves: 'true' }] as const)
+    answer(work, '/comparison', { ...curves, ...LOOKS });
 }
 
 /** The models with a model-day, without what the rest of the database says of them; returns them. */

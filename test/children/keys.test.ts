@@ -190,7 +190,7 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
   const { details, status } = await service.runJob(WEEK);
   assert.equal(status, 'partial');
   const notAsked =
-    'Not asked: on the 2 model-days before, the key was refused. The model provider returned 403: Key expired';
+    'Not run: the provider refused the key on the previous 2 model-days. The model provider returned 403: Key expired';
   assert.deepEqual(errorsOf(details, 'wrong'), [
     null,
     'The model provider returned 401: Incorrect API key provided',

@@ -75,7 +75,7 @@ test('who answered is in the conversation, with the model, and a change within a
     );
   };
   const change =
-    /It was served by two models: moving-2 answered moving on 2025-10-16, and moving-1 moving on 2025-10-13; compare a window on one side of the change/;
+    /It was served by two models: moving-2 answered moving on 2025-10-16, and moving-1 moving on 2025-10-13; choose a window before or after the change/;
   assert.match(await reasonOf(''), change);
   assert.doesNotMatch(await reasonOf('&end_date=2025-10-15'), change);
 });

@@ -322,7 +322,7 @@ test('check: whether a package still has its manifest is said, and an empty file
   paper.exec('DELETE FROM package_manifest');
   paper.close();
   const lost =
-    'file: sound; it is a package without its manifest, so a change in what no model read is not found';
+    'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
   assert.deepEqual(await look(), [0, lost, '']);
   writeFileSync(path, '');
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);

@@ -46,7 +46,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   assert.equal(watched.code, 0);
   assert.equal(
     watched.stderr,
-    ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''),
+    ['10', '11', '12'].map((day) => `2025-11-${day} completed\n`).join(''),
   );
   assert.match(watched.stdout, /^The job is completed after [\d.]+ s: \d of \d run\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
@@ -123,7 +123,7 @@ test('trigger --watch follows its job to the end; a repeated one says what it sk
   );
   assert.match(
     (await run(['trigger', ...day, '--watch', '--replace'])).stderr,
-    /2025-11-18 simulated/,
+    /2025-11-18 completed/,
   );
 });
 
@@ -297,7 +297,7 @@ test('a service that is briefly unreachable is waited for', async (t) => {
   assert.equal(code, 0);
   assert.equal(
     stderr,
-    'GET /simulate/status/the-job: 503 <h1>Service [2J starts</h1>; trying again\n2025-11-10 simulated\n',
+    'GET /simulate/status/the-job: 503 <h1>Service [2J starts</h1>; trying again\n2025-11-10 completed\n',
   );
 });
 
@@ -320,7 +320,7 @@ test('a service that restarts right after it has created a job is waited for', a
   const { code, stderr } = await run(['trigger', '--end', '2025-11-10', '--watch', '--url', url]);
   assert.deepEqual(
     [code, stderr],
-    [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 simulated\n`],
+    [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 completed\n`],
   );
 });
 
@@ -330,7 +330,7 @@ test('each date is said once, when it has ended; a holiday has ended before earl
   const answers = [open, ...oneDay].map((day) => ({ body: jobStatusAnswer([day, holiday]) }));
   const { url } = await farService(t, answers);
   const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
-  assert.deepEqual([code, stderr], [0, '2025-11-11 1 skipped\n2025-11-10 simulated\n']);
+  assert.deepEqual([code, stderr], [0, '2025-11-11 1 skipped\n2025-11-10 completed\n']);
 });
 
 test('another service is reported, not followed and not trusted', async (t) => {
@@ -434,7 +434,7 @@ test('watch without a job takes the newest one', async (t) => {
 test('watch without a job follows the newest job of this service', async () => {
   await run(['trigger', '--end', '2025-11-20', '--models', 'newest', '--watch']);
   const { code, stderr } = await run(['watch']);
-  assert.deepEqual([code, stderr], [0, '2025-11-20 simulated\n']);
+  assert.deepEqual([code, stderr], [0, '2025-11-20 completed\n']);
 });
 
 test('a reader that closes the pipe early is not a failure', async () => {
@@ -479,7 +479,7 @@ test('the commands are in the help', async () => {
 test('Ctrl-C ends a watch and not the job', async () => {
   const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-03']);
   const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
-  await watching.waitFor(/simulated\n/);
+  await watching.waitFor(/completed\n/);
   watching.process.kill('SIGINT');
   assert.equal((await watching.ended).signal, 'SIGINT');
   const { status } = await ask(`${server.url}/simulate/status/${stdout.trim()}`);

@@ -95,7 +95,7 @@ test('dividends are imported beside prices, and those in other currencies are wa
   assert.deepEqual(stdout.split('\n'), [
     'good.csv.gz: CSV',
     '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10: AAPL',
-    '  its prices are taken as split-adjusted, as most files are, for no split of its symbols is known that would show it;' +
+    '  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise;' +
       ' otherwise import it with --as raw or --as total-return',
     'dividends.csv: CSV of dividends',
     '  imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-01-05 to 2024-05-14',

@@ -79,7 +79,7 @@ test('a line for each date that has ended says more only if not all completed', 
   const dates = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13'];
   const mixed = job(dates, { a: '##-.', b: '#x-#' });
   assert.deepEqual(finishedDates(mixed), [
-    '2025-11-10 simulated',
+    '2025-11-10 completed',
     '2025-11-11 1 completed, 1 failed',
     '2025-11-12 2 skipped',
   ]);

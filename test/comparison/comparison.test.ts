@@ -44,7 +44,7 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
   [
     'models that hardly meet',
     [model('m', { m: [...Array.from({ length: 15 }, () => null), ...returns('m')] }), a],
-    'Needs 20 days that every run compared has started from the same close; there are 14',
+    'Needs 20 days on which the returns of all runs compared start from the same close; there are 14',
   ],
   ['no returns', [model('m', { m: [] }), a], 'Needs 20 days with a return; it has 0'],
   ['the same return every day', [flat, a], null],
@@ -56,7 +56,7 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
   [
     'nothing left',
     [model('m', { m: returns('m'), 'm#2': [...returns('m', { days: 29 }), -1] }), a],
-    'm#2 lost everything on 30, which has no logarithm',
+    'm#2 lost everything on 30; such a return has no logarithm',
   ],
 ];
 
@@ -80,7 +80,7 @@ test('too few common days leave no model with figures, and still name those whos
     ],
   );
   const reason =
-    'Needs 20 days that every run compared has started from the same close; there are 14';
+    'Needs 20 days on which the returns of all runs compared start from the same close; there are 14';
   for (const one of models)
     assert.deepEqual(
       [one.interval, one.runReturns[0], one.probabilityBest],
@@ -291,7 +291,7 @@ test('a pair that would be shown only without the others says so', () => {
   assert.ok(shownAsOnlyPair.length > 0);
   assert.deepEqual(
     pairs.filter(({ sentence }) =>
-      sentence.includes('As the only pair it would be more than chance; the best of 45 pairs'),
+      sentence.includes('On its own it would be more than chance, but the best of 45 pairs'),
     ),
     shownAsOnlyPair,
   );

@@ -81,7 +81,7 @@ test('nor does one of twenty models over twenty days, the fewest', inLongForm, (
 });
 
 test(
-  'who looks every day sees a false winner every third time, unless the looks are counted',
+  'a look every day finds a false winner every third time, unless the looks are counted',
   inLongForm,
   () => {
     const simulations = runs(60, 2000);

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PairFacts, sentenceOf } from '../../src/comparison/difference.ts';
+import { type AnswerFacts, answerOf } from '../../src/comparison/answer.ts';
+import { type PairFacts, sentenceOf } from '../../src/comparison/sentences.ts';
 
 const example: PairFacts = {
   model: 'gpt-5',
   against: 'claude',
-  difference: 0.0101,
+  returns: [0.0301, 0.02],
   interval: { low: -0.047, high: 0.069 },
   days: 20,
+  confidence: 0.95,
   looks: 'once',
   isShown: false,
   isShownAsOnlyPair: false,
@@ -17,93 +19,212 @@ const example: PairFacts = {
   singleRuns: [],
 };
 
+const AHEAD = 'gpt-5 is 1.01 points ahead of claude over 20 days';
+const RANGE = '(95 % interval −4.79 to +7.04 points, for a single look)';
+const LEAST = 'Only a lead of 7.85 points or more would be likely to show in 20 days';
+const NEEDED = `${LEAST}; this one would need about 1,180 days.`;
+
 const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
-  [
-    'the example in the comment of sentenceOf',
-    {},
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
-      'this would need about 1,180 days.',
-  ],
+  ['a lead that could be chance', {}, `${AHEAD} ${RANGE}. This could be chance. ${NEEDED}`],
   [
     'the one with the higher return comes first, with an interval of its own',
-    { difference: -0.01, interval: { low: -0.2, high: 0.25 } },
-    'claude is ahead of gpt-5 by 1.0 % over 20 days (−20.0 % to +25.0 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
-      'this would need about 1,180 days.',
+    { returns: [0, 0.01], interval: { low: -0.2, high: 0.25 } },
+    'claude is 1.00 points ahead of gpt-5 over 20 days (95 % interval −20.00 to +25.00 points, for a single look). This could be ' +
+      'chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this one would need about 1,180 days.',
   ],
   [
     'a difference that is shown',
-    {
-      difference: 0.152,
-      interval: { low: 0.021, high: 0.29 },
-      isShown: true,
-      isShownAsOnlyPair: true,
-      daysNeeded: 6,
-    },
-    'gpt-5 is ahead of claude by 15.2 % over 20 days (+2.1 % to +29.0 %, for a single look): this is more than chance. These 20 days can show 7.7 % or more.',
+    { isShown: true, isShownAsOnlyPair: true, daysNeeded: 6 },
+    `${AHEAD} ${RANGE}. This is more than chance.`,
   ],
   [
     'a difference that would be shown if it were the only one',
     { isShownAsOnlyPair: true, pairs: 1225, daysNeeded: 15 },
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. As the only pair it would be more than chance; the best of 1,225 ' +
-      'pairs can look like this by chance. These 20 days can show 7.7 % or more.',
+    `${AHEAD} ${RANGE}. This could be chance. On its own it would be more than chance, but the best of 1,225 pairs can look like this by chance.`,
   ],
   [
     'more days cannot show it',
-    { daysNeeded: { reason: 'More days cannot show it, more runs can' } },
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
-      'more days cannot show this, more runs can.',
+    { daysNeeded: { reason: 'More days would not show it; more runs would' } },
+    `${AHEAD} ${RANGE}. This could be chance. ${LEAST}. More days would not be enough for this one; more runs could be.`,
   ],
   [
     'no difference at all',
-    {
-      difference: 0,
-      interval: { low: -0.05, high: 0.05 },
-      daysNeeded: { reason: 'There is no difference to show' },
-    },
-    'gpt-5 is level with claude over 20 days (−5.0 % to +5.0 %, for a single look). These 20 days can show 7.7 % or more.',
+    { returns: [0.02, 0.02], daysNeeded: { reason: 'There is no difference to show' } },
+    `gpt-5 is level with claude over 20 days ${RANGE}. ${LEAST}.`,
   ],
   [
-    'a small difference keeps two digits, a large number of days three',
-    { difference: 0.00012, daysNeeded: 25_200 },
-    'gpt-5 is ahead of claude by 0.012 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
-      'this would need about 25,200 days.',
+    'a small lead is less than the least that is shown, a large number of days keeps three digits',
+    { returns: [0.020012, 0.02], daysNeeded: 25_200 },
+    `gpt-5 is less than 0.01 points ahead of claude over 20 days ${RANGE}. This could be chance. ${LEAST}; this one would need about 25,200 days.`,
   ],
   [
     'more than a hundred years are not counted in days',
-    { difference: 0.00000001, daysNeeded: 25_201 },
-    'gpt-5 is ahead of claude by 0.000001 % over 20 days (−4.7 % to +6.9 %, for a single look): this could be chance. These 20 days can show 7.7 % or more; ' +
-      'this would need more than 100 years of trading days.',
+    { daysNeeded: 25_201 },
+    `${AHEAD} ${RANGE}. This could be chance. ${LEAST}; this one would need more than 100 years of trading days.`,
   ],
   [
-    'for every day at once',
-    { looks: 'daily' },
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 %, whichever day you look): this could be chance. These 20 days can show 7.7 % or ' +
-      'more; this would need about 1,180 days.',
+    'for every day at once, at another confidence',
+    { looks: 'daily', confidence: 0.999 },
+    `${AHEAD} (99.9 % interval −4.79 to +7.04 points, whichever day you look). This could be chance. ${NEEDED}`,
   ],
   [
     'figures that are too large are left out',
     { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (for a single look): this could be chance.',
+    `${AHEAD}. This could be chance.`,
   ],
   [
-    'a difference whose opposite is too large for a number',
-    { difference: -1, interval: { low: -1, high: -0.5 }, isShown: true },
-    'claude is far ahead of gpt-5 over 20 days (for a single look): this is more than chance. These 20 days can show 7.7 % or more.',
+    'returns that are too large for a number',
+    { returns: [{ reason: 'too large' }, 0.1], interval: { reason: 'too large' }, isShown: true },
+    'gpt-5 is far ahead of claude over 20 days. This is more than chance.',
   ],
   [
     'an end whose opposite is too large for a number',
-    { difference: -0.01, interval: { low: -1, high: 0.25 } },
-    'claude is ahead of gpt-5 by 1.0 % over 20 days (for a single look): this could be chance. These 20 days can show 7.7 % or more; this would need about 1,180 days.',
+    { returns: [0, 0.01], interval: { low: -1, high: 0.25 }, isShown: true },
+    'claude is 1.00 points ahead of gpt-5 over 20 days. This is more than chance.',
   ],
   [
     'a single run of either',
-    { singleRuns: ['claude'] },
-    'gpt-5 is ahead of claude by 1.0 % over 20 days (−4.7 % to +6.9 % or wider, for a single look): this could be chance. These 20 days can ' +
-      'show 7.7 % or more; this would need about 1,180 days.',
+    { singleRuns: ['claude'], isShown: true },
+    `${AHEAD} (95 % interval −4.79 to +7.04 points or wider, for a single look). This is more than chance.`,
   ],
 ];
 
 test('a pair as one sentence for people', () => {
   for (const [name, change, sentence] of table)
     assert.equal(sentenceOf({ ...example, ...change }), sentence, name);
+});
+
+const one = (model: string, totalReturn: AnswerFacts['models'][number]['totalReturn']) => {
+  return { model, totalReturn };
+};
+const pairOf = (model: string, against: string, more: Partial<AnswerFacts['pairs'][number]>) => {
+  const own = { returns: [0.032, 0.014] as const, interval: { low: -0.016, high: 0.053 } };
+  return { model, against, isShown: false, singleRuns: [], ...own, ...more };
+};
+const none = { reason: 'Few' };
+const [deepseek, qwen] = [one('deepseek', 0.032), one('qwen', 0.014)];
+const pairs = [pairOf('deepseek', 'qwen', {})];
+const CHANCE =
+  'its lead of 1.80 points over qwen could be chance (95 % interval −1.62 to +5.37 points, whichever day you look)';
+const MADE = 'The benchmark (QQQ) made +2.10 % over the same days.';
+
+const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] = [
+  [
+    'a lead that could be chance',
+    {},
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE}`,
+  ],
+  [
+    'a lead that the benchmark beat',
+    { benchmark: { name: 'QQQ', totalReturn: 0.0696 } },
+    `No model beat the benchmark (QQQ), which made +6.96 % over 55 days. deepseek came closest with +3.20 %; ${CHANCE}.`,
+  ],
+  [
+    'a benchmark without a return over these days',
+    { benchmark: none },
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE}.`,
+  ],
+  [
+    'a lead that is shown, the difference of +3.63 and +3.25, in a pair that names the other model first',
+    {
+      models: [one('qwen', 0.03246), one('deepseek', 0.03633)],
+      pairs: [
+        pairOf('qwen', 'deepseek', {
+          returns: [0.03246, 0.03633],
+          interval: { low: -0.5, high: -0.1 },
+          isShown: true,
+        }),
+      ],
+    },
+    'deepseek leads with +3.63 % over 55 days; its lead of 0.38 points over qwen is more than chance ' +
+      `(95 % interval +11.47 to +103.25 points, whichever day you look). ${MADE}`,
+  ],
+  [
+    'the same every day',
+    {
+      models: [deepseek, one('twin', 0.032)],
+      pairs: [pairOf('deepseek', 'twin', { returns: [0.032, 0.032], interval: none })],
+    },
+    `deepseek leads with +3.20 % over 55 days, level with twin. ${MADE}`,
+  ],
+  [
+    'one run of a model, whose interval may be wider',
+    { pairs: [pairOf('deepseek', 'qwen', { singleRuns: ['qwen'] })] },
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE.replace('points,', 'points or wider,')}. ${MADE}`,
+  ],
+  [
+    'all against one, which is not the second',
+    {
+      models: [deepseek, one('second', 0.03), qwen],
+      pairs: [...pairs, pairOf('second', 'qwen', {})],
+    },
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE}`,
+  ],
+  [
+    'the highest return with an unknown split',
+    {
+      models: [one('orly', 0.5), deepseek, qwen],
+      suspected: new Map([['orly', ['ORLY on 2025-06-10']]]),
+    },
+    `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE} Left out until possible splits are settled: orly (ORLY on 2025-06-10).`,
+  ],
+  [
+    'unknown splits of all',
+    {
+      models: [deepseek, qwen],
+      suspected: new Map([
+        ['deepseek', ['ORLY on 2025-06-10']],
+        ['qwen', ['ORLY on 2025-06-10', 'TTD on 2025-08-08']],
+      ]),
+    },
+    'No leader can be named over these 55 days. Left out until possible splits are settled: ' +
+      'deepseek, qwen (ORLY on 2025-06-10, TTD on 2025-08-08).',
+  ],
+  [
+    'one model with figures',
+    { models: [deepseek, one('qwen', none)] },
+    `deepseek made +3.20 % over 55 days; no other model can be compared with it. ${MADE}`,
+  ],
+  [
+    'too few days',
+    { models: [one('deepseek', none), one('qwen', none)], days: 10 },
+    'It takes 20 days in common to say whether a difference could be chance; so far there are 10.',
+  ],
+  [
+    'a single day',
+    { models: [one('deepseek', none), one('qwen', none)], days: 1 },
+    'It takes 20 days in common to say whether a difference could be chance; so far there is 1.',
+  ],
+  [
+    'no day in common',
+    { models: [one('deepseek', none), one('qwen', none)], days: 0 },
+    'It takes 20 days in common to say whether a difference could be chance; so far there are none.',
+  ],
+  [
+    'days enough, of models that cannot be compared',
+    { models: [one('deepseek', none), one('qwen', none)], days: 30 },
+    'No leader can be named over these 30 days.',
+  ],
+  [
+    'one model without figures',
+    { models: [one('a', none)] },
+    'A comparison needs two models; there is one.',
+  ],
+  ['no model', { models: [] }, 'A comparison needs two models; there is none.'],
+];
+
+test('who leads, whether that could be chance, and what the benchmark made, in one answer', () => {
+  for (const [name, more, sentence] of answers) {
+    const facts: AnswerFacts = {
+      models: [qwen, deepseek],
+      pairs,
+      benchmark: { name: 'QQQ', totalReturn: 0.021 },
+      days: 55,
+      confidence: 0.95,
+      looks: 'daily',
+      suspected: new Map(),
+      ...more,
+    };
+    assert.equal(answerOf(facts).sentence, sentence, name);
+  }
 });

@@ -33,7 +33,11 @@ function assertFigures(actual: Row, wanted: Row): void {
     const where = `${wanted['model']} ${wanted['against'] ?? ''} ${name}`;
     if (typeof value === 'number') assertNear(flat[name] as number, value, where);
     else if (value === null)
-      assert.deepEqual(flat[name], { reason: 'More days cannot show it, more runs can' }, where);
+      assert.deepEqual(
+        flat[name],
+        { reason: 'More days would not show it; more runs would' },
+        where,
+      );
     else if (Array.isArray(value))
       for (const [index, one] of value.entries())
         assertNear((flat[name] as number[])[index], one, where);
@@ -55,7 +59,7 @@ test('every figure of real series agrees with other libraries', () => {
 
 test('a day that a run missed is left out, and so is the next, which it started from another close', () => {
   const missing = 'No return on this day';
-  const elsewhere = 'Started from another close, so that the return is over other days';
+  const elsewhere = 'Its return starts from another close and so covers other days';
   assert.deepEqual(compare(stockModels()).leftOut, [
     { day: '2025-07-08', runs: ['chips#2', 'shops#4'], reason: missing },
     { day: '2025-07-09', runs: ['chips#2', 'shops#4'], reason: elsewhere },

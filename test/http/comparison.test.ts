@@ -62,7 +62,7 @@ const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
 
 const MISSED = 'No return on this day';
-const ELSEWHERE = 'Started from another close, so that the return is over other days';
+const ELSEWHERE = 'Its return starts from another close and so covers other days';
 const betaMissed = [
   { date: recent[5], runs: ['beta'], reason: MISSED },
   { date: recent[6], runs: ['beta'], reason: ELSEWHERE },
@@ -96,7 +96,20 @@ before(async (t) => {
   });
   insertPast(database);
   insertMarkets(database);
+  insertBenchmarks(database);
 });
+
+/** A benchmark that beats every model, one that every model beats, and one that came too late. */
+function insertBenchmarks(database: TestService['database']): void {
+  const insert = database.statement(
+    'INSERT INTO price_data (symbol, date, open, close) VALUES (?, ?, ?, ?)',
+  );
+  for (const [day, date] of recent.entries()) {
+    insert.run('QQQ', date, 100 + day, 101 + day * 1.5);
+    insert.run('DOWN', date, 100 - day, 99.5 - day);
+  }
+  insert.run('LATE', recent.at(-1) as string, 1, 1);
+}
 
 /** Two quarters in which something is wrong with most models. */
 function insertPast(database: TestService['database']): void {
@@ -340,17 +353,17 @@ const reasons: [query: string, model: string, reason: RegExp | null][] = [
   [
     `${PAST}&models=plain,other,changed`,
     'changed',
-    new RegExp(`changed on ${past[30]} is not .* changed on ${past[0]};`),
+    new RegExp(`changed on ${past[30]} differs from that for changed on ${past[0]};`),
   ],
   [
     `${PAST}&models=plain,other,prompted`,
     'prompted',
-    new RegExp(`prompted on ${past[30]} is not .* prompted on ${past[0]};`),
+    new RegExp(`prompted on ${past[30]} differs from that for prompted on ${past[0]};`),
   ],
   [
     `${PAST}&models=plain,other,paid`,
     'paid',
-    new RegExp(`paid on ${past[30]} is not .* paid on ${past[0]};`),
+    new RegExp(`paid on ${past[30]} differs from that for paid on ${past[0]};`),
   ],
   [`${PAST}&models=plain,other,unpaid`, 'unpaid', null],
   [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
@@ -465,7 +478,7 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
   assert.equal(byDate.days, 0);
   assert.match(
     modelIn(byDate, 'trader').unavailable.interval,
-    /that every run compared has started from the same close; there are 0/,
+    /on which the returns of all runs compared start from the same close; there are 0/,
   );
 });
 
@@ -636,7 +649,7 @@ test('an entry has one return: /performance by entry covers the days that are co
   assert.deepEqual(common.left_out, [
     {
       model: 'short',
-      reason: 'It has no return from the same close on 23 of the 28 days compared',
+      reason: 'On 23 of the 28 days compared it has no return that starts from the same close',
     },
   ]);
   assert.deepEqual(
@@ -646,6 +659,49 @@ test('an entry has one return: /performance by entry covers the days that are co
       [1, ['beta']],
     ],
   );
+});
+
+test('the answer names who leads, by how much, over which days, and what the benchmark made of them', async () => {
+  const wide = 'start_date=2025-05-01&end_date=2025-12-31&models=alpha,beta,gamma';
+  for (const query of [wide, `${wide}&benchmark=DOWN`, `${wide}&looks=daily`]) {
+    const { models, pairs, answer, ...body } = await ask(query);
+    const [leader, second] = models.toSorted((a: any, b: any) => b.total_return - a.total_return);
+    assert.deepEqual(
+      [answer.leader, answer.total_return, answer.against, answer.days],
+      [leader.model, leader.total_return, second.model, body.days],
+    );
+    assertNear(answer.lead, leader.total_return - second.total_return, query);
+    const pair = pairs.find((own: any) =>
+      [leader, second].every(({ model }) => [own.model, own.against].includes(model)),
+    );
+    assert.equal(pair.model, leader.model);
+    for (const end of ['low', 'high'])
+      assertNear(answer.interval[end] / pair.interval[end], 1 + second.total_return, end);
+    assert.equal(answer.shown, pair.shown);
+    assert.deepEqual(
+      [answer.start_date, answer.end_date, answer.days],
+      [recent[0], recent.at(-1), 28],
+      'not the window that was asked for',
+    );
+    const { benchmark } = await validBody<any>(
+      service,
+      `/performance?${query.replace('&looks=daily', '')}&by=entry&common=true`,
+      performanceResponse,
+    );
+    assert.deepEqual([benchmark.days, answer.benchmark.name], [28, benchmark.name]);
+    assertNear(answer.benchmark.total_return, benchmark.total_return, query);
+    const isBeaten = leader.total_return <= benchmark.total_return;
+    assert.equal(isBeaten, benchmark.name === 'QQQ');
+    assert.equal(answer.sentence.startsWith('No model beat the benchmark (QQQ)'), isBeaten);
+  }
+  const unpriced = await ask(`${wide}&benchmark=LATE`);
+  assert.equal(unpriced.answer.benchmark, null);
+  assert.match(unpriced.answer.unavailable.benchmark, /^LATE has no price at the start/);
+  assert.doesNotMatch(unpriced.answer.sentence, /benchmark/);
+  const { answer } = await ask('models=trader,trader-control&align=number');
+  assert.deepEqual([answer.benchmark, answer.start_date, answer.end_date], [null, null, null]);
+  assert.equal(answer.unavailable.benchmark, 'Days with the same number fall on different dates');
+  assert.equal((await service.get(`/comparison?${wide}&benchmark=NONE`)).status, 404);
 });
 
 test('job_id restricts the days, the runs of an entry and the trials to those of the job', async () => {

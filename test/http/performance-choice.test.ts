@@ -47,7 +47,7 @@ before(async (t) => {
 const ask = (query: string) => validBody(service, `/performance${query}`, performanceResponse);
 const assertNear = within({ absolute: 1e-9 });
 
-const FEW = 'It has 2 days with a return, fewer than half of the median of 6 days';
+const FEW = 'It has 2 days with a return, fewer than half the median of 6 days';
 const UNCLEAN = {
   model: 'unclean',
   reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31',

@@ -546,6 +546,13 @@ test('a fall that no split explains marks the model that held the symbol, with w
     /AAPL on 2025-11-12 \(110 to 55\)\. To settle this, .*AAPL,2025-11-12,NEW,OLD/,
   );
   assert.deepEqual((await ask('?end_date=2025-11-11', own)).incomparable, [], 'before the fall');
+  const leftOut = async (query: string) => {
+    const { left_out: names, sentence } = (await own.get(`/comparison${query}`)).body.answer;
+    return [names, /Left out.*/.exec(sentence)?.[0]];
+  };
+  const words = 'Left out until possible splits are settled: model-a (AAPL on 2025-11-12).';
+  assert.deepEqual(await leftOut(''), [['model-a'], words], 'no leader');
+  assert.deepEqual(await leftOut('?end_date=2025-11-11'), [[], undefined]);
 });
 
 test(

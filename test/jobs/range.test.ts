@@ -140,7 +140,7 @@ const refused: [
     null,
     '2025-11-25',
     ['recent', 'done'],
-    /Nothing to resume up to 2025-11-25: every model is already simulated through 2025-11-26/,
+    /Nothing to resume up to 2025-11-25: every model has already run through 2025-11-26/,
   ],
   [
     'resume onto only a weekend',

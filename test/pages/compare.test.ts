@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { benchmarkOver, forestScale } from '../../src/browser/pages/forest.ts';
+import { forestScale } from '../../src/browser/pages/forest.ts';
 import {
   addressOf,
   choiceIn,
@@ -14,12 +14,17 @@ import {
   fitsSideBySide,
   howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
-import { costOf, leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import type { Performance } from '../../src/browser/responses.ts';
-import { lookupIn, neighbours } from '../../src/browser/pages/pair-matrix.ts';
+import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
+import { neighbours } from '../../src/browser/pages/pairs.ts';
 import { sideFigures } from '../../src/browser/pages/model-figures.ts';
 import { reportConventions } from '../../src/performance/definitions.ts';
-import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/cutoffs.ts';
+import {
+  type Box,
+  cutoffMarks,
+  cutoffWords,
+  freeRow,
+  middleOf,
+} from '../../src/browser/plot/cutoffs.ts';
 import {
   comparedModel,
   comparedPair,
@@ -55,7 +60,7 @@ test('a request has the part of the choice that its path takes', () => {
   );
   assert.equal(
     requestOf(choice, { curves: true }),
-    '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true',
+    '?models=a,b%232&job_id=j&benchmark=SPY&days=clean&against=c&confidence=0.9&curves=true',
   );
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
   assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
@@ -80,19 +85,18 @@ test('two to four models are side by side; of their decisions each run has a col
   assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
   const { runs, note } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
   assert.deepEqual(runs, ['a', 'b']);
-  assert.match(note ?? '', /^Of several runs only the first is shown/);
+  assert.match(note ?? '', /^Only the first run of each model is shown/);
 });
 
 const lines: [search: string, words: string][] = [
-  ['', 'Every entry with 20 days, all dates, 95 % intervals, looked at once at the end'],
+  ['', 'Every entry with 20 days, all dates, 95 % intervals'],
   [
-    '?models=a,b%232&against=c&days=clean&looks=daily&confidence=0.999&date=2025-06-03',
-    'a, b#2, all dates, after the knowledge cutoff, against c, 99.9 % intervals, looked at as days arrive',
+    '?models=a,b%232&against=c&days=clean&confidence=0.999&date=2025-06-03',
+    'a, b#2, all dates, after the knowledge cutoff, against c, 99.9 % intervals',
   ],
   [
     '?models=a,b,c,d&start_date=2025-06-03&end_date=2025-12-24&align=number&job_id=0123456789',
-    'a, b, c and 1 more, from Tue 3 Jun 2025 to Wed 24 Dec 2025, job 01234567, days matched by number, 95 % intervals, ' +
-      'looked at once at the end',
+    'a, b, c and 1 more, from Tue 3 Jun 2025 to Wed 24 Dec 2025, job 01234567, days matched by number, 95 % intervals',
   ],
 ];
 
@@ -171,15 +175,6 @@ test('every figure side by side has a definition', () => {
   );
 });
 
-test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {
-  const pair = comparedPair('a', 'b', 0.25);
-  const find = lookupIn([pair, comparedPair('a', 'c', 0, { difference: null })]);
-  assert.deepEqual(find('a', 'b'), { pair, difference: 0.25 });
-  assert.deepEqual(find('b', 'a'), { pair, difference: -0.2 });
-  assert.equal(find('c', 'a')?.difference, null);
-  assert.equal(find('b', 'c'), null);
-});
-
 test('sentences are those of neighbours in the order; with one model against all, every pair', () => {
   const [a, b, c] = [
     comparedModel('a', [0.03]),
@@ -195,18 +190,6 @@ test('sentences are those of neighbours in the order; with one model against all
   const against = all.filter((pair) => pair.model === 'a');
   assert.deepEqual(namesOf(neighbours([b, a, c], against)), ['ab', 'ac']);
   assert.deepEqual(namesOf(neighbours([b, c, a], against)), ['ab', 'ac']);
-});
-
-test('the benchmark is that of figures over as many days, or it is not drawn', () => {
-  const over = (days: number, own: number | null, align: 'date' | 'number' = 'date') => {
-    const models = [{ relative: { days: 3, benchmark_return: own } }];
-    // Of the answer only what the benchmark's row reads.
-    const performance = { models, benchmark: { name: 'universe' } } as unknown as Performance;
-    return benchmarkOver({ align, days }, performance);
-  };
-  assert.deepEqual(over(3, 0.05), { name: 'Universe', value: 0.05 });
-  assert.deepEqual([over(4, 0.05), over(3, null), over(3, 0.05, 'number')], [null, null, null]);
-  assert.equal(benchmarkOver({ align: 'date', days: 0 }, null), null);
 });
 
 test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {
@@ -229,7 +212,7 @@ test('a forest plot has room for every interval, run and the benchmark, and show
   assert.equal(forestScale([], null).percent(0), 50);
 });
 
-test('what was left out is named with its reason, and what each run cost', () => {
+test('a model that was left out is named with its reason', () => {
   const models = [
     comparedModel('a', [0.1]),
     modelWithout('b', 'Needs 20 days with a return; it has 3'),
@@ -239,16 +222,9 @@ test('what was left out is named with its reason, and what each run cost', () =>
     {
       model: 'c',
       reason:
-        'It has fewer than 20 active model-days in the window, and is compared only where it is chosen',
+        'It has too few model-days in this range; choose it in the filters to compare it anyway',
     },
   ]);
-  const left_out = [
-    { date: '2025-07-08', runs: ['a#3'], reason: 'Missing' },
-    { date: '2025-07-09', runs: ['b', 'a#3'], reason: 'Missing' },
-  ];
-  const words =
-    '2 of 100 days are left out, because not every run started them from the same close: a#3 (2 days), b (1 day).';
-  assert.equal(costOf({ days: 98, left_out }), words);
 });
 
 test('knowledge cutoffs are marked by date, with the models that have them; without any there is nothing', () => {
@@ -284,5 +260,13 @@ test('labels that would cover each other are in different rows', () => {
   assert.deepEqual(
     places.map(([left, right]) => freeRow(boxes, { left, right })),
     [0, 1, 0, 2, 0],
+  );
+});
+
+test('a label at an edge of a plot is moved in; what is out of view stays out', () => {
+  const area = { left: 10, width: 100 };
+  assert.deepEqual(
+    [9, 10, 50, 108, 110, 111].map((x) => middleOf(x, 6, area)),
+    [9, 16, 50, 104, 104, 111],
   );
 });

@@ -97,7 +97,7 @@ test('what a job left out is listed by reason: failed, then never run, then skip
   assert.deepEqual(rows(null), [...failed, skipped], 'a model-day that waits is not left out yet');
   assert.deepEqual(rows('2025-09-19'), [
     ...failed,
-    ['pending', 'The job ended before it', '2025-09-18 a'],
+    ['pending', 'The job ended before this model-day ran', '2025-09-18 a'],
     skipped,
   ]);
 });

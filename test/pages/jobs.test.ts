@@ -227,7 +227,7 @@ test('a job is cancelled only after confirmation', inLongForm, async (t) => {
   await fillAndStart(reader, firstDate, lastDate);
   await page.locator('.job-grid td.running').first().waitFor();
   await page.getByRole('button', { name: 'Cancel job' }).click();
-  await page.getByRole('button', { name: 'Let it run' }).click();
+  await page.getByRole('button', { name: 'Keep it running' }).click();
   await page.locator('dialog').waitFor({ state: 'detached' });
   assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
   await page.getByRole('button', { name: 'Cancel job' }).click();

@@ -17,8 +17,12 @@ const PERCENT = /[+−]?\d+\.\d\d %/;
 const collect: Record<string, (page: Page) => Promise<[name: string, words: string][]>> = {
   sentence: async (page) => {
     const words = (await page.locator('.answer').innerText()).replaceAll('\u00a0', ' ');
-    const [, name = '', own = ''] = /^(\S+) leads with (\S+ %)/.exec(words) ?? [];
-    return [[name, own]];
+    const [, name = '', own = ''] = /(\S+) (?:leads|came closest) with (\S+ %)/.exec(words) ?? [];
+    const [, its = ''] = /made (\S+ %) over/.exec(words) ?? [];
+    return [
+      [name, own],
+      ['QQQ (benchmark)', its],
+    ];
   },
   curves: (page) => pairsIn(page, '.curves .legend', 'span', 'b'),
   leaderboard: (page) =>
@@ -47,7 +51,7 @@ async function pairsIn(page: Page, rows: string, name: string, figure: string) {
 const pages: [path: string, parts: (keyof typeof collect)[]][] = [
   ['/', ['sentence', 'curves', 'leaderboard']],
   ['/compare', ['sentence', 'forest', 'sides']],
-  ['/jobs/bench-0000', ['curves', 'leaderboard']],
+  ['/jobs/bench-0000', ['sentence', 'curves', 'leaderboard']],
 ];
 
 test('an entry has one return on the overview, the comparison and the page of its job', {

@@ -44,7 +44,7 @@ test('every page of a published folder shows what the service shows, under any p
   const url = await serveFolder(t, folder, { isEncoded: true });
   const view = await startTestView(t, path, { pages: await builtPages() });
   const [date] = recordDates(1);
-  const pages = ['/', '/?common=false', '/compare', '/compare?looks=daily', '/models/alpha'];
+  const pages = ['/', '/?common=false', '/compare', '/models/alpha'];
   pages.push('/models/alpha?run=2', `/models/${encodeURIComponent('BETA/5: x%')}`, '/job-list');
   pages.push(`/model-days/gamma/${date}`, `/model-days/alpha%232/${date}`);
   const textsFrom = async (site: string) => {
@@ -66,6 +66,10 @@ test('every page of a published folder shows what the service shows, under any p
       text === served[index],
       `${text.slice(0, 2_000)}\nand not\n${served[index]?.slice(0, 2_000)}`,
     );
+  const { page, open } = await visit(t, url);
+  await open('#/jobs/bench-0000');
+  const { body } = await view.get('/comparison?job_id=bench-0000&looks=daily');
+  assert.equal(await page.locator('.answer').innerText(), body.answer.sentence);
 });
 
 test('the decisions of a published folder go back to the first day', {

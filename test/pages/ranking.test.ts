@@ -39,7 +39,7 @@ test('a ranking names its days, and the days and models that it leaves out, with
     without_completed_days: [{ model: 'broken', reason: 'All failed' }],
   });
   assert.deepEqual(ranked.words, [
-    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return from the same close.',
+    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of all 3 models start from the same close.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
   assert.deepEqual(
@@ -78,7 +78,7 @@ test('a ranking over all days warns that its order may mislead; one without comm
   assert.deepEqual([models, days], [[], []]);
   const single = rankingOf({ ...nothing, families: one, common: { ...common, days: 1 } });
   assert.deepEqual(single.words, [
-    'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return from the same close.',
+    'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of the model start from the same close.',
   ]);
   const none = { ...common, start_date: null, end_date: null, days: 0 };
   assert.deepEqual(rankingOf({ ...nothing, families: [], common: none }).words, [
@@ -125,7 +125,7 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
   [{ failed_model_days: 2 }, ['2 failed days']],
   [
     { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },
-    ['9 days up to its knowledge cutoff'],
+    ['9 days on or before its knowledge cutoff'],
   ],
   [
     {
@@ -134,7 +134,7 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
       failed_model_days: 1,
       days_before_cutoff: 1,
     },
-    ['3 stale days', '1 failed day', '1 day up to its knowledge cutoff'],
+    ['3 stale days', '1 failed day', '1 day on or before its knowledge cutoff'],
   ],
 ];
 
@@ -150,7 +150,7 @@ test('a row names stale, missing and failed days, another period, other costs, a
     days_before_cutoff: 2,
     knowledge_cutoff: '2025-10-13',
   });
-  assert.equal(failed?.reason, '1 model-day failed and was not completed since');
+  assert.equal(failed?.reason, '1 model-day failed and has not been completed since');
   assert.equal(
     early?.reason,
     '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',

@@ -31,12 +31,12 @@ const ways: [name: string, days: CostDay[], breakEven: number | string][] = [
     10_000 * ((3.05 - Math.sqrt(3.05 ** 2 - 8 * 0.0302)) / 4),
   ],
   ['days without a benchmark do not count', [day(10, 2000), day(500, 9, null)], 50],
-  ['behind', [day(-1, 2000)], 'It is behind the benchmark already'],
-  ['no orders', [day(10, 0)], 'It traded nothing on the days that it shares with the benchmark'],
+  ['behind', [day(-1, 2000)], 'It is already behind the benchmark'],
+  ['no orders', [day(10, 0)], 'It did not trade on the days it shares with the benchmark'],
   [
     'orders only elsewhere',
     [day(10, 0), day(1, 50, null)],
-    'It traded nothing on the days that it shares with the benchmark',
+    'It did not trade on the days it shares with the benchmark',
   ],
   ['no day', [day(10, 5, null)], 'There is no day on which both have a return'],
   ['nothing', [], 'There is no day on which both have a return'],
@@ -48,7 +48,7 @@ const ways: [name: string, days: CostDay[], breakEven: number | string][] = [
   [
     'a benchmark that lost everything',
     [day(10, 5, -1)],
-    'No cost of its orders takes its lead away',
+    'No trading cost would take its lead away',
   ],
 ];
 

@@ -393,7 +393,7 @@ const relatives: [name: string, own: number[], benchmark: number[], expected: Ex
       beta: 1,
       alpha: 0,
       tracking_error: 0,
-      information_ratio: 'The differences to the benchmark do not vary',
+      information_ratio: 'The differences from the benchmark do not vary',
       excess_return: 0,
     },
   ],

@@ -229,7 +229,7 @@ test("there is no beta or information ratio against a benchmark whose moves are 
   assert.equal(relative.unavailable.beta, 'The benchmark does not move');
   assert.equal(
     relative.unavailable.information_ratio,
-    'The differences to the benchmark do not vary',
+    'The differences from the benchmark do not vary',
   );
   const moved = report(ledger, { benchmark: same(levels(0.01)) }).relative;
   assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);

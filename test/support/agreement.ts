@@ -341,6 +341,16 @@ function* comparison(body: Json, query: URLSearchParams): Iterable<string> {
     if (curve?.length > 0 && curve.length !== body.days)
       yield `${name}: ${body.days} days, and ${curve.length} points`;
   }
+  const { answer } = body;
+  const returns = body.models.flatMap(({ total_return: own }: Json) => own ?? []);
+  if (answer.total_return !== (returns.length === 0 ? null : Math.max(...returns)))
+    yield `${answer.leader} made ${answer.total_return}, which is not the highest return`;
+  if (answer.days !== body.days) yield `${body.days} days, and ${answer.days} in the answer`;
+  if (
+    answer.interval !== null &&
+    !(answer.interval.low <= answer.lead && answer.lead <= answer.interval.high)
+  )
+    yield `the lead ${answer.lead} is outside its interval`;
   const { model: leader } = body.leader;
   if (leader !== null && !names.includes(leader)) yield `the leader ${leader} is not a model`;
 }

@@ -173,10 +173,11 @@ function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[]
 function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
   const refused = lastResults(conversation).filter((result) => 'error' in result);
   if (refused.length === 0) return finish(conversation);
-  return say(
-    `${refused.length} of my orders were refused: ${refused.map(({ error }) => error).join(' ')} I check what I have now.`,
-    [call('get_portfolio', {})],
-  );
+  const were = refused.length === 1 ? 'was' : 'were';
+  const why = refused.map(({ error }) => error).join(' ');
+  return say(`${refused.length} of my orders ${were} refused: ${why} I check what I have now.`, [
+    call('get_portfolio', {}),
+  ]);
 }
 
 function finish(conversation: readonly ChatMessage[]): ModelAnswer {

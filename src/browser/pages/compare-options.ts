@@ -2,7 +2,6 @@ import { here } from '../address.ts';
 import { h, type Live, on } from '../element.ts';
 import { filtersInWords } from '../filter-bar.ts';
 import {
-  comparisonFilterNames,
   type Filters,
   filterNames,
   filtersIn,
@@ -24,11 +23,11 @@ export interface Choice {
 /**
  * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
  */
-const optionNames = ['against', 'align', 'confidence', 'looks', 'date'] as const;
+const optionNames = ['against', 'align', 'confidence', 'date'] as const;
 type Options = Record<(typeof optionNames)[number], string>;
 
 /** What the service does anyway; the address need not say it. */
-const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95', looks: 'once' };
+const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 
 /** The choice in the page's address; parameters that it does not know are ignored. */
 export function choiceIn(search: string): Choice {
@@ -45,7 +44,7 @@ export function addressOf({ filters, options }: Choice): string {
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
   const own = given({ ...options, date: '' }, optionNames);
-  return queryOf(filters, comparisonFilterNames, { ...own, curves: curves ? 'true' : '' });
+  return queryOf(filters, performanceFilterNames, { ...own, curves: curves ? 'true' : '' });
 }
 
 function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
@@ -56,13 +55,12 @@ function given(options: Options, names: readonly (keyof Options)[]): Record<stri
 
 /** The choice in a line. */
 export function choiceInWords({ filters, options }: Choice): string {
-  const { against, align, confidence, looks } = options;
+  const { against, align, confidence } = options;
   const words = [
-    filtersInWords({ ...filters, benchmark: '' }, 'Every entry with 20 days'),
+    filtersInWords(filters, 'Every entry with 20 days'),
     against && `against ${against}`,
     align === 'number' && 'days matched by number',
     `${inPercent(Number(confidence || DEFAULTS.confidence))} intervals`,
-    `looked at ${looks === 'daily' ? 'as days arrive' : 'once at the end'}`,
   ];
   return words.filter(Boolean).join(', ');
 }
@@ -79,12 +77,6 @@ export function inPercent(confidence: number): string {
 export function performanceRequest({ filters }: Choice, models: readonly string[]): string {
   return queryOf({ ...filters, models }, performanceFilterNames, { common: 'true', by: 'entry' });
 }
-
-/** After the words "I look". */
-const LOOKS: Entries = [
-  ['once', 'once, at the end'],
-  ['daily', 'as days arrive'],
-];
 
 const EVERY_PAIR: Entries = [['', 'Every pair']];
 
@@ -119,7 +111,6 @@ export function optionsForm({ options }: Choice): Live<readonly string[]> {
     field('Against', against),
     field('Match days by', picker('align', ALIGNMENTS)),
     field('Confidence', picker('confidence', CONFIDENCES)),
-    field('I look', picker('looks', LOOKS)),
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),

@@ -2,23 +2,13 @@ import { here } from '../address.ts';
 import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
-import { filtersIn, modelLink, queryOf } from '../filters.ts';
-import {
-  byName,
-  chance,
-  change,
-  count,
-  counted,
-  dailyRatio,
-  longDate,
-  ratio,
-  share,
-} from '../format.ts';
-import type { ComparedModel, Comparison, Leader, Performance } from '../responses.ts';
+import { filtersIn, queryOf } from '../filters.ts';
+import { byName, count, counted, longDate } from '../format.ts';
+import type { ComparedModel, Comparison, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import { nameColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
-import { DAYS_NEEDED, answerOf } from './answer.ts';
+import { inLines } from './answer.ts';
 import {
   type Choice,
   addressOf,
@@ -29,8 +19,8 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
-import { BEST, benchmarkOver, forest } from './forest.ts';
-import { matrix, measured, neighbours } from './pair-matrix.ts';
+import { BEST, forest } from './forest.ts';
+import { measured, neighbours, pairTable } from './pairs.ts';
 import { fitsSideBySide, sideBySide } from './side-by-side.ts';
 
 /**
@@ -102,17 +92,18 @@ async function load(
 
 function nothing(choice: Choice): HTMLElement[] {
   const words = isChosen(choice)
-    ? 'No model has a completed model-day that this choice covers.'
-    : 'There is nothing to compare yet: no model-day was completed.';
+    ? 'No completed model-day matches this choice.'
+    : 'There is nothing to compare yet: no model-day has been completed.';
   return [h('p.answer', words), h('p', ...wayToAJob('Start a job'))];
 }
 
+/** Fewer days do not show how much days differ. */
+const DAYS_NEEDED = 20;
 const AT_20_DAYS =
-  `At ${DAYS_NEEDED} days in common this page adds the interval of each return, the probability of being best, and for each ` +
-  'pair whether its difference could be chance.';
+  `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
+  'best and, for each pair, whether its difference could be chance.';
 const SORTED = `Sorted by the ${BEST.toLowerCase()}.`;
-const ALL_LOOKS = 'The intervals hold for all days at once, whichever you look on.';
-const NO_BENCHMARK = 'The benchmark is not drawn: it has no figures over these days.';
+const ALL_LOOKS = 'The intervals hold however often you look.';
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
@@ -120,41 +111,39 @@ async function views(
   performance: Performance | null,
   signal: AbortSignal,
 ): Promise<Parts> {
-  const { models, days, looks } = comparison;
+  const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;
   const rows = isEarly ? withReturns(models, performance) : known;
-  const benchmark = benchmarkOver(comparison, performance);
-  const notes = isEarly
-    ? [days < DAYS_NEEDED ? AT_20_DAYS : '']
-    : [...(looks === 'once' ? [] : [ALL_LOOKS]), SORTED];
+  const { benchmark, unavailable } = answer;
+  const notes = isEarly ? [days < DAYS_NEEDED ? AT_20_DAYS : ''] : [ALL_LOOKS, SORTED];
   const shown = forest(rows, {
     confidence: isEarly ? null : inPercent(comparison.confidence),
     days,
     benchmark,
-    notes: benchmark === null ? [...notes, NO_BENCHMARK] : notes,
+    notes:
+      benchmark === null
+        ? [...notes, `No benchmark is drawn: ${unavailable['benchmark']}.`]
+        : notes,
   });
   const own = queryOf({ ...filtersIn(here().search), common: 'false' });
-  const answer = answerOf(comparison) ?? 'A comparison needs two models; there is one.';
   return [
-    h('div', h('p.answer', answer), h('p.quiet', daysInWords(comparison, rows))),
+    h('div', h('p.answer', inLines(answer.sentence)), h('p.quiet', daysInWords(comparison, rows))),
     section(
       'Returns',
       rows.length > 0
         ? shown
         : h(
             'p',
-            'There is no day in common: see ',
+            'The models have no day in common; see ',
             link(`/${own}`, 'each model over its own days'),
             '.',
           ),
-      isEarly ? null : modelTable(known),
     ),
     differences(comparison),
     ...(rows.length > 0
       ? await sideBySide({ ...comparison, models: rows }, performance, signal)
       : []),
-    leaderSection(comparison.leader),
     leftOut(comparison),
     conventions(comparison.conventions),
   ];
@@ -181,8 +170,8 @@ export function withReturns(
 const SENTENCES_AT_FIRST = 5;
 
 function differences({ models, pairs }: Comparison): HTMLElement | null {
-  const names = measured(models).map(({ model }) => model);
-  if (pairs.length === 0 || names.length === 0) return null;
+  const known = measured(models);
+  if (pairs.length === 0 || known.length === 0) return null;
   const sentences = neighbours(models, pairs).map((pair) =>
     h('li', { class: pair.shown && 'shown' }, pair.sentence),
   );
@@ -192,69 +181,27 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
     h('ul.sentences', ...sentences.slice(0, SENTENCES_AT_FIRST)),
     others.length > 0 &&
       h('details.fold', h('summary', `${others.length} more`), h('ul.sentences', ...others)),
-    matrix(names, pairs),
+    pairTable(known, pairs),
   );
 }
 
 /** The days of every return on the page. */
 function daysInWords(
-  { days, left_out: leftOut, start_date: from, end_date: to, clean_after: cutoff }: Comparison,
+  { answer, left_out: leftOut, clean_after: cutoff }: Comparison,
   models: readonly ComparedModel[],
 ): string {
   if (models.length === 0) return '';
-  const runs = models.reduce((sum, model) => sum + model.runs.length, 0);
-  const who = runs === 1 ? 'the run' : `all ${counted(runs, 'run')}`;
-  const all = days + leftOut.length;
-  const part = days === all ? 'the ' : `${count(days)} of the `;
-  const window = from === null || to === null ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
+  const { days, start_date: from, end_date: to } = answer;
+  const window = from === null || to === null ? '' : `, from ${longDate(from)} to ${longDate(to)}`;
+  const others =
+    leftOut.length === 0
+      ? ''
+      : ` ${counted(leftOut.length, 'other day')} ${leftOut.length === 1 ? 'is' : 'are'} left out.`;
   const clean =
     cutoff === null
       ? ''
       : ` Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`;
-  return `Every return here is over ${part}${counted(all, 'day')}${window}, which ${who} started from the same close.${clean}`;
-}
-
-type Figure =
-  | 'total_return'
-  | 'probability_best'
-  | 'standard_error_daily'
-  | 'degrees_of_freedom'
-  | 'variance_share_of_runs';
-
-/** The figures behind the plot, folded. */
-function modelTable(models: readonly ComparedModel[]): HTMLElement {
-  const figure = (title: string, name: Figure, format: typeof change) =>
-    numberColumn<ComparedModel>(title, name, format, {
-      reason: ({ unavailable }) => unavailable[name],
-    });
-  const figures = table<ComparedModel>({
-    caption: 'Figures of the models',
-    rows: models,
-    columns: [
-      nameColumn('Model', 'model'),
-      figure('Return', 'total_return', change),
-      figure(BEST, 'probability_best', chance),
-      figure('Standard error, per day', 'standard_error_daily', share),
-      figure('Degrees of freedom', 'degrees_of_freedom', ratio),
-      figure('Variance from runs', 'variance_share_of_runs', share),
-      {
-        title: 'Runs',
-        by: ({ runs }) => runs.length,
-        cell: runsText,
-        raw: runsText,
-        look: () => 'runs',
-      },
-    ],
-  });
-  return h('details.fold', h('summary', 'Figures, and the return of each run'), figures);
-}
-
-/** `#1 +3.10 %, #2 +1.18 %`: the first run has the model's own name. */
-function runsText({ model, runs, run_returns: returns }: ComparedModel): string {
-  const names = runs.map((run) =>
-    run === model ? '#1' : run.startsWith(`${model}#`) ? run.slice(model.length) : run,
-  );
-  return names.map((name, index) => `${name} ${change(returns[index])}`).join(', ');
+  return `Every return on this page is over the same ${counted(days, 'day')}${window}.${others}${clean}`;
 }
 
 /** How the figures are computed, in the service's own words. */
@@ -265,33 +212,6 @@ function conventions(words: Comparison['conventions']): HTMLElement {
   return section(
     'How it is computed',
     h('details.fold', h('summary', 'Conventions'), definitions('meanings', list)),
-  );
-}
-
-const MEANING =
-  'The leader has the highest Sharpe ratio, computed from the mean of its runs. Among many models, one looks good by chance. ' +
-  'The deflated figure is the probability that the true ratio exceeds the best ratio that as many models without skill would reach.';
-
-/**
- * The model with the highest Sharpe ratio, and how much of that may be the luck of the best of
- * many.
- */
-function leaderSection(leader: Leader): HTMLElement | null {
-  const { model, unavailable } = leader;
-  if (model === null) return null;
-  const tried = counted(leader.trials, 'model');
-  const figures = definitions('figures', [
-    ['Sharpe ratio, per day', dailyRatio(leader.sharpe_ratio_daily)],
-    ['Probability that the true ratio is above 0', chance(leader.probabilistic_sharpe_ratio)],
-    [`The same, deflated for ${tried}`, chance(leader.deflated_sharpe_ratio)],
-    [`Best ratio by chance among ${tried}`, dailyRatio(leader.expected_best_sharpe_ratio_daily)],
-  ]);
-  const reasons = new Set(Object.values(unavailable));
-  return section(
-    h('span', 'Leader: ', modelLink(model)),
-    figures,
-    h('p.quiet', MEANING),
-    ...[...reasons].map((reason) => h('p.notice', `${reason}.`)),
   );
 }
 
@@ -306,7 +226,6 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   return section(
     measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
     reasonList(entries, { 'aria-label': 'Models left out' }),
-    days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 &&
       table<LeftOutDay>({
         caption: 'Days left out',
@@ -329,7 +248,7 @@ function dayOf({ date, number }: LeftOutDay): string {
 }
 
 const TOO_FEW =
-  'It has fewer than 20 active model-days in the window, and is compared only where it is chosen';
+  'It has too few model-days in this range; choose it in the filters to compare it anyway';
 
 /**
  * The models without figures, and why: those of the comparison, and those that it did not choose.
@@ -344,20 +263,4 @@ export function leftOutModels(
   }));
   const others = comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW }));
   return [...withReasons, ...others];
-}
-
-/**
- * "3 of 101 days are left out, because not every run started them from the same close: gpt-5#3 (2
- * days), claude (1 day)."
- */
-export function costOf({ days, left_out: missing }: Pick<Comparison, 'days' | 'left_out'>): string {
-  const costs = new Map<string, number>();
-  for (const run of missing.flatMap(({ runs }) => runs)) costs.set(run, (costs.get(run) ?? 0) + 1);
-  const runs = [...costs]
-    .sort(([, one], [, other]) => other - one)
-    .map(([run, cost]) => `${run} (${counted(cost, 'day')})`);
-  const all = counted(days + missing.length, 'day');
-  const are = missing.length === 1 ? 'is' : 'are';
-  const started = `not every run started ${missing.length === 1 ? 'it' : 'them'} from the same close`;
-  return `${count(missing.length)} of ${all} ${are} left out, because ${started}: ${runs.join(', ')}.`;
 }

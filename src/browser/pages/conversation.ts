@@ -27,8 +27,8 @@ function entryOf(message: Message): Child[] {
   const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : text(content);
   return [
     head,
+    summary !== null && h('p.quiet', h('strong', 'Thinking: '), summary),
     words,
-    summary !== null && h('p.quiet', summary),
     message.served !== null && h('p.quiet', servedBy(message.served)),
   ];
 }

@@ -87,7 +87,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
 function noteOf({ benchmark, families }: Performance): string {
   const most = highest(families.map(({ runs }) => runs.length));
   const band =
-    'A line is the mean of a model’s runs; the band reaches from the lowest of them to the highest.';
+    'Each line is the mean of a model’s runs; the band spans the lowest to the highest of them.';
   return [most > 1 ? band : '', benchmarkWords(benchmark)].filter(Boolean).join(' ');
 }
 

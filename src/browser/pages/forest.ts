@@ -3,9 +3,10 @@ import { modelLink } from '../filters.ts';
 import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
-import type { ComparedModel, Comparison, Performance } from '../responses.ts';
+import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton, pngButton } from '../save.ts';
 import { dash } from '../ui.ts';
+import { inLines } from './answer.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
@@ -22,7 +23,7 @@ const TICK_EDGE = 6;
 export const BEST = 'Probability of being best';
 
 interface ForestOptions {
-  benchmark: { name: string; value: number } | null;
+  benchmark: Comparison['answer']['benchmark'];
   /** Of the intervals; null where there are none yet, so that they have no columns. */
   confidence: string | null;
   days: number;
@@ -36,8 +37,8 @@ interface ForestOptions {
  */
 export function forest(models: readonly ComparedModel[], options: ForestOptions): HTMLElement {
   const { benchmark, confidence, notes } = options;
-  const scale = forestScale(models, benchmark?.value ?? null);
-  const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.value);
+  const scale = forestScale(models, benchmark?.total_return ?? null);
+  const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.total_return);
   const names = confidence === null ? ['Return'] : ['Return', `${confidence} interval`, BEST];
   const titles = names.map((title) => h('th.number', { scope: 'col' }, title));
   const [first] = models;
@@ -62,7 +63,7 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     pngButton(caption, () => table),
   );
   const each = areLeast
-    ? 'One run each: the intervals are at least this wide.'
+    ? 'Each model ran once, so the intervals leave out how much it varies from run to run.'
     : !said.runs && `${runs === 1 ? 'One run' : counted(runs, 'run')} each.`;
   return h(
     'div',
@@ -102,7 +103,7 @@ function rowOf(
       { scope: 'row' },
       modelLink(model.model),
       said.runs && h('small.quiet', ` ${counted(runs.length, 'run')}`),
-      said.isLeast && isLeast && h('small.caveat', ' (interval at least this wide)'),
+      said.isLeast && isLeast && h('small.caveat', ' (its interval may be wider)'),
       known > 0 &&
         h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
@@ -122,7 +123,7 @@ function rowOf(
 }
 
 function intervalText(interval: ComparedModel['interval']): string | null {
-  return interval && `${change(interval.low)} to ${change(interval.high)}`;
+  return interval && inLines(`${change(interval.low)} to ${change(interval.high)}`);
 }
 
 /**
@@ -223,7 +224,7 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
   if (benchmark !== null)
     entries.push([
       sample(upright(50, 'against')),
-      `benchmark: ${benchmark.name}, ${change(benchmark.value)}`,
+      `benchmark: ${benchmarkName(benchmark.name)}, ${change(benchmark.total_return)}`,
     ]);
   return h(
     'ul.key',
@@ -257,18 +258,4 @@ export function forestScale(models: readonly ComparedModel[], benchmark: number 
     ticks: axisSplits(low, high, AXIS_ROOM),
     percent: (value) => Number((((value - low) / (high - low)) * 100).toFixed(3)),
   };
-}
-
-/**
- * The benchmark over the days compared; null where the figures of `GET /performance` are over
- * other days.
- */
-export function benchmarkOver(
-  { align, days }: Pick<Comparison, 'align' | 'days'>,
-  performance: Pick<Performance, 'models' | 'benchmark'> | null,
-): ForestOptions['benchmark'] {
-  const relative = performance?.models[0]?.relative;
-  if (performance === null || relative?.days !== days || align === 'number') return null;
-  const { benchmark_return: value } = relative;
-  return value === null ? null : { name: benchmarkName(performance.benchmark.name), value };
 }

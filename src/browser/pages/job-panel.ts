@@ -18,6 +18,7 @@ import {
   viewedFile,
 } from '../ui.ts';
 import { jobGrid } from './job-grid.ts';
+import { isBad } from './job-trouble.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
@@ -38,7 +39,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     cancel: button('Cancel job', () => ask(jobId, CANCEL), { class: 'danger', hidden: true }),
     discard: button('Discard job', () => ask(jobId, DISCARD), { hidden: true }),
   };
-  const notes = h('div.notes', h('p.quiet', 'Asking how far it is …'));
+  const notes = h('div.notes', h('p.quiet', 'Loading the progress …'));
   const fold = h('details.fold');
   const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
@@ -138,14 +139,15 @@ function notesOf(status: Status): HTMLElement[] {
   const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
     counted(others, 'more warning'),
   );
-  return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
+  const look = isBad(status) ? 'p.notice.bad' : 'p.notice';
+  return [...problems.map((words) => h(look, words)), ...folded];
 }
 
 const CANCEL = {
   title: 'Cancel this job?',
   consequences:
     'This stops its model processes. Completed model-days are kept; the others will not run.',
-  no: 'Let it run',
+  no: 'Keep it running',
   yes: 'Cancel the job',
   act: cancelJob,
 };
@@ -291,7 +293,7 @@ export function entryView(entry: Entry): HTMLElement {
   const prices = entry.price_per_million_tokens;
   const rows: [string, string | null][] = [
     ['Model', `${basemodel} (${KINDS[kind]})`],
-    ['Runs', repeats > 1 ? `${repeats}, this is run ${entry.run}` : null],
+    ['Runs', repeats > 1 ? `run ${entry.run} of ${repeats}` : null],
     ['Endpoint', url],
     ['Parameters', Object.keys(others).length > 0 ? JSON.stringify(others) : null],
     ['Notes', entry.notes ? 'kept from day to day' : null],

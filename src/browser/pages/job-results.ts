@@ -1,17 +1,19 @@
 import { modelPath } from '../../basics/paths.ts';
+import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { getPerformance } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
-import { byName, cost, count, ratio } from '../format.ts';
+import { byName, cost, count, entriesIn, ratio } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, nameColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
+import { askWhoLeads } from './answer.ts';
 import { totalInWords } from './job-panel.ts';
 import { figureColumn, reportFigure, usageFigures } from './model-figures.ts';
 import { rankedModels } from './ranked-models.ts';
 
-/** The curves, the leaderboard and the cost of one job, over its own model-days. */
+/** Who leads in one job, its curves, leaderboard and cost, over its own model-days. */
 interface JobResults {
   element: HTMLElement;
   refreshFor: RefreshFor;
@@ -31,16 +33,17 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   let cost: Live<Costs> | null = null;
   const refresh = async (status: Status) => {
     // Ranked as on the overview; what the runs cost is over all their days.
-    const [performance, all] = await Promise.all([
+    const [performance, all, answer] = await Promise.all([
       getPerformance(own, signal),
       getPerformance({ job_id: jobId }, signal),
+      entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const costs = { performance: all, usage: status.usage };
     cost ??= costSection(costs);
     cost.update(costs);
     const isRanked = performance.models.length > 0;
-    if (isRanked) ranked.update(performance);
+    if (isRanked) ranked.update({ performance, answer });
     renew(element, isRanked ? ranked.element : unranked, cost.element);
   };
   return { element, refreshFor: recompute(refresh) };

@@ -12,7 +12,12 @@ export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
   const job = jobs.find(({ completed_at: end, status }) => end !== null && status !== 'discarded');
   if (job?.status !== 'failed' && job?.status !== 'partial') return false;
   const way = link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`);
-  return h('p.notice.bad.trouble', way, `: ${troubleOf(job)}`);
+  return h(isBad(job) ? 'p.notice.bad.trouble' : 'p.notice.trouble', way, `: ${troubleOf(job)}`);
+}
+
+/** Whether at least as many model-days failed as were completed. */
+export function isBad({ progress: { failed, completed } }: Pick<Job, 'progress'>): boolean {
+  return failed >= completed;
 }
 
 /** "100 of 100 model-days failed, 98 of them with: The model responded with status 401". */

@@ -173,7 +173,7 @@ function kindOf({ status }: Detail): string {
   return status === 'pending' ? 'not run' : status;
 }
 
-const NOT_RUN = 'The job ended before it';
+const NOT_RUN = 'The job ended before this model-day ran';
 
 /** What a job left out, in this order; what waits when it ends has never run. */
 const LEFT_OUT: readonly Detail['status'][] = ['failed', 'pending', 'skipped'];

@@ -17,7 +17,7 @@ export interface Leaderboard extends Live<Performance> {
   complete(detailed: Performance): void;
 }
 
-const VALUE = 'What the initial cash has become on these days, at the last close';
+const VALUE = 'What the initial cash grew to over these days, at the last close';
 
 /** A row: an entry, or the benchmark, which has no runs. */
 interface Row {
@@ -282,11 +282,10 @@ export function rankingOf({ common, clean_after: cutoff, families, ...without }:
     left_out: leftOut,
     left_out_days: leftOutDays,
   } = common;
-  const all =
-    families.length === 1 ? 'the model has' : `all ${counted(families.length, 'model')} have`;
+  const all = families.length === 1 ? 'the model' : `all ${counted(families.length, 'model')}`;
   const span =
     first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
-  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return from the same close.`;
+  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which the returns of ${all} start from the same close.`;
   const over = days === 0 ? 'The models have no day in common.' : ranked;
   const less =
     'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
@@ -358,7 +357,7 @@ export function marksOf(report: Marked): RowMark[] {
     const days = counted(failed, 'model-day');
     marks.push({
       words: counted(failed, 'failed day'),
-      reason: `${days} failed and ${failed === 1 ? 'was' : 'were'} not completed since`,
+      reason: `${days} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`,
     });
   }
   if (early > 0) {
@@ -366,7 +365,7 @@ export function marksOf(report: Marked): RowMark[] {
     const are = early === 1 ? 'is' : 'are';
     const after = `after its knowledge cutoff, ${longDate(cutoff ?? '')}`;
     const reason = `${days} ${are} not ${after}: it may remember those prices`;
-    marks.push({ words: `${counted(early, 'day')} up to its knowledge cutoff`, reason });
+    marks.push({ words: `${counted(early, 'day')} on or before its knowledge cutoff`, reason });
   }
   return marks;
 }

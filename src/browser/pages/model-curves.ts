@@ -3,7 +3,7 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { count, counted, money, ratio, share } from '../format.ts';
 import { coloursOf, lookOf } from '../look.ts';
-import { type Box, cutoffMarks, freeRow } from '../plot/cutoffs.ts';
+import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
 import { clipTo } from '../plot/drawing.ts';
 import {
   benchmarkLines,
@@ -215,7 +215,9 @@ function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
     const x = xOf(low);
     const y = plot.valToPos(depth, 'y', true);
     const side = y - bbox.top < bbox.height / 2 ? 'bottom' : 'top';
-    const row = freeRow(labels[side], { left: x - FONT * pixel, right: x + FONT * pixel });
+    const half = FONT * pixel;
+    const middle = middleOf(x, half, bbox);
+    const row = freeRow(labels[side], { left: middle - half, right: middle + half });
     const inside = (GAP + row * LINE) * pixel;
     ctx.globalAlpha = SHADE;
     ctx.fillStyle = colours.loss;
@@ -230,7 +232,7 @@ function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
     ctx.textBaseline = side;
     ctx.fillText(
       String(number),
-      x,
+      middle,
       side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside,
     );
   }

@@ -25,7 +25,7 @@ export async function modelFailures(
     signal,
   );
   if (failed.length === 0) return null;
-  const causes = [...Map.groupBy(failed, ({ detail }) => detail ?? 'No reason is known')].sort(
+  const causes = [...Map.groupBy(failed, ({ detail }) => detail ?? 'No reason recorded')].sort(
     ([, one], [, other]) => other.length - one.length,
   );
   const title =

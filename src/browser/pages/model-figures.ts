@@ -90,7 +90,7 @@ const drawdown = [share, { label: 'Maximum drawdown', read: depthOf }] as const;
 export const brief = {
   sharpe: reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }),
   drawdown: reportFigure('max_drawdown', share, { label: 'Drawdown', read: depthOf }),
-  selection: selectionFigure('percentile', share, { label: 'Selection', name: 'selection' }),
+  selection: selectionFigure('percentile', share, { label: 'Skill in picking', name: 'selection' }),
   trades: tradingFigure('trades', count),
   refused: tradingFigure('refused_orders', count, {
     label: 'Refused',
@@ -200,11 +200,11 @@ const names = selectionFigures({
   percentile: [share, { name: 'selection' }],
   p_value: [ratio, 'P-value'],
   return: [change, 'Return of its names'],
-  median: [change, 'Middle of other names'],
+  median: [change, 'Median of other names'],
   interval_90: [
     change,
     {
-      label: 'Nine of ten others',
+      label: 'Middle 90 % of others',
       read: (report) => report.details?.selection.interval_90?.low ?? null,
       text: ({ details }) => {
         const interval = details?.selection.interval_90 ?? null;
@@ -217,7 +217,7 @@ const names = selectionFigures({
 const costs: readonly Figure[] = [
   ...[0, 5, 10, 25, 50].map((bps) =>
     costFigure('cost_sensitivity', change, {
-      label: bps === 0 ? 'Return as it was' : `${bps} basis points more`,
+      label: bps === 0 ? 'Actual return' : `${bps} basis points more`,
       read: ({ details }) =>
         details?.cost_sensitivity.find(({ basis_points: own }) => own === bps)?.total_return ??
         null,
@@ -248,9 +248,9 @@ export function modelFigures({ report, performance }: ModelData): HTMLElement {
       `Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`,
       againstBenchmark,
     ],
-    ['Selection of names', names],
+    ['Skill in picking', names],
     ['Trading', orders],
-    ['If orders had cost more', costs],
+    ['If trading had cost more', costs],
     ['Round trips', roundTrips],
     ['Model cost', modelCost],
   ];

@@ -87,7 +87,7 @@ function* holdingViews(
 /** The days of its figures, which need not be those that it has in common with other models. */
 function spanInWords({ model_days: days, start_date: from, end_date: to }: ModelReport): string {
   const [first, last] = [unbrokenDate(from), unbrokenDate(to)];
-  return `Over its own ${counted(days, 'model-day')}, from ${first} to ${last}.`;
+  return `These figures cover its own ${counted(days, 'model-day')}, from ${first} to ${last}.`;
 }
 
 function nothing(model: string, filters: Filters, reason: string | null): string {

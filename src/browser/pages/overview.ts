@@ -37,13 +37,14 @@ export const showOverview: Page = async (host, _params, signal) => {
   const filters = filtersIn(here().search);
   const places = {
     strip: h('div.newest-job'),
+    alarm: h('div.trouble-place'),
     trouble: h('div.trouble-place'),
     results: h('div.stack'),
     job: h('div'),
     jobs: h('div'),
   };
   const [form, bar] = [triggerForm(), filterBar(filters)];
-  const main = h('div.stack', places.trouble, places.results, places.job);
+  const main = h('div.stack', places.alarm, places.results, places.trouble, places.job);
   const side = h(
     'aside.stack',
     { 'aria-label': 'Jobs' },
@@ -86,7 +87,12 @@ export const showOverview: Page = async (host, _params, signal) => {
 
 /** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */
 function jobsView(
-  { strip, trouble, jobs: place }: Record<'strip' | 'trouble' | 'jobs', HTMLElement>,
+  {
+    strip,
+    alarm,
+    trouble,
+    jobs: place,
+  }: Record<'strip' | 'alarm' | 'trouble' | 'jobs', HTMLElement>,
   signal: AbortSignal,
 ): () => Promise<Job | null> {
   const list = h('ul.jobs');
@@ -94,7 +100,10 @@ function jobsView(
   return async () => {
     const { jobs } = await getJobs(LATEST_JOBS, signal);
     renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
-    renew(trouble, newestTrouble(jobs));
+    const failures = newestTrouble(jobs);
+    const isAlarm = failures !== false && failures.matches('.bad');
+    renew(alarm, isAlarm && failures);
+    renew(trouble, !isAlarm && failures); // a few do not stand above the answer
     renew(list, ...jobs.map(itemOf));
     renew(place, jobs.length > 0 && latest);
     return jobs[0] ?? null;
@@ -174,23 +183,21 @@ function resultsView(
   { filters, unfold }: { filters: Filters; unfold: () => void },
   signal: AbortSignal,
 ): ResultsView {
-  const sentence = h('p.answer', { 'aria-live': 'polite' });
-  const query = queryOf(filters, performanceFilterNames, { looks: 'daily' });
+  const query = queryOf(filters, performanceFilterNames);
   const detailed = () => getPerformance(requestOf(filters, { details: 'true' }), signal);
   const ranked = rankedModels({ choice: rankingChoice(filters), query, detailed }, signal);
   const refresh = async () => {
     // Together, so that nothing moves when the sentence comes.
     const [performance, answer] = await Promise.all([
       getPerformance(requestOf(filters), signal),
-      askWhoLeads(filters, signal),
+      askWhoLeads(query, signal),
     ]);
     if (performance.models.length === 0) {
       unfold();
       return replace(place, nothing(performance, filters));
     }
-    replace(sentence, answer);
-    ranked.update(performance);
-    renew(place, sentence, ranked.element);
+    ranked.update({ performance, answer });
+    renew(place, ranked.element);
   };
   const show = async () => {
     try {

@@ -4,7 +4,7 @@ import { link } from '../ui.ts';
 import { type Curves, equityCurves } from './equity-curves.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
 
-/** What the overview and a job show of the same figures: curves, leaderboard, and where to compare. */
+/** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */
 interface RankedModels {
   /** Beside the leaderboard. */
   choice: HTMLElement;
@@ -14,6 +14,12 @@ interface RankedModels {
   detailed: () => Promise<Performance>;
 }
 
+interface Ranked {
+  performance: Performance;
+  /** Who leads; null where it is not known. */
+  answer: string | null;
+}
+
 /**
  * Empty until there are figures. Later ones are shown in place, those of other models in a new plot
  * and a new table.
@@ -21,8 +27,9 @@ interface RankedModels {
 export function rankedModels(
   { choice, query, detailed }: RankedModels,
   signal: AbortSignal,
-): Live<Performance> {
+): Live<Ranked> {
   const element = h('div.stack');
+  const sentence = h('p.answer', { 'aria-live': 'polite' });
   const compare = link(`/compare${query}`, 'Compare the models with intervals');
   const isThere = compare.hasAttribute('href');
   const further = h('p', { hidden: !isThere }, 'Could the difference be chance? ', compare, '.');
@@ -39,15 +46,16 @@ export function rankedModels(
   };
   return {
     element,
-    update(performance) {
+    update({ performance, answer }) {
       complete();
+      replace(sentence, answer);
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();
       drawing = new AbortController();
       const curves = equityCurves(performance, AbortSignal.any([signal, drawing.signal]));
       const board = leaderboard(performance, choice);
       shown = { curves, board };
-      replace(element, curves.element, board.element, further);
+      replace(element, sentence, curves.element, board.element, further);
     },
   };
 }

@@ -1,15 +1,16 @@
 import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
 import { modelLink } from '../filters.ts';
-import { MISSING, change, counted, longDate, ratio, tone } from '../format.ts';
+import { MISSING, change, counted, longDate, tone } from '../format.ts';
 import { lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot, legend } from '../plot/plot.ts';
 import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
-import { nameColumn, numberColumn, table } from '../table.ts';
+import { nameColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Compared, excessOf, meanOf } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
+import { pairName } from './pairs.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
 
 const HEIGHT = 260;
@@ -69,7 +70,7 @@ function figureTable(
   return section(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
-    isMean && h('p.quiet', 'Of several runs these are the means.'),
+    isMean && h('p.quiet', 'Figures of models with several runs are means.'),
     h('ul.key', { 'aria-label': 'Models side by side' }, ...keys),
     table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
   );
@@ -100,19 +101,18 @@ function entryFigure({ name, read }: Figure, entry: Compared): number | null {
 function otherDays({ common }: Performance): string {
   const { days, start_date: from, end_date: to } = common ?? { days: 0 };
   const span = !from || !to ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
-  return `These figures are over other days than the returns above: ${counted(days, 'day')} by date${span}.`;
+  return `These figures cover other days than the returns above: ${counted(days, 'day')} by date${span}.`;
 }
 
-/** The curve of each pair's difference, and its correlation. */
+/** The curve of each pair's difference. */
 function sideDifferences({ pairs, align }: Comparison, access: PlotAccess): HTMLElement | null {
   if (pairs.every(({ difference }) => difference === null)) return null;
   const curves = differenceLines(pairs);
-  const byNumber = 'The curve is not drawn: days with the same number are not the same dates.';
+  const byNumber = 'No curve is drawn, because days with the same number fall on different dates.';
   return section(
     'Difference day by day',
     curves !== null && differencePlot(curves, access),
     align === 'number' && h('p.quiet', byNumber),
-    pairTable(pairs),
   );
 }
 
@@ -120,41 +120,21 @@ function differencePlot(
   { dates, lines }: DifferenceLines,
   { signal, onOpen }: PlotAccess,
 ): HTMLElement {
-  const label = 'How much more the first model of each pair has grown than the second, by date';
+  const label = 'Growth of the first model of each pair over that of the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
   const plot = createPlot(
     { label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open },
     signal,
   );
   const words =
-    'How much more the first model of a pair has grown than the second. Click a curve to see the decisions of that day.';
+    'The growth of the first model of a pair divided by that of the second, minus 1. Click a curve to see the decisions of that day.';
   return h('div', h('p.quiet', words), legend(plot, lines).element, plot.element);
-}
-
-function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
-  return table<ComparedPair>({
-    caption: 'Pairs with their correlation',
-    rows: pairs,
-    columns: [
-      nameColumn('Pair', pairName),
-      numberColumn('Difference', 'difference', change, { isToned: true }),
-      numberColumn('Correlation', 'correlation', ratio, {
-        meaning: 'Of the daily log returns',
-        reason: ({ unavailable }) => unavailable['correlation'],
-      }),
-    ],
-  });
 }
 
 interface DifferenceLines {
   /** The first one is where the curves start, before the first day. */
   dates: string[];
   lines: Line[];
-}
-
-/** A pair as it is named in plots and tables. */
-function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
-  return `${model} over ${against}`;
 }
 
 /**
@@ -207,6 +187,6 @@ export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>
   const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
   if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
   const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];
-  const note = 'Of several runs only the first is shown; choose single runs to see others.';
+  const note = 'Only the first run of each model is shown; choose single runs to see others.';
   return { runs, nameOf, note };
 }

@@ -28,6 +28,13 @@ export function freeRow(boxes: Box[], { left, right }: Box): number {
   return row;
 }
 
+/** The middle of a label at a place in a drawing area, moved so far in that the area cuts nothing. */
+export function middleOf(x: number, half: number, area: { left: number; width: number }): number {
+  const right = area.left + area.width;
+  if (x < area.left || x > right) return x;
+  return Math.max(area.left + half, Math.min(x, right - half));
+}
+
 /** A run with the last date that its model may remember; null where none is known. */
 interface Cutoff {
   family: string;

@@ -11,7 +11,7 @@ import type { Database } from '../database.ts';
 import { amount, integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
-import { chosenDays } from './performance.ts';
+import { type ChosenDay, chosenDays } from './performance.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -59,11 +59,7 @@ const CLOSINGS = query(
 );
 
 /** An active model-day of a run. */
-export interface DayOfRun {
-  date: CalendarDate;
-  jobId: string;
-  /** The date at whose close its return started; null for initial cash. */
-  startDate: CalendarDate | null;
+export interface DayOfRun extends ChosenDay {
   /** A fraction; null when the day started from a value of 0. */
   dailyReturn: number | null;
   isStale: boolean;
@@ -82,16 +78,10 @@ export function daysOfRun(
     const returns = dailyReturns(database, sessions);
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
-    for (const [index, { sessionId, date, jobId, startDate }] of sessions.entries()) {
-      const servedBy = (served.get(sessionId) ?? []).map(([, model]) => model);
-      days.push({
-        date,
-        jobId,
-        startDate,
-        dailyReturn: returns[index] ?? null,
-        isStale: stale.has(date),
-        servedBy,
-      });
+    for (const [index, day] of sessions.entries()) {
+      const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
+      const dailyReturn = returns[index] ?? null;
+      days.push({ ...day, dailyReturn, isStale: stale.has(day.date), servedBy });
     }
   }
   return days;

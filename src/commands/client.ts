@@ -1,12 +1,6 @@
 import * as v from 'valibot';
-import { messageOf, ServiceError } from '../basics/domain.ts';
-import {
-  type HttpFailure,
-  httpRequest,
-  type HttpResponse,
-  type HttpStream,
-  httpStream,
-} from '../basics/http-client.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { type HttpFailure, httpRequest, type HttpResponse } from '../basics/http-client.ts';
 import { asObject, asText, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
 import {
@@ -20,7 +14,7 @@ import { readSettings } from '../basics/settings.ts';
 import { WrongUsage } from './arguments.ts';
 import { didYouMean } from '../basics/sentences.ts';
 
-/** How long a response may take; for a stream, only its beginning. */
+/** How long a response may take. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Statuses of a service, or a proxy before it, that is starting or overloaded. */
 const PASSING_STATUSES = new Set([429, 502, 503, 504]);
@@ -38,8 +32,6 @@ export interface Client {
     body: unknown,
     schema: Schema,
   ): Promise<v.InferOutput<Schema>>;
-  /** The text of the response as it arrives. */
-  stream(path: string): Promise<AsyncIterable<string>>;
 }
 
 /** Thrown when no response comes, or one that says to try again later. */
@@ -97,20 +89,11 @@ export function createClient(baseUrl: string, token: string | null): Client {
         schema,
       });
     },
-    async stream(path) {
-      const url = base + path;
-      const { status, body } = reached(url, await httpStream(url, request));
-      if (isGood(status)) return piecesOf(body);
-      throw refusal(`GET ${path}`, status, (await Array.fromAsync(piecesOf(body))).join(''));
-    },
   };
 }
 
 /** The response. Failures are thrown: the service may respond in a moment. */
-function reached<Response extends HttpResponse | HttpStream>(
-  url: string,
-  response: Response | HttpFailure,
-): Response {
+function reached(url: string, response: HttpResponse | HttpFailure): HttpResponse {
   if (response.failure === undefined) return response;
   const { origin } = new URL(url);
   const reason = cleanText(response.message);
@@ -151,19 +134,6 @@ function read<Schema extends v.GenericSchema>(
   );
 }
 
-async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  try {
-    for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
-  } catch (error) {
-    throw new ServiceError(
-      'service_unavailable',
-      `The response was cut off: ${cleanText(messageOf(error))}`,
-    );
-  }
-  yield decoder.decode();
-}
-
 /** What the client commands share. */
 
 /**
@@ -190,36 +160,12 @@ export function checkDates(dates: Record<string, string | undefined>): void {
       throw new WrongUsage(`--${name}: expected a date YYYY-MM-DD, got ${date}`);
 }
 
-/**
- * Names that a person has typed: an unknown one is an error, because nothing would be shown, and
- * not why.
- */
-
 /** The most that a list of jobs has. */
 const JOBS = 200;
 const NOT_FOUND = 404;
 
-/** The fields of the responses that are needed here. */
-const models = v.object({ models: v.array(v.object({ signature: v.string() })) });
+/** The fields of the list of jobs that are needed here. */
 const jobs = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
-const decisions = v.object({ decisions: v.array(v.unknown()) });
-
-/**
- * Throws a `ServiceError` for a model that neither the configuration of the service nor one of its
- * jobs names.
- */
-export async function checkModel(client: Client, model: string): Promise<void> {
-  const known = (await client.get('/models', models)).models.map(({ signature }) => signature);
-  if (!known.includes(model)) throw unknown('model', model, { known, list: '/models' });
-}
-
-/** Throws a `ServiceError` for a job that the service does not have. */
-export async function checkJob(client: Client, jobId: string): Promise<void> {
-  // The shortest response that tells.
-  await orUnknownJob(client, jobId, () =>
-    client.get(`/decisions?${new URLSearchParams({ job_id: jobId, limit: '1' })}`, decisions),
-  );
-}
 
 /**
  * As the work, but where the service does not find the job, the error names the job that was
@@ -235,20 +181,9 @@ export async function orUnknownJob<Result>(
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== NOT_FOUND) throw error;
     const known = (await client.get(`/jobs?limit=${JOBS}`, jobs)).jobs.map(({ job_id: id }) => id);
-    throw unknown('job', jobId, { known, list: '/jobs' });
+    const meant = didYouMean(jobId, known, 'GET /jobs lists them');
+    throw new ServiceError('job_not_found', forTerminal(`There is no job "${jobId}"; ${meant}`));
   }
-}
-
-function unknown(
-  kind: 'model' | 'job',
-  name: string,
-  { known, list }: { known: readonly string[]; list: string },
-): ServiceError {
-  const sentence = `There is no ${kind} "${name}"; ${didYouMean(name, known, `GET ${list} lists them`)}`;
-  return new ServiceError(
-    kind === 'job' ? 'job_not_found' : 'invalid_filter',
-    forTerminal(sentence),
-  );
 }
 
 /** The date that means the last trading session, in place of YYYY-MM-DD. */

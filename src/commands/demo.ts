@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { addDays, dateOf, weekdaysBefore } from '../basics/calendar.ts';
 import { performanceResponse } from '../api/performance-response.ts';
-import { reasoningResponse } from '../api/reasoning.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../basics/settings.ts';
@@ -94,11 +93,10 @@ async function summaryTable(
     const performance = performances.find((one) => one.model === model);
     if (performance === undefined) continue;
     const { trading, end_value, total_return } = performance;
-    const refusals = await countRefusals(client, new URLSearchParams({ job_id, model }));
     rows.push([
       cleanText(model),
       String(trading.trades),
-      String(refusals),
+      String(trading.refused_orders),
       dollars(end_value),
       percent(total_return),
     ]);
@@ -112,19 +110,6 @@ function dollars(value: number): string {
 
 function percent(fraction: number | null): string {
   return fraction === null ? '' : `${signed(fraction, (fraction * 100).toFixed(2))} %`;
-}
-
-/** Orders that the tools refused: simulated models make the mistakes of real ones. */
-async function countRefusals(client: Client, query: URLSearchParams): Promise<number> {
-  const { sessions } = await client.get(
-    `/reasoning?${query}&include_full_conversation=true`,
-    reasoningResponse,
-  );
-  const messages = sessions.flatMap(({ conversation }) => conversation ?? []);
-  return messages.filter(
-    ({ tool_name, content }) =>
-      (tool_name === 'buy' || tool_name === 'sell') && 'error' in JSON.parse(content),
-  ).length;
 }
 
 function nextSteps(

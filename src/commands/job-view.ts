@@ -1,80 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as v from 'valibot';
-import type { ModelDayStatus } from '../basics/domain.ts';
 import { statusResponse } from '../api/status.ts';
 import { duration, ranInWords } from '../basics/sentences.ts';
-import { cleanText, cutText } from '../basics/text.ts';
-import { createLiveBlock, progressBar, sizeOf } from './terminal.ts';
+import { cleanText } from '../basics/text.ts';
+import { createProgressLine } from './terminal.ts';
 import { type Client, Unavailable } from './client.ts';
 
 /** A job as text, while it runs and at its end; without control characters. */
 
 export type JobStatusResponse = v.InferOutput<typeof statusResponse>;
 
-const MAX_NAME_LENGTH = 24;
 /** Failed model-days that are named at the end; a job may have thousands. */
 const MAX_NAMED_FAILURES = 50;
-const MARKS: Record<ModelDayStatus, string> = {
-  completed: '#',
-  failed: 'x',
-  skipped: '-',
-  running: '>',
-  pending: '.',
-};
-
-/**
- * A progress bar and a grid of models and dates with a mark for each model-day, within the given
- * columns and rows.
- */
-export function jobView(
-  job: JobStatusResponse,
-  { columns, rows }: { columns: number; rows: number },
-): string[] {
-  const { job_id, status, progress, date_range: dates, models, details } = job;
-  const { total_model_days: total, pending } = progress;
-  const bar = progressBar(total - pending, total, `${ranInWords(job)}, job ${status}`);
-  const statusOf = new Map(
-    details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]),
-  );
-  const named = models.map((model) => ({
-    model,
-    name: cutText(cleanText(model), MAX_NAME_LENGTH),
-  }));
-  const nameWidth = Math.max(...named.map(({ name }) => name.length));
-  const shown = datesInView(dates, { details, width: Math.max(1, columns - nameWidth - 1) });
-  const grid = named.map(({ model, name }) => {
-    const marks = shown.map((date) => MARKS[statusOf.get(`${date} ${model}`) ?? 'pending']);
-    return `${name.padEnd(nameWidth)} ${marks.join('')}`;
-  });
-  const legend = legendOf(shown, columns);
-  const room = Math.max(0, rows - 2 - legend.length);
-  const hidden = grid.length - room;
-  const list =
-    hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} more models`] : grid;
-  return [`job ${job_id}`, bar, ...list, ...legend].slice(0, rows);
-}
-
-const MEANINGS = '# completed, x failed, - skipped, > running, . pending';
-
-/** The dates in view and what the marks mean, on two lines where one is too narrow. */
-function legendOf(dates: readonly string[], columns: number): string[] {
-  const span = `${dates[0]} to ${dates.at(-1)}:`;
-  const line = `${span} ${MEANINGS}`;
-  return line.length > columns && MEANINGS.length <= columns ? [span, MEANINGS] : [line];
-}
-
-/** If there are too many dates to fit, those around the first unfinished one. */
-function datesInView(
-  dates: readonly string[],
-  { details, width }: { details: JobStatusResponse['details']; width: number },
-): readonly string[] {
-  if (dates.length <= width) return dates;
-  const firstOpen = details.find(({ completed_at }) => completed_at === null);
-  const start =
-    (firstOpen ? dates.indexOf(firstOpen.date) : dates.length - 1) - Math.floor(width / 2);
-  const first = Math.max(0, Math.min(start, dates.length - width));
-  return dates.slice(first, first + width);
-}
 
 /** The dates whose model-days have all ended, each as a line. */
 export function finishedDates({ date_range, details }: JobStatusResponse): string[] {
@@ -114,7 +51,7 @@ const POLL_INTERVAL_MS = 200;
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a
+ * Follows a job to its end: a line per finished date, and on a terminal a bar below. Throws a
  * `ServiceError` for an unknown job, and when the service cannot be reached at first or for too
  * long. After `signal` it throws at the first failure. With `isNew`, the service has just created
  * the job, and may be unreachable at first too: it restarts.
@@ -128,29 +65,33 @@ export async function followJob(
     isNew = false,
   }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
 ): Promise<JobStatusResponse> {
-  const block = createLiveBlock(stream);
+  const bar = createProgressLine(stream);
+  const say = (line: string) => {
+    bar.clear();
+    stream.write(`${line}\n`);
+  };
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   const printed = new Set<string>();
   let status = isNew
-    ? await askPatiently(client, path, (problem) => stream.write(`${problem}\n`))
+    ? await askPatiently(client, path, say)
     : await client.get(path, statusResponse);
   try {
     for (;;) {
-      const view = jobView(status, sizeOf(stream));
-      block.draw(view);
-      const finished = finishedDates(status).filter((line) => !printed.has(line));
-      if (!stream.isTTY) for (const line of finished) stream.write(`${line}\n`);
-      for (const line of finished) printed.add(line);
+      for (const line of finishedDates(status)) {
+        if (!printed.has(line)) say(line);
+        printed.add(line);
+      }
+      const { total_model_days: total, pending } = status.progress;
+      bar.draw(total - pending, total, `${ranInWords(status)}, job ${status.status}`);
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
       status = await askPatiently(client, path, (problem) => {
         signal?.throwIfAborted();
-        if (stream.isTTY) block.draw([...view.slice(0, -1), problem]);
-        else stream.write(`${problem}\n`);
+        say(problem);
       });
     }
   } finally {
-    block.end();
+    bar.end();
   }
 }
 

@@ -165,22 +165,6 @@ export const commands: Record<string, Command> = {
     example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
     run: async ({ values, rest }) => (await import('./trigger.ts')).watch(rest[0], values),
   }),
-  results: command({
-    summary: 'Prints the results of a running service as a table.',
-    details: lines(
-      CLIENT,
-      'Exit code 0, even if nothing matches; 1 for a model or a job that the service does not know.',
-    ),
-    options: {
-      job: { value: 'JOB-ID', text: 'Only results of this job.' },
-      model: { value: 'SIGNATURE', text: 'Only results of this model.' },
-      date: { value: 'DATE', text: 'Only results of this date, YYYY-MM-DD.' },
-      csv: { text: 'Print CSV instead of a table.' },
-      url,
-    },
-    example: 'results --model gpt-5 --csv',
-    run: async ({ values }) => (await import('./results.ts')).results(values),
-  }),
   backup: command({
     summary:
       'Makes a consistent copy of the database, or of one job, whether or not the service runs.',

@@ -33,7 +33,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}) =>
 const runApart = (args: readonly string[]) =>
   runProgram(args, { cwd, env: { API_URL: server.url } });
 
-test('trigger, watch and results are clients of a running server', async () => {
+test('trigger and watch are clients of a running server', async () => {
   const created = await runApart(['trigger', ...RANGE, '--models', 'model-a, other']);
   assert.deepEqual(
     [created.code, created.stderr],
@@ -51,54 +51,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   assert.match(watched.stdout, /^The job is completed after [\d.]+ s: \d of \d run\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
-  const table = await run(['results', '--job', jobId, '--model', 'other', '--date', '2025-11-10']);
-  assert.equal(table.code, 0);
-  const [header, ...lines] = table.stdout.trimEnd().split('\n');
-  assert.match(
-    String(header),
-    /^date +model +action +symbol +amount +price +cash +value +day profit +day return$/,
-  );
-  const { count, results } = await ask(
-    `${server.url}/results?job_id=${jobId}&model=other&date=2025-11-10`,
-  );
-  assert.equal(lines.length, count);
-  assert.match(
-    String(lines[0]),
-    new RegExp(`^2025-11-10  other  ${results[0].action_type} .* [-+]?\\d+\\.\\d\\d %$`),
-  );
-
-  const csv = await runApart(['results', '--job', jobId, '--csv']);
-  const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
-  assert.deepEqual([csv.code, csv.stdout, csv.stderr], [0, await served.text(), '']);
-  const none = await run(['results', '--model', 'other', '--date', '2025-11-13']);
-  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No records match.\n']);
   const unknown: [args: string[], stderr: RegExp][] = [
-    [['results', '--model', 'othr'], /^There is no model "othr"; did you mean "other"\?\n$/],
-    [
-      ['results', '--model', 'othr', '--csv'],
-      /^There is no model "othr"; did you mean "other"\?\n$/,
-    ],
-    [
-      ['results', '--model', 'Model-A'],
-      /^There is no model "Model-A"; did you mean "model-a"\?\n$/,
-    ],
-    [
-      ['results', '--model', 'something else'],
-      /^There is no model "something else"; GET \/models lists them\n$/,
-    ],
-    [
-      ['results', '--model', 'ev\u001b[2Jil'],
-      /^There is no model "ev[^\u001b]*il"; GET \/models lists them\n$/,
-    ],
-    [
-      ['results', '--job', jobId.slice(0, 8)],
-      new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`),
-    ],
-    [
-      ['results', '--job', jobId.replace(/.$/, 'g'), '--csv'],
-      new RegExp(`did you mean "${jobId}"\\?\n$`),
-    ],
-    [['results', '--job', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
     [
       ['watch', jobId.slice(0, 8)],
       new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`),
@@ -164,17 +117,12 @@ const wrong: [args: string[], says: RegExp][] = [
     /^Cannot run watch: there is no argument "two"\. Run "node server\.js watch --help"/,
   ],
   [['watch', '--csv'], /^Cannot run watch: there is no option --csv\./],
+  [['watch', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
   [
-    ['results', '--date', '10.11.2025'],
-    /: --date: expected a date YYYY-MM-DD, got 10\.11\.2025\. Run/,
-  ],
-  [['results', 'all'], /: there is no argument "all"\. Run/],
-  [['results', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
-  [
-    ['results', '--url', 'http://me:secret@localhost'],
+    ['watch', '--url', 'http://me:secret@localhost'],
     /: the URL must not contain a password; an access token comes from API_TOKEN\./,
   ],
-  [['results', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
+  [['watch', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
 ];
 for (const [args, says] of wrong) {
   test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and no request`, async () => {
@@ -215,7 +163,7 @@ test('an unreachable server is reported with its URL; --url takes precedence ove
     [['--url', 'http://127.0.0.3:9'], {}, 'http://127.0.0.3:9'],
   ];
   for (const [args, env, address] of rows) {
-    const { code, stderr } = await run(['results', ...args], env);
+    const { code, stderr } = await run(['watch', ...args], env);
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -266,8 +214,6 @@ test('the access token is sent with every request, and never shown', async (t) =
   ]);
   for (const args of [
     ['watch', 'x'],
-    ['results', '--csv'],
-    ['results'],
     ['trigger', '--end', '2025-11-10'],
   ]) {
     const { code, stderr } = await run([...args, '--url', `${url}/base/`], {
@@ -337,68 +283,20 @@ test('another service is reported, not followed and not trusted', async (t) => {
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },
-      /^Cannot read the response of http:.*\/results: it is not JSON; is it this service\?\n$/,
+      /^Cannot read the response of http:.*\/jobs: it is not JSON; is it this service\?\n$/,
     ],
     [
-      { body: { results: 5 } },
-      /^Cannot read the response of .*: results is not as expected; is it this service\?\n$/,
+      { body: { jobs: 5 } },
+      /^Cannot read the response of .*: jobs is not as expected; is it this service\?\n$/,
     ],
-    [{ status: 302, body: '' }, /^GET \/results: 302 \(a redirect, which is not followed\)\n$/],
+    [{ status: 302, body: '' }, /^GET \/jobs: 302 \(a redirect, which is not followed\)\n$/],
   ];
   for (const [answer, says] of rows) {
     const { url } = await farService(t, [answer]);
-    const { code, stderr } = await run(['results', '--url', url]);
+    const { code, stderr } = await run(['watch', '--url', url]);
     assert.equal(code, 1);
     assert.match(stderr, says);
   }
-});
-
-test('as on the pages, a gain has a plus sign, a loss has a minus sign, and a value that rounds to zero has neither', async (t) => {
-  const record = {
-    ...{
-      id: 1,
-      job_id: 'j',
-      date: '2025-11-10',
-      model: 'm',
-      action_id: 1,
-      action_type: 'no_trade',
-      symbol: null,
-      amount: null,
-    },
-    ...{
-      price: null,
-      cash: 1,
-      portfolio_value: 1,
-      created_at: '2025-11-11T00:00:00.000Z',
-      holdings: [],
-    },
-  };
-  const changes = [
-    [12.5, 0.125],
-    [-12.5, -0.125],
-    [0.0001, 0.0001],
-    [0, 0],
-    [5, null],
-  ];
-  const results = changes.map(([daily_profit, daily_return_pct]) => ({
-    ...record,
-    daily_profit,
-    daily_return_pct,
-  }));
-  const { url } = await farService(t, [{ body: { results, count: results.length } }]);
-  const { stdout } = await run(['results', '--url', url]);
-  const shown = stdout
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map((line) => line.split(/ {2,}/).slice(5).join(' '));
-  assert.deepEqual(shown, [
-    '+12.50 +0.13 %',
-    '-12.50 -0.13 %',
-    '+0.0001 0.00 %',
-    '0.00 0.00 %',
-    '+5.00',
-  ]);
 });
 
 test('text from the server is shown without control characters', async (t) => {
@@ -437,17 +335,10 @@ test('watch without a job follows the newest job of this service', async () => {
   assert.deepEqual([code, stderr], [0, '2025-11-20 completed\n']);
 });
 
-test('a reader that closes the pipe early is not a failure', async () => {
-  const command = `"${process.execPath}" server.js results --csv --url ${server.url} | head -1; echo "\${PIPESTATUS[0]}"`;
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd });
-  assert.match(stdout, /^id,job_id,.*\r\n0\n$/);
-  assert.equal(stderr, '');
-});
-
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
-test('on a terminal the view is live, and a table is free of control characters', {
+test('on a terminal a bar stays below the dates that have ended', {
   skip: !hasScript && 'there is no Linux script(1) to make a terminal with',
-}, async (t) => {
+}, async () => {
   const onTerminal = async (args: string) => {
     const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
     const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });
@@ -456,23 +347,13 @@ test('on a terminal the view is live, and a table is free of control characters'
   const live = await onTerminal(
     `trigger ${RANGE.join(' ')} --models live --watch --url ${server.url}`,
   );
-  assert.match(
-    live,
-    /\[#+\] 100 % 3 of 3 run, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12:\r\n# completed, .*, \. pending/,
-  );
+  assert.match(live, /2025-11-12 completed\r\n[^\n]*\[#+\] 100 % 3 of 3 run, job completed/);
   assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
-  const { url } = await farService(t, [
-    { type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' },
-  ]);
-  assert.equal(
-    await onTerminal(`results --csv --url ${url}`),
-    'id,model\r\r\n1,ev\ufffd[2Jil\ufffdx\r\r\n',
-  );
 });
 
 test('the commands are in the help', async () => {
   const { stdout } = await run(['--help']);
-  for (const command of ['trigger', 'watch', 'results'])
+  for (const command of ['trigger', 'watch'])
     assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
 });
 

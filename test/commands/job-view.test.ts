@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import {
-  describeEnd,
-  finishedDates,
-  type JobStatusResponse,
-  jobView,
-} from '../../src/commands/job-view.ts';
-import { alignColumns, createLiveBlock, createProgressLine } from '../../src/commands/terminal.ts';
+import { describeEnd, finishedDates, type JobStatusResponse } from '../../src/commands/job-view.ts';
+import { alignColumns, createProgressLine } from '../../src/commands/terminal.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
-
-const WIDE = { columns: 79, rows: 23 };
 
 function job(
   dates: string[],
@@ -36,44 +29,6 @@ function job(
   );
   return jobStatusAnswer(modelDays, changes);
 }
-
-test('a job in a terminal: a bar, and a mark for every model-day', () => {
-  const running = job(weekdays('2025-11-10', '2025-11-14'), { 'gpt-5': '##x>.', local: '#--..' });
-  assert.deepEqual(jobView(running, WIDE), [
-    'job the-job',
-    '[##################............]  60 % 3 of 10 run, 1 failed, 2 skipped, job running',
-    'gpt-5 ##x>.',
-    'local #--..',
-    '2025-11-10 to 2025-11-14:',
-    '# completed, x failed, - skipped, > running, . pending',
-  ]);
-  const wider = jobView(running, { columns: 80, rows: 23 });
-  assert.equal(
-    wider.at(-1),
-    '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending',
-  );
-  assert.equal(
-    jobView(running, { columns: 79, rows: 5 }).at(-1),
-    '# completed, x failed, - skipped, > running, . pending',
-  );
-});
-
-test('more dates than columns: those around the first unfinished one; more models than rows: the rest are counted', () => {
-  const dates = weekdays('2025-10-06', '2025-11-14');
-  const row = `${'#'.repeat(20)}>${'.'.repeat(9)}`;
-  const narrow = job(dates, { a: row, b: row, c: row, d: row });
-  assert.deepEqual(jobView(narrow, { columns: 12, rows: 6 }), [
-    'job the-job',
-    '[####################..........]  66 % 80 of 120 run, job running',
-    'a #####>....',
-    'b #####>....',
-    'and 2 more models',
-    '2025-10-27 to 2025-11-07: # completed, x failed, - skipped, > running, . pending',
-  ]);
-  const ended = job(dates, { a: '#'.repeat(30) });
-  assert.equal(jobView(ended, { columns: 12, rows: 6 })[2], 'a ##########');
-  assert.equal(jobView(narrow, { columns: 1, rows: 1 }).length, 1);
-});
 
 test('a line for each date that has ended says more only if not all completed', () => {
   const dates = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13'];
@@ -100,7 +55,6 @@ test('the result of a job, in lines without control characters', () => {
     describeEnd(hostile),
     'The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
   );
-  assert.doesNotMatch(jobView(hostile, WIDE).join(''), /\p{Cc}/u);
   const took = (total_duration_seconds: number) =>
     describeEnd(job(['2025-11-10'], { a: '#' }, { status: 'completed', total_duration_seconds }));
   assert.deepEqual(
@@ -148,21 +102,6 @@ function terminal(columns: number, rows: number) {
   return Object.assign(stream, { isTTY: true, columns, rows });
 }
 
-test('a block on a terminal takes its own place again, longer or shorter, and is cut to what fits', () => {
-  const stream = terminal(11, 4);
-  stream.write('before\n');
-  const block = createLiveBlock(stream);
-  block.draw(['one', 'two', 'three']);
-  block.draw(['1', '2', '3']);
-  block.draw(['a line that is too long', 'two', 'three', 'four']);
-  const first = String(stream.read());
-  assert.deepEqual(screenAfter(first), ['before', 'a line tha', 'two', 'three']);
-  block.draw(['short']);
-  block.end();
-  stream.write('after');
-  assert.deepEqual(screenAfter(first + String(stream.read())), ['before', 'short', 'after']);
-});
-
 test('a progress line is cleared for other text, and an unchanged line is not written again', () => {
   const stream = terminal(60, 10);
   const line = createProgressLine(stream);
@@ -181,22 +120,19 @@ test('a progress line is cleared for other text, and an unchanged line is not wr
 
 test('where there is no terminal, nothing is drawn', () => {
   const stream = new PassThrough();
-  const block = createLiveBlock(stream);
-  block.draw(['one', 'two']);
-  block.end();
+  const line = createProgressLine(stream);
+  line.draw(1, 2, 'one');
+  line.end();
   assert.equal(stream.read(), null);
 });
 
-test('columns are aligned: text to the left, figures to the right', () => {
+test('columns are aligned: names to the left, figures to the right', () => {
   assert.deepEqual(
-    alignColumns(
-      [
-        ['model', 'note', 'value'],
-        ['a', '', '9.50'],
-        ['long-name', 'x', '10,000.00'],
-      ],
-      2,
-    ),
-    ['model      note      value', 'a                     9.50', 'long-name  x     10,000.00'],
+    alignColumns([
+      ['model', 'value'],
+      ['a', '9.50'],
+      ['long-name', '10,000.00'],
+    ]),
+    ['model          value', 'a               9.50', 'long-name  10,000.00'],
   );
 });

@@ -58,16 +58,7 @@ async function words(side: Side): Promise<void> {
 
 /** The commands that this file runs. A new command has to be added to the story, and then here. */
 const PLAYED = [
-  ...[
-    'serve',
-    'demo',
-    'import-prices',
-    'download-prices',
-    'disguise',
-    'trigger',
-    'watch',
-    'results',
-  ],
+  ...['serve', 'demo', 'import-prices', 'download-prices', 'disguise', 'trigger', 'watch'],
   ...['backup', 'restore', 'check', 'view', 'publish', 'export', 'merge-config', 'healthcheck'],
 ];
 
@@ -177,8 +168,6 @@ async function devStory(side: Side): Promise<void> {
     ['trigger', '--end', '2025-10-09', '--models', 'alpha,off', '--universe', 'small', '--watch'],
     clients,
   );
-  const shown = ['--model alpha --date 2025-09-10', `--job ${job} --csv`, '--model alpja'];
-  for (const more of shown) await side.run(['results', ...more.split(' ')], clients);
   await side.run(['watch', 'no-such-job'], clients);
   await side.run(['trigger', '--end', '2100-01-01'], clients);
   await side.run(['backup', 'while-it-runs.db'], DEV);

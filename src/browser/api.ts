@@ -43,7 +43,7 @@ interface RequestOptions {
  * Sends a request with the access token; if the server requires another one, asks the reader for
  * it.
  */
-export async function send(
+async function send(
   url: string,
   { method = 'GET', body, headers, signal }: RequestOptions,
 ): Promise<Response> {

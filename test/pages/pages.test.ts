@@ -634,38 +634,28 @@ test('a figure shows its definition when it has the focus', inLongForm, async (t
   assert.match(await meaning.innerText(), /risk-free rate.*Needs 20 days/s);
 });
 
-test('the API page lists every operation and tries one', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/api');
-  const { paths } = (await service.get('/openapi.json')).body;
-  await page.locator('.operation').first().waitFor();
-  const operations = Object.values(paths).flatMap((methods) => Object.keys(methods as object));
-  assert.equal(await page.locator('.operation').count(), operations.length);
-  await page.locator('#getJobs > summary').click();
-  const form = page.locator('#getJobs form');
-  assert.equal(
-    await form.locator('select[name=status] option', { hasText: 'downloading_data' }).count(),
-    1,
-  );
-  assert.equal(await form.locator('input[name=limit]').getAttribute('type'), 'number');
-  const reasoning = page.locator('#getReasoning');
-  await reasoning.locator('summary').first().click();
-  assert.equal(await reasoning.locator('select[name=include_full_conversation] option').count(), 3);
-  await reasoning.locator('details summary', { hasText: 'application/json' }).click();
-  const role = reasoning.locator('tr', {
-    has: page.getByText('sessions[].conversation[].role', { exact: true }),
-  });
-  assert.match(await role.innerText(), /"system" \| "user"/);
-  const results = page.locator('#getResults');
-  await results.locator('summary').first().click();
-  await results.locator('input[name=model]').fill('model-a');
-  await results.getByRole('button', { name: 'Send GET' }).click();
-  await results.locator('.response pre').waitFor();
-  assert.match(
-    await results.locator('.response').innerText(),
-    /GET \/results\?model=model-a\s+200 .*"model": "model-a"/s,
-  );
-});
+test(
+  'the API page lists every operation, its parameters and how curl asks it',
+  inLongForm,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    await open('/api');
+    const { paths } = (await service.get('/openapi.json')).body;
+    await page.locator('.operation').first().waitFor();
+    const operations = Object.values(paths).flatMap((methods) => Object.keys(methods as object));
+    assert.equal(await page.locator('.operation').count(), operations.length);
+    await page.locator('#getJobs > summary').click();
+    const jobs = page.locator('#getJobs');
+    assert.match(await jobs.getByRole('row', { name: /^status query/ }).innerText(), /status/);
+    assert.equal(await jobs.locator('pre').innerText(), `curl '${service.url}/jobs'`);
+    const trigger = page.locator('#postSimulateTrigger');
+    await trigger.locator('summary').click();
+    assert.match(
+      await trigger.locator('pre').innerText(),
+      /^curl -X POST '.*\/simulate\/trigger' .*-d '\{"start_date":/s,
+    );
+  },
+);
 
 test(
   'a view says which file it shows, starts no job and asks for nothing that it refuses',

@@ -10,7 +10,7 @@ import { failuresInWords, jobCost, totalInWords } from '../../src/browser/pages/
 import { ranInWords } from '../../src/basics/sentences.ts';
 import { troubleOf } from '../../src/browser/pages/job-trouble.ts';
 import { byReason, shortList } from '../../src/browser/format.ts';
-import { alikeOf, datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
+import { datesInWords, leftOutOf, termsInWords } from '../../src/browser/pages/job.ts';
 import { openedAt } from '../../src/browser/pages/job-grid.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
@@ -158,33 +158,6 @@ test('shortened lists of dates and names say how many there are, and costs say i
     assert.equal(jobCost(usage), words);
     assert.match(totalInWords(usage), sentence);
   }
-});
-
-test('model-days that failed or were skipped for one reason are one row, whatever their number', () => {
-  const days = (status: 'failed' | 'skipped' | 'completed', dates: number, error: string | null) =>
-    jobStatusAnswer(
-      Array.from({ length: dates }, (_, place) => ({
-        date: `2025-09-${place + 10}`,
-        model: 'a',
-        status,
-      })),
-    ).details.map((detail) => ({ ...detail, error }));
-  const details = [
-    ...days('failed', 50, 'Wrong key'),
-    ...days('completed', 2, null),
-    ...days('skipped', 3, 'No price'),
-    ...days('failed', 1, 'No price'),
-  ];
-  assert.deepEqual(
-    alikeOf(details).map(({ status, error, days: own }) => [status, error, own.length]),
-    [
-      ['failed', 'Wrong key', 50],
-      ['completed', null, 1],
-      ['completed', null, 1],
-      ['skipped', 'No price', 3],
-      ['failed', 'No price', 1],
-    ],
-  );
 });
 
 test('what did not run or was skipped is never counted as run, and a failed job says how many model-days failed and why', () => {

@@ -1,32 +1,22 @@
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
-import {
-  cost,
-  count,
-  counted,
-  duration,
-  money,
-  shortId,
-  shortList,
-  unbrokenDate,
-} from '../format.ts';
+import { count, counted, money, shortId, shortList, unbrokenDate } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Detail, JobEntry, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
-import { definitions, foldAfter, link, localTime, missing, section } from '../ui.ts';
+import { liveTable, numberColumn, textColumn } from '../table.ts';
+import { definitions, foldAfter, link, missing, section } from '../ui.ts';
 import { entryName, entryView, jobPanel } from './job-panel.ts';
 import { jobResults } from './job-results.ts';
 
 /**
- * One job: its progress, curves, figures and cost, what it left out, what it ran with, and every
- * model-day.
+ * One job: its progress, curves, figures and cost, what it left out, and what it ran with.
  */
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
   const results = jobResults(jobId, signal);
-  const [leftOut, details] = [leftOutView(), detailTable()];
+  const leftOut = leftOutView();
   const ran = h('div');
   const way = h(
     'nav.way',
@@ -35,13 +25,11 @@ export const showJob: Page = async (host, params, signal) => {
     h('span.quiet', jobId),
   );
   const title = heading(`Job ${shortId(jobId)}`);
-  const modelDays = section('Model-days', details.element);
-  leftOut.element.hidden = modelDays.hidden = true; // until the job is known
-  replace(host, title, way, panel.element, results.element, leftOut.element, ran, modelDays);
+  leftOut.element.hidden = true; // until the job is known
+  replace(host, title, way, panel.element, results.element, leftOut.element, ran);
   const show = (status: Status) => {
-    leftOut.element.hidden = modelDays.hidden = false;
+    leftOut.element.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
-    details.update(alikeOf(withDetails(status)));
     leftOut.update(status);
   };
   const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
@@ -65,14 +53,7 @@ export const showJob: Page = async (host, params, signal) => {
     }, signal);
 };
 
-/** The model-days that have begun, or never will. */
-function withDetails({ details }: Status): Detail[] {
-  return details.filter(
-    ({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped',
-  );
-}
-
-/** One model-day, or all that failed, were skipped or never ran for one reason. */
+/** All model-days that failed, were skipped or never ran for one reason, with the first of them. */
 interface Alike extends Detail {
   days: readonly Detail[];
 }
@@ -83,49 +64,6 @@ function datesOf({ days }: Alike): string[] {
 
 function modelsOf({ days }: Alike): string[] {
   return [...new Set(days.map(({ model }) => model))];
-}
-
-/** The rows of a table of model-days. */
-export function alikeOf(details: readonly Detail[]): Alike[] {
-  const keyOf = ({ date, model, status, error }: Detail) =>
-    `${status} ${error ?? `${date} ${model}`}`;
-  return [...Map.groupBy(details, keyOf).values()].flatMap((days) =>
-    days.slice(0, 1).map((first) => ({ ...first, days })),
-  );
-}
-
-type Amount = 'duration_seconds' | 'steps' | 'prompt_tokens' | 'completion_tokens' | 'cost_usd';
-
-/** Over all its model-days; null if none has it. */
-function sumOf({ days }: Alike, name: Amount): number | null {
-  const known = days.flatMap((day) => day[name] ?? []);
-  return known.length === 0 ? null : known.reduce((sum, amount) => sum + amount);
-}
-
-function detailTable() {
-  const sumColumn = (title: string, name: Amount, format: (value: number | null) => string) =>
-    numberColumn<Alike>(title, (row) => sumOf(row, name), format);
-  return liveTable<Alike>({
-    caption: 'Model-days of this job',
-    rows: [],
-    key: ({ date, model }) => `${date} ${model}`,
-    most: 50,
-    columns: [
-      textColumn('Date', 'date', { cell: whenOf }),
-      nameColumn('Model', 'model', { cell: whoOf }),
-      textColumn('Status', 'status', {
-        cell: ({ status, days }) =>
-          h(`span.state.${status}`, days.length > 1 && `${count(days.length)} `, status),
-      }),
-      textColumn('Started', 'started_at', { cell: (row) => localTime(row.started_at) }),
-      sumColumn('Took', 'duration_seconds', duration),
-      sumColumn('Steps', 'steps', count),
-      sumColumn('Tokens in', 'prompt_tokens', count),
-      sumColumn('Tokens out', 'completion_tokens', count),
-      sumColumn('Cost', 'cost_usd', cost),
-      { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
-    ],
-  });
 }
 
 function whenOf(row: Alike): HTMLElement {
@@ -189,7 +127,11 @@ export function leftOutOf({
     )
     .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
     .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
-  return alikeOf(without).sort(
+  const byReason = Map.groupBy(without, ({ status, error }) => `${status} ${error}`);
+  const alike = [...byReason.values()].flatMap((days) =>
+    days.slice(0, 1).map((first) => ({ ...first, days })),
+  );
+  return alike.sort(
     (one, other) =>
       LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
       other.days.length - one.days.length,

@@ -116,10 +116,7 @@ test('nothing is imported at run time but Node, Valibot and our own files', () =
     const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(
       ([, module]) => module as string,
     );
-    const isKnown = (module: string) =>
-      module.startsWith('node:') ||
-      module === 'valibot' ||
-      (module === 'uplot' && path.startsWith('src/browser/'));
+    const isKnown = (module: string) => module.startsWith('node:') || module === 'valibot';
     return modules
       .filter((module) => !isKnown(module))
       .map((module) => `${path} imports ${module}`);

@@ -4,16 +4,16 @@ import { setAttributes } from './element.ts';
 
 /**
  * What a page keeps while the reader is elsewhere: how far it is scrolled, how its tables are
- * sorted, what is zoomed, hidden and unfolded. It belongs to one entry of the browser's history
+ * sorted, what is hidden and unfolded. It belongs to one entry of the browser's history
  * (`history.state`), so Back, Forward and a reload find the page as it was left, and a link to the
  * same URL starts afresh.
  */
 
 /**
- * These suit only the dates and the length of the page as it was; all else is carried along when
- * its filters change.
+ * This suits only the length of the page as it was; all else is carried along when its filters
+ * change.
  */
-const NOT_CARRIED = /^(scroll|zoom)\b/;
+const NOT_CARRIED = 'scroll';
 
 /**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
@@ -65,9 +65,7 @@ export function addEntry(url: string): void {
   waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
   writeKept();
   const isSamePage = new URL(url, location.origin).pathname === here().pathname;
-  const carried = Object.entries(keptHere()).filter(
-    ([key]) => isSamePage && !NOT_CARRIED.test(key),
-  );
+  const carried = Object.entries(keptHere()).filter(([key]) => isSamePage && key !== NOT_CARRIED);
   waiting = null;
   history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
 }

@@ -1,5 +1,5 @@
 import { repeatIn } from '../basics/runs.ts';
-import { type Attributes, h, replace, setAttributes, svg } from './element.ts';
+import { h, replace, setAttributes, svg } from './element.ts';
 import type { KnownModels } from './responses.ts';
 import { button } from './ui.ts';
 
@@ -120,30 +120,18 @@ const STORED_AS = 'theme';
 const themes = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-/**
- * Fired on the document when the colours have changed, so that drawings, which copy them from the
- * style sheet, are redrawn.
- */
-export const THEME_CHANGE = 'themechange';
-
 function storedTheme(): Theme {
   const name = localStorage.getItem(STORED_AS);
   return themes.find((theme) => theme === name) ?? 'auto';
 }
 
 function apply(theme: Theme): void {
-  recolour({ 'data-theme': theme === 'auto' ? null : theme });
-}
-
-function recolour(attributes: Attributes): void {
-  setAttributes(document.documentElement, attributes);
-  document.dispatchEvent(new Event(THEME_CHANGE));
+  setAttributes(document.documentElement, { 'data-theme': theme === 'auto' ? null : theme });
 }
 
 /** A button that cycles through the themes: the system's, light, dark. */
 export function themeSwitch(): HTMLElement {
   apply(storedTheme());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply(storedTheme()));
   const showName = () => replace(element, h('span.wide-only', 'Theme: '), storedTheme());
   const next = () => {
     const theme = themes[(themes.indexOf(storedTheme()) + 1) % themes.length] ?? 'auto';
@@ -156,17 +144,6 @@ export function themeSwitch(): HTMLElement {
   return element;
 }
 
-/** The colours that the style sheet gives to the classes, in the form that a canvas takes. */
-export function coloursOf<Name extends string>(classes: readonly Name[]): Record<Name, string> {
-  // All at once, because the browser computes styles again after each change of the page.
-  const probes = classes.map((name) => h('i', { class: name }));
-  const place = h('span', { hidden: true }, ...probes);
-  document.body.append(place);
-  const entries = probes.map((probe) => [probe.className, getComputedStyle(probe).color]);
-  place.remove();
-  return Object.fromEntries(entries) as Record<Name, string>;
-}
-
 /**
  * Prints pages in light colours and as wide as paper: while the browser prints, the style sheet
  * gives the page the width of A4 and Letter, and the plots are drawn again to fit it.
@@ -176,7 +153,9 @@ export function preparePaper(): void {
   let theme: string | null = null;
   addEventListener('beforeprint', () => {
     theme = root.getAttribute('data-theme');
-    recolour({ 'data-theme': 'light', 'data-paper': true });
+    setAttributes(root, { 'data-theme': 'light', 'data-paper': true });
   });
-  addEventListener('afterprint', () => recolour({ 'data-theme': theme, 'data-paper': null }));
+  addEventListener('afterprint', () =>
+    setAttributes(root, { 'data-theme': theme, 'data-paper': null }),
+  );
 }

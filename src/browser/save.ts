@@ -1,4 +1,6 @@
 import { type Cell, csvLine } from '../basics/csv.ts';
+import { setAttributes, svg } from './element.ts';
+import { type Look, swatch } from './look.ts';
 import { button } from './ui.ts';
 
 /** Files that the browser makes of what a page shows, without a request. */
@@ -10,23 +12,20 @@ export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElemen
   return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
 }
 
-/** A button that saves a plot as it looks now, below its heading and its legend, as PNG. */
-export function pngButton(caption: string, plot: () => Element): HTMLButtonElement {
-  const save = async () => {
-    const parts = withWords(plot());
-    for (const part of parts) part.classList.add('whole'); // a long legend scrolls on the screen
-    const picture = await pictureOf(parts).finally(() =>
-      parts.forEach((part) => part.classList.remove('whole')),
-    );
-    saveFile(`${fileName(caption)}.png`, picture);
-  };
-  return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
+/** A plot, for a file: its drawing on the page, and the lines that its legend names. */
+interface Drawn {
+  drawing: Element;
+  lines: readonly (Look & { label: string })[];
 }
 
-function withWords(plot: Element): Element[] {
-  const home = plot.closest('.two > *, section') ?? plot;
-  const words = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
-  return [...words, plot].filter((part) => part !== null);
+/** A button that saves a plot as it looks now, with its title and its legend, as SVG. */
+export function svgButton(caption: string, drawn: () => Drawn): HTMLButtonElement {
+  const save = () => {
+    const text = standalone(caption, drawn());
+    if (text !== null)
+      saveFile(`${fileName(caption)}.svg`, new Blob([text], { type: 'image/svg+xml' }));
+  };
+  return button('SVG', save, { class: 'export', 'aria-label': `${caption} as SVG` });
 }
 
 /**
@@ -67,164 +66,48 @@ export function fileName(caption: string): string {
   return [...words.join('-')].slice(0, MAX_NAME_LENGTH).join('');
 }
 
+/** In pixels. */
 const PADDING = 16;
-const GAP = 8;
-const SIZE = 16_384;
-/** What has a meaning only on the screen. */
-const LEFT_OUT = '.export, .tools, .tip, .unseen, details:not([open]) > :not(summary)';
+const TITLE = 28;
+const ROW = 22;
+const SWATCH = 38;
 /** What a drawing gets from the style sheet. */
-const DRAWN = [
-  'fill',
-  'fill-opacity',
-  'stroke',
-  'stroke-width',
-  'stroke-dasharray',
-  'stroke-opacity',
-  'opacity',
-  'font-size',
-  'font-family',
-  'font-weight',
-  'text-anchor',
-  'display',
-  'overflow',
+const LOOKS = [
+  ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity'],
+  ...['opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'display'],
 ];
 
-type Ink = CanvasRenderingContext2D;
-
 /**
- * The elements as they look on the screen, one below the other on the page's ground, as PNG: their
- * text, borders, grounds, drawings and canvases.
+ * The drawing as a file of its own, below its title and its legend, with all that it gets from the
+ * style sheet of the page; null before it is drawn.
  */
-async function pictureOf(parts: readonly Element[]): Promise<Blob> {
-  const sizes = parts.map((part) => part.getBoundingClientRect());
-  const width = sizes.reduce((most, size) => Math.max(most, size.width), 0) + 2 * PADDING;
-  const height = sizes.reduce((sum, size) => sum + size.height + GAP, 2 * PADDING - GAP);
-  const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
-  const canvas = document.createElement('canvas');
-  canvas.width = Math.ceil(width * scale);
-  canvas.height = Math.ceil(height * scale);
-  const ink = canvas.getContext('2d');
-  if (ink === null) throw new Error('Cannot draw a picture: the browser has no canvas');
-  ink.scale(scale, scale);
-  ink.fillStyle = getComputedStyle(parts[0]?.closest('section') ?? document.body).backgroundColor;
-  ink.fillRect(0, 0, width, height);
-  let top = PADDING;
-  for (const part of parts) {
-    const box = part.getBoundingClientRect();
-    ink.save();
-    ink.translate(PADDING - Math.round(box.left), Math.round(top) - Math.round(box.top));
-    await draw(ink, part);
-    ink.restore();
-    top += box.height + GAP;
-  }
-  const { promise, resolve, reject } = Promise.withResolvers<Blob>();
-  canvas.toBlob((blob) =>
-    blob === null ? reject(new Error('Cannot draw a picture: it is too large')) : resolve(blob),
-  );
-  return promise;
-}
-
-/** Draws an element and what is in it, in pixels of the window. */
-async function draw(ink: Ink, element: Element): Promise<void> {
-  if (element.matches(LEFT_OUT) || !element.checkVisibility()) return;
-  const style = getComputedStyle(element);
-  const box = element.getBoundingClientRect();
-  if (element instanceof HTMLCanvasElement)
-    return ink.drawImage(element, Math.round(box.left), Math.round(box.top), box.width, box.height);
-  if (element instanceof SVGSVGElement) return drawSvg(ink, element, box);
-  drawBox(ink, box, style);
-  ink.save();
-  if (style.overflowX !== 'visible') {
-    ink.beginPath();
-    ink.rect(box.left, box.top, box.width, box.height);
-    ink.clip();
-  }
-  ink.globalAlpha *= Number(style.opacity);
-  for (const child of element.childNodes) {
-    if (child instanceof Text) drawText(ink, child, style);
-    else if (child instanceof Element) await draw(ink, child);
-  }
-  ink.restore();
-}
-
-function drawBox(
-  ink: Ink,
-  { left, top, width, height }: DOMRect,
-  style: CSSStyleDeclaration,
-): void {
-  ink.fillStyle = style.backgroundColor;
-  ink.fillRect(left, top, width, height);
-  const edges = [
-    ['top', left, top, width, 0],
-    ['right', left + width, top, 0, height],
-    ['bottom', left, top + height, width, 0],
-    ['left', left, top, 0, height],
-  ] as const;
-  for (const [side, x, y, across, down] of edges) {
-    const thickness = parseFloat(style.getPropertyValue(`border-${side}-width`));
-    if (thickness === 0 || style.getPropertyValue(`border-${side}-style`) === 'none') continue;
-    ink.fillStyle = style.getPropertyValue(`border-${side}-color`);
-    const [back, up] = [side === 'right' ? thickness : 0, side === 'bottom' ? thickness : 0];
-    ink.fillRect(x - back, y - up, across || thickness, down || thickness);
-  }
-}
-
-/** Text is drawn line by line, because the canvas does not break lines. */
-function drawText(ink: Ink, node: Text, style: CSSStyleDeclaration): void {
-  if (node.data.trim() === '') return;
-  ink.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-  ink.fillStyle = style.color;
-  ink.textBaseline = 'middle';
-  for (const { text, box } of linesOf(node)) {
-    ink.fillText(text, box.left, box.top + box.height / 2);
-    const isStruck = node.parentElement?.closest('[aria-pressed=false]');
-    if (isStruck) ink.fillRect(box.left, box.top + box.height / 2, box.width, 1);
-  }
-}
-
-/** The lines into which the browser has broken a text, each with its place. */
-function linesOf(node: Text): { text: string; box: DOMRect }[] {
-  const range = document.createRange();
-  const lines: { text: string; box: DOMRect }[] = [];
-  let start = 0;
-  const placeOf = (from: number, to: number) => {
-    range.setStart(node, from);
-    range.setEnd(node, to);
-    return range.getBoundingClientRect();
-  };
-  const close = (end: number) => {
-    const line = node.data.slice(start, end);
-    const text = line.trim();
-    const first = start + line.length - line.trimStart().length;
-    if (text !== '')
-      lines.push({ text: text.replace(/\s+/g, ' '), box: placeOf(first, first + text.length) });
-    start = end;
-  };
-  range.selectNodeContents(node);
-  if (range.getClientRects().length > 1) {
-    let top = -Infinity;
-    for (const { index, 0: word } of node.data.matchAll(/\S+/g)) {
-      const box = placeOf(index, index + word.length);
-      if (box.top > top + 2 && start !== index) close(index);
-      top = box.top;
-    }
-  }
-  close(node.data.length);
-  return lines;
-}
-
-/** A copy of the drawing that carries its looks with it, as an image. */
-async function drawSvg(ink: Ink, drawing: SVGSVGElement, box: DOMRect): Promise<void> {
-  const copy = drawing.cloneNode(true) as SVGSVGElement;
-  const originals = [drawing, ...drawing.querySelectorAll('*')];
-  [copy, ...copy.querySelectorAll('*')].forEach((part, index) => {
-    const style = getComputedStyle(originals[index] ?? drawing);
-    for (const name of DRAWN) part.setAttribute(name, style.getPropertyValue(name));
+function standalone(title: string, { drawing, lines }: Drawn): string | null {
+  const plot = drawing.querySelector('svg')?.cloneNode(true);
+  if (!(plot instanceof SVGSVGElement)) return null;
+  const { width, height } = plot.viewBox.baseVal;
+  plot.querySelector('.cursor')?.remove();
+  const top = PADDING + TITLE + lines.length * ROW;
+  setAttributes(plot, { x: PADDING, y: top, class: null });
+  const legend = lines.map((line, place) => {
+    const name = svg('text', { class: 'name', x: SWATCH, y: 9 }, line.label);
+    const y = PADDING + TITLE + place * ROW;
+    return svg('g', { transform: `translate(${PADDING} ${y})` }, swatch(line), name);
   });
-  copy.setAttribute('width', String(box.width));
-  copy.setAttribute('height', String(box.height));
-  const image = new Image();
-  image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
-  await image.decode();
-  ink.drawImage(image, box.left, box.top, box.width, box.height);
+  const size = { width: width + 2 * PADDING, height: top + height + PADDING };
+  const whole = svg(
+    'svg',
+    { class: 'saved', ...size, viewBox: `0 0 ${size.width} ${size.height}` },
+    svg('rect', { class: 'ground', width: '100%', height: '100%' }),
+    svg('text', { class: 'title', x: PADDING, y: PADDING + 12 }, title),
+    ...legend,
+    plot,
+  );
+  drawing.append(whole); // only what is in the page has its looks
+  for (const part of [whole, ...whole.querySelectorAll('*')]) {
+    const style = getComputedStyle(part);
+    for (const name of LOOKS) part.setAttribute(name, style.getPropertyValue(name));
+  }
+  whole.remove();
+  for (const part of [whole, ...whole.querySelectorAll('*')]) part.removeAttribute('class');
+  return new XMLSerializer().serializeToString(whole);
 }

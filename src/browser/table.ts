@@ -3,7 +3,7 @@ import { asObject } from '../basics/json.ts';
 import { type Child, h, type Live, renew, replace } from './element.ts';
 import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
-import { csvButton, pngButton, type Sheet } from './save.ts';
+import { csvButton, type Sheet } from './save.ts';
 import { button, dash, scroller } from './ui.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
@@ -120,8 +120,6 @@ interface TableOptions<Row> {
   /** How many rows are shown before the reader asks for more; by default 200. */
   most?: number;
   footer?: readonly Row[];
-  /** Whether its colours say something, so that it can be saved as a picture too. */
-  isPlot?: boolean;
 }
 
 /** Longer headings may be cut off, and show the rest on hover. */
@@ -190,13 +188,7 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
   const filed = columns.filter(({ isDrawing }) => !isDrawing);
   const all = () => sheetOf(filed, sorted(rows, columns, sorting));
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
-  const { isPlot = filed.length < columns.length } = options;
-  const exports = h(
-    'div.exports',
-    more,
-    csvButton(caption, all),
-    isPlot && pngButton(caption, () => parts),
-  );
+  const exports = h('div.exports', more, csvButton(caption, all));
   const element = h('div', scroller(caption, parts), shown, exports);
   const update = (later: readonly Row[]) => {
     rows = later;

@@ -24,16 +24,8 @@ const files: [path: string, contentType: string, content: RegExp][] = [
   ['/model-days/gpt-5/2025-09-15', 'text/html; charset=utf-8', html],
   ['/jobs/3f0c9a52', 'text/html; charset=utf-8', html],
   ['/api', 'text/html; charset=utf-8', html],
-  [
-    '/app.js',
-    'text/javascript; charset=utf-8',
-    /^\/\*!\nuplot [\d.]+, included here under this licence:\n\nThe MIT License[^*]+\*\/\n"use strict"/,
-  ],
-  [
-    '/app.css',
-    'text/css; charset=utf-8',
-    /^\/\*!\nuplot [^*]+The MIT License[^*]+\*\/\n[^]*color-scheme/,
-  ],
+  ['/app.js', 'text/javascript; charset=utf-8', /^"use strict"/],
+  ['/app.css', 'text/css; charset=utf-8', /color-scheme/],
   ['/favicon.svg', 'image/svg+xml', /^<svg/],
 ];
 

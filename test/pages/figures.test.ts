@@ -19,6 +19,7 @@ import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import {
   axisSplits,
   dateLabels,
+  dateTicks,
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
@@ -75,8 +76,25 @@ test('an axis is labelled with round values inside its range', () => {
   assert.deepEqual(axisSplits(5, 5, 150), [5]);
   assert.deepEqual(withoutEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
   assert.deepEqual(withoutEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);
-  const days = ['2025-12-30', '2025-12-31', '2026-01-02'].map((date) => Date.parse(date) / 1000);
-  assert.deepEqual(dateLabels(days), ['30 Dec\n2025', '31 Dec', '2 Jan\n2026']);
+  const days = ['2025-12-30', '2025-12-31', '2026-01-02'];
+  assert.deepEqual(dateLabels(days), [['30 Dec', '2025'], ['31 Dec'], ['2 Jan', '2026']]);
+});
+
+test('dates on an axis are every so many days or firsts of months, as many as have room', () => {
+  const between = (first: string, last: string) => (width: number) =>
+    dateTicks([first, last], width);
+  const twoWeeks = between('2025-09-15', '2025-09-29');
+  assert.deepEqual(twoWeeks(200), ['2025-09-15', '2025-09-22', '2025-09-29']);
+  assert.equal(twoWeeks(1_000).length, 15);
+  const year = between('2025-03-10', '2026-03-10');
+  assert.deepEqual(year(400), ['2025-04-01', '2025-07-01', '2025-10-01', '2026-01-01']);
+  for (const width of [150, 300, 700, 1_400])
+    for (const last of ['2025-03-10', '2025-05-01', '2027-01-01', '2045-03-10'])
+      assert.ok(
+        dateTicks(['2025-03-10', last], width).length * 60 <= width + 62,
+        `${width} ${last}`,
+      );
+  assert.deepEqual(dateTicks([], 500), []);
 });
 
 test('a plot has a margin above and below, none beyond zero; a flat or empty one is still drawn', () => {

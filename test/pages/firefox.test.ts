@@ -10,8 +10,8 @@ import { fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 
 /** Once the plots in the window are drawn. */
 const DRAWN = `new Promise((resolve) => {
-  const isMissing = (plot) => plot.checkVisibility() && plot.getBoundingClientRect().top < innerHeight && plot.querySelector('canvas') === null;
-  const look = () => [...document.querySelectorAll('.canvas')].some(isMissing) ? requestAnimationFrame(look) : resolve(true);
+  const isMissing = (plot) => plot.checkVisibility() && plot.getBoundingClientRect().top < innerHeight && plot.querySelector('.drawn') === null;
+  const look = () => [...document.querySelectorAll('.drawing')].some(isMissing) ? requestAnimationFrame(look) : resolve(true);
   look();
 })`;
 

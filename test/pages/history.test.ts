@@ -65,13 +65,13 @@ describe('what a page keeps', () => {
     assert.equal(keep('table C').read(), undefined);
   });
 
-  test('another page starts afresh; the same one with other filters keeps all but its zoom and its scroll', () => {
-    keep('zoom model').write({ min: 1, max: 2 });
+  test('another page starts afresh; the same one with other filters keeps all but its scroll', () => {
+    keep('sorting board').write({ min: 1, max: 2 });
     keep('hidden curves').write(['a']);
     addEntry('/models/a?days=clean');
     assert.deepEqual(browser.entries, [
-      { 'zoom model': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 },
-      { 'hidden curves': ['a'] },
+      { 'sorting board': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 },
+      { 'sorting board': { min: 1, max: 2 }, 'hidden curves': ['a'] },
     ]);
     addEntry('/models/b');
     assert.deepEqual(browser.state, {});
@@ -100,18 +100,18 @@ describe('what a page keeps', () => {
   });
 
   test('a thousand writes in ten seconds write the history forty times; the first at once, and none is lost', () => {
-    const [zoom, other] = [keep('zoom model'), keep('hidden curves')];
-    zoom.write(0);
-    assert.deepEqual(browser.state, { 'zoom model': 0 });
+    const [sorting, other] = [keep('sorting board'), keep('hidden curves')];
+    sorting.write(0);
+    assert.deepEqual(browser.state, { 'sorting board': 0 });
     other.write(['a']);
     for (let step = 1; step <= 1_000; step += 1) {
-      zoom.write(step);
-      assert.equal(zoom.read(), step);
+      sorting.write(step);
+      assert.equal(sorting.read(), step);
       mock.timers.tick(10);
     }
     assert.ok(browser.writes <= 41, `${browser.writes} writes`);
     pass(1_000);
-    assert.deepEqual(browser.state, { 'zoom model': 1_000, 'hidden curves': ['a'] });
+    assert.deepEqual(browser.state, { 'sorting board': 1_000, 'hidden curves': ['a'] });
     const { writes } = browser;
     pass(10_000);
     assert.equal(browser.writes, writes, 'nothing is left to write');

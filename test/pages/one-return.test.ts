@@ -100,7 +100,7 @@ test('the first screen of the overview has the answer, the curves with their nam
   const onScreen = async (selector: string) =>
     (await ends(selector)).filter((end) => end <= viewport.height).length;
   assert.equal(await onScreen('.answer'), 1);
-  assert.equal(await onScreen('.curves .canvas'), 1);
+  assert.equal(await onScreen('.curves .drawing'), 1);
   const names = await ends('.curves .ends > li');
   assert.equal(names.length, 7, 'six models and the benchmark');
   const sorted = names.toSorted((one, other) => one - other);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lineAt, nextChoice } from '../../src/browser/plot/choosing.ts';
+import { lineAt, nearestDate, nextChoice } from '../../src/browser/plot/choosing.ts';
 import { axisSplits, paddedRange } from '../../src/browser/plot/scale.ts';
 import { nearest, roomFor } from '../../src/browser/plot/reading.ts';
 import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/lines.ts';
@@ -74,6 +74,15 @@ test('the pointer is on the nearest curve within reach, between its points too, 
     assert.deepEqual(lineAt(lines, { x, y }), line === null ? null : { line, index }, `${x} ${y}`);
   assert.equal(lineAt([], { x: 0, y: 0 }), null);
   assert.equal(lineAt([{ line: 0, points: [] }], { x: 0, y: 0 }), null);
+});
+
+test('the pointer reads the nearest date, also beyond the first and the last', () => {
+  const xs = [10, 20, 40];
+  assert.deepEqual(
+    [-5, 10, 14, 16, 29, 31, 90].map((x) => nearestDate(xs, x)),
+    [0, 0, 0, 1, 1, 2, 2],
+  );
+  assert.equal(nearestDate([], 3), null);
 });
 
 test('up and down choose a line by rank, and Escape none', () => {

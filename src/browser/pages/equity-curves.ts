@@ -16,11 +16,10 @@ import {
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot, legend, type Plot } from '../plot/plot.ts';
-import { ZOOM_STEP } from '../plot/reading.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';
-import { button, toggle } from '../ui.ts';
+import { toggle } from '../ui.ts';
 
 const HEIGHT = 270;
 
@@ -51,7 +50,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
       height: HEIGHT,
       marks,
       onOpen,
-      drawOver: (drawn) => list.place(drawn),
+      onDrawn: (scale) => list.place(scale),
       hasStart: true,
     },
     signal,
@@ -98,10 +97,7 @@ function namesOf(lines: readonly Line[]): string {
 function controls(plot: Plot): HTMLElement {
   return h(
     'div.tools',
-    h('span.quiet.wide-only', 'Drag to zoom, click a curve to open its day'),
-    button('+', () => plot.zoom(ZOOM_STEP), { 'aria-label': 'Zoom in' }),
-    button('−', () => plot.zoom(1 / ZOOM_STEP), { 'aria-label': 'Zoom out' }),
-    button('All dates', () => plot.resetZoom()),
+    h('span.quiet.wide-only', 'Click a curve to open its day'),
     toggle('Log scale', (isLog) => plot.setLog(isLog), {
       'aria-pressed': String(plot.isLog()),
       'data-action': 'log',

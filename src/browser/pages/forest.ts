@@ -4,7 +4,7 @@ import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
 import type { Comparison, ComparedModel } from '../responses.ts';
-import { type Sheet, csvButton, pngButton } from '../save.ts';
+import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
 import { inLines } from './answer.ts';
 
@@ -60,7 +60,6 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
   const exports = h(
     'div.exports',
     csvButton(caption, () => sheetOf(models)),
-    pngButton(caption, () => table),
   );
   const each = areLeast
     ? 'Each model ran once, so the intervals leave out how much it varies from run to run.'

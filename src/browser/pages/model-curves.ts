@@ -1,10 +1,9 @@
-import type uPlot from 'uplot';
 import { modelDayPath } from '../../basics/paths.ts';
-import { h } from '../element.ts';
-import { count, counted, money, ratio, share } from '../format.ts';
-import { coloursOf, lookOf } from '../look.ts';
+import { h, svg } from '../element.ts';
+import { count, money, share } from '../format.ts';
+import { lookOf } from '../look.ts';
 import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
-import { clipTo } from '../plot/drawing.ts';
+import { markAt } from '../plot/drawing.ts';
 import {
   benchmarkLines,
   benchmarkWords,
@@ -16,6 +15,7 @@ import {
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot, legend, type Plot } from '../plot/plot.ts';
+import type { Scale } from '../plot/scale.ts';
 import type { Drawdown, ModelReport } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
@@ -23,15 +23,14 @@ import { section } from '../ui.ts';
 import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
 const VALUE_HEIGHT = 280;
-const MARK = 5;
 
-type Own = Omit<PlotOptions, 'dates' | 'group' | 'hasStart' | 'onOpen'>;
+type Own = Omit<PlotOptions, 'dates' | 'hasStart' | 'onOpen'>;
 
-/** A plot over all days of a model, which can be opened; all such plots show the same dates. */
+/** A plot over all days of a model, which can be opened. */
 function modelPlot({ model, curve }: ModelReport, own: Own, signal: AbortSignal): Plot {
   const dates = datesOf(curve);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
-  return createPlot({ ...own, dates, group: 'model', hasStart: true, onOpen }, signal);
+  return createPlot({ ...own, dates, hasStart: true, onOpen }, signal);
 }
 
 /** The dates of a curve and of its start. */
@@ -54,7 +53,7 @@ export function valueCurve(
   const hasDividends = trades.some(({ side }) => side === 'dividend');
   const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
   const marks = cutoffMarks(performance.models);
-  const drawOver = (plot: uPlot) => drawTrades(plot, days);
+  const drawOver = (scale: Scale) => tradeMarks(scale, days);
   const options = { label, keptAs: 'curve', lines, format: money, height: VALUE_HEIGHT };
   const plot = modelPlot(report, { ...options, marks, drawOver }, signal);
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
@@ -67,7 +66,7 @@ export function valueCurve(
   ];
   const names = legend(plot, lines).element;
   const note = h('p.quiet', benchmarkWords(performance.benchmark));
-  const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
+  const help = '   Click on the curve to open a day';
   return section(
     title,
     names,
@@ -91,61 +90,28 @@ function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWit
   });
 }
 
-/**
- * One triangle per day for its purchases, under the curve, one for its sales, above, and a dot on
- * it for its dividends.
- */
-function drawTrades(plot: uPlot, days: readonly DayWithTrades[]): void {
-  const { ctx } = plot;
-  const colours = coloursOf(['gain', 'loss', 'dividend']);
-  const size = MARK * devicePixelRatio;
-  const { left, width } = plot.bbox;
-  ctx.save();
-  for (const { date, value, trades } of days) {
-    const x = plot.valToPos(Date.parse(date) / 1000, 'x', true);
-    if (x < left || x > left + width) continue;
-    const y = plot.valToPos(value, 'y', true);
+/** About a point: a triangle below it that points up, one above it that points down, a dot on it. */
+const MARKS = {
+  buy: ['M0 5L3.5 11H-3.5Z', 'gain'],
+  sell: ['M0-5L3.5-11H-3.5Z', 'loss'],
+  dividend: ['M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z', 'dividend'],
+} as const;
+
+/** A mark per day for its purchases, one for its sales, and one for its dividends. */
+function tradeMarks({ x, y }: Scale, days: readonly DayWithTrades[]): SVGElement[] {
+  return days.flatMap(({ date, value, trades }) => {
+    const point = `${x(date).toFixed(1)} ${y(value).toFixed(1)}`;
     const sides = new Set(trades.map(({ side }) => side));
-    if (sides.has('buy')) triangle(ctx, { x, y: y + size * 1.6, size, colour: colours.gain });
-    if (sides.has('sell'))
-      triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
-    if (sides.has('dividend')) dot(ctx, { x, y, size, colour: colours.dividend });
-  }
-  ctx.restore();
-}
-
-function dot(
-  ctx: CanvasRenderingContext2D,
-  { x, y, size, colour }: { x: number; y: number; size: number; colour: string },
-): void {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.arc(x, y, size * 0.7, 0, 2 * Math.PI);
-  ctx.fill();
-}
-
-/** Points up for a positive size, down for a negative one. */
-function triangle(
-  ctx: CanvasRenderingContext2D,
-  { x, y, size, colour }: { x: number; y: number; size: number; colour: string },
-): void {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.moveTo(x, y - size * 0.6);
-  ctx.lineTo(x + size * 0.7, y + size * 0.6);
-  ctx.lineTo(x - size * 0.7, y + size * 0.6);
-  ctx.fill();
+    return Object.entries(MARKS).flatMap(([side, [outline, colour]]) =>
+      sides.has(side) ? markAt(outline, colour, point) : [],
+    );
+  });
 }
 
 const DRAWDOWN_HEIGHT = 190;
-/** In CSS pixels. */
-const FONT = 11;
+/** In pixels: the height of a number, and between it and the edge. */
 const LINE = 14;
 const GAP = 3;
-const LOW_DOT = 3;
-/** How strongly a fall is shaded, from 0 to 1. */
-const SHADE = 0.1;
-const EDGE_SHADE = 0.4;
 
 /**
  * How far the value was below its last high, with the deepest falls numbered, and a table of them.
@@ -159,7 +125,7 @@ export function drawdowns(
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
   const line: Line = { label: 'Drawdown', values, colour: 'loss', isFilled: true };
-  const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
+  const drawOver = (scale: Scale) => fallMarks(scale, fallsOf(deepest, dates));
   const options = {
     label: 'Drawdown by date',
     lines: [line],
@@ -202,41 +168,23 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
  * Shades each fall from its high to its recovery, with a dot at its low and its number on the side
  * where the line is not.
  */
-function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
-  const { ctx, bbox } = plot;
-  const pixel = devicePixelRatio;
-  const colours = coloursOf(['ink', 'loss']);
-  const xOf = (date: string) => plot.valToPos(Date.parse(date) / 1000, 'x', true);
+function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVGElement[] {
   const labels = { top: [] as Box[], bottom: [] as Box[] };
-  clipTo(plot);
-  ctx.font = `600 ${FONT * pixel}px system-ui, sans-serif`;
-  ctx.textAlign = 'center';
-  for (const { number, from, to, low, depth } of falls) {
-    const x = xOf(low);
-    const y = plot.valToPos(depth, 'y', true);
-    const side = y - bbox.top < bbox.height / 2 ? 'bottom' : 'top';
-    const half = FONT * pixel;
-    const middle = middleOf(x, half, bbox);
-    const row = freeRow(labels[side], { left: middle - half, right: middle + half });
-    const inside = (GAP + row * LINE) * pixel;
-    ctx.globalAlpha = SHADE;
-    ctx.fillStyle = colours.loss;
-    ctx.fillRect(xOf(from), bbox.top, xOf(to) - xOf(from), bbox.height);
-    ctx.globalAlpha = EDGE_SHADE;
-    for (const edge of [from, to]) ctx.fillRect(xOf(edge), bbox.top, pixel, bbox.height);
-    ctx.globalAlpha = 1;
-    ctx.beginPath();
-    ctx.arc(x, y, LOW_DOT * pixel, 0, 2 * Math.PI);
-    ctx.fill();
-    ctx.fillStyle = colours.ink;
-    ctx.textBaseline = side;
-    ctx.fillText(
-      String(number),
-      middle,
-      side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside,
-    );
-  }
-  ctx.restore();
+  const foot = area.top + area.height;
+  return falls.flatMap(({ number, from, to, low, depth }) => {
+    const [x, y] = [xOf(low), yOf(depth)];
+    const side = y - area.top < area.height / 2 ? 'bottom' : 'top';
+    const middle = middleOf(x, LINE / 2, area);
+    const row = freeRow(labels[side], { left: middle - LINE / 2, right: middle + LINE / 2 });
+    const inside = GAP + row * LINE;
+    const text = side === 'top' ? area.top + inside + LINE - GAP : foot - inside;
+    const [left, width] = [xOf(from), xOf(to) - xOf(from)];
+    return [
+      svg('rect', { class: 'fall loss', x: left, width, y: area.top, height: area.height }),
+      markAt(MARKS.dividend[0], 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
+      svg('text', { class: 'number', x: middle, y: text, 'text-anchor': 'middle' }, number),
+    ];
+  });
 }
 
 /**
@@ -260,39 +208,5 @@ export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]
       low === null
         ? []
         : { number: index + 1, from: from ?? first, to: to ?? last, low, depth: -depth },
-  );
-}
-
-const ROLLING_HEIGHT = 150;
-
-/** The Sharpe ratio and the volatility over a window that moves along the days. */
-export function rollingRisk(
-  { report, details, performance }: ModelData,
-  signal: AbortSignal,
-): HTMLElement {
-  const { window, points, unavailable } = details.rolling;
-  const dates = datesOf(report.curve);
-  const { colour } = lookOf(report.model);
-  const byDate = new Map(points.map((point) => [point.date, point]));
-  const plot = (
-    title: string,
-    name: 'sharpe_ratio' | 'annualised_volatility',
-    format: typeof ratio,
-  ) => {
-    const heading = `${title} over ${counted(window, 'day')}`;
-    const values = dates.map((date) => byDate.get(date)?.[name] ?? null);
-    if (values.every((value) => value === null)) {
-      const reason = unavailable['points'] ?? points[0]?.unavailable[name] ?? '';
-      return section(heading, h('p.quiet', `${reason}.`));
-    }
-    const lines = [{ label: title, values, colour }];
-    const options = { label: heading, lines, format, height: ROLLING_HEIGHT };
-    const { element } = modelPlot(report, options, signal);
-    return section(heading, element, meaningOf(performance, name));
-  };
-  return h(
-    'div.two.even',
-    plot('Sharpe ratio', 'sharpe_ratio', ratio),
-    plot('Volatility', 'annualised_volatility', share),
   );
 }

@@ -1,8 +1,8 @@
 import { csvRows } from '../../basics/csv.ts';
-import { getHoldings, getPerformance, requestText } from '../api.ts';
+import { getPerformance, requestText } from '../api.ts';
 import { h } from '../element.ts';
 import type { Filters } from '../filters.ts';
-import type { Details, Holdings, ModelReport, Performance } from '../responses.ts';
+import type { Details, ModelReport, Performance } from '../responses.ts';
 
 /** All that the page shows of a model's days. */
 export interface ModelData {
@@ -10,8 +10,6 @@ export interface ModelData {
   details: Details;
   performance: Performance;
   trades: Trade[];
-  /** By far the longest response, so it arrives last. */
-  held: Promise<Holdings>;
 }
 
 /** Why a model has none of the chosen days; null where the service gives no reason. */
@@ -22,10 +20,7 @@ interface NoDays {
 /** An entry with several runs, over the days that they share. */
 type EntryData = Pick<ModelData, 'performance'>;
 
-/**
- * Asks for a model's chosen days; resolves once all but the holdings is there. By entry a model
- * means all its runs.
- */
+/** Asks for a model's chosen days. By entry a model means all its runs. */
 export async function modelData(
   model: string,
   { filters, by }: { filters: Filters; by: 'entry' | 'run' },
@@ -33,53 +28,23 @@ export async function modelData(
 ): Promise<ModelData | EntryData | NoDays> {
   const { start_date, end_date, job_id, benchmark, days } = filters;
   const chosen = given({ model, start_date, end_date, job_id, days });
-  const figures = getPerformance(
-    { ...chosen, ...given({ benchmark }), by, details: 'true' },
-    signal,
-  );
-  const single = new AbortController();
-  const own = AbortSignal.any([signal, single.signal]);
-  const held = holdingsOf(figures, { model, filters, signal: own });
-  held.catch(() => null); // the caller that awaits it reports the failure
-  const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
+  const [performance, trades] = await Promise.all([
+    getPerformance({ ...chosen, ...given({ benchmark }), by, details: 'true' }, signal),
+    getTrades(chosen, signal),
+  ]);
   const { models } = performance;
-  if (models.length > 1) {
-    single.abort(); // the page of all runs shows no holdings, which are the longest response
-    return { performance };
-  }
+  if (models.length > 1) return { performance };
   const report = models.find((one) => one.model === model);
   if (report?.details == null) {
     const unclean = performance.without_clean_days.find((one) => one.model === model);
     return { reason: unclean?.reason ?? null };
   }
-  return { report, details: report.details, performance, trades, held };
-}
-
-async function holdingsOf(
-  figures: Promise<Performance>,
-  { model, filters, signal }: { model: string; filters: Filters; signal: AbortSignal },
-): Promise<Holdings> {
-  const { start_date, end_date, job_id, days } = filters;
-  // Only the figures know after which date the clean days begin.
-  const start = days === 'clean' ? cleanStart((await figures).clean_after, start_date) : start_date;
-  return getHoldings(given({ model, start_date: start, end_date, job_id }), signal);
+  return { report, details: report.details, performance, trades };
 }
 
 /** The parameters that are not empty. */
-export function given(parameters: Record<string, string>): Record<string, string> {
+function given(parameters: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
-}
-
-/**
- * The first date of clean days: the day after the cutoff that restricts them, or the chosen first
- * date if that is later.
- */
-export function cleanStart(cutoff: string | null, startDate: string): string {
-  if (cutoff === null) return startDate;
-  const next = new Date(`${cutoff}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  const first = next.toISOString().slice(0, 10);
-  return first > startDate ? first : startDate;
 }
 
 /** An executed order, a split or a dividend, as the table of actions of `/performance` has it. */

@@ -5,28 +5,26 @@ import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
-import type { Holdings, ModelReport } from '../responses.ts';
+import type { JobEntry, ModelReport } from '../responses.ts';
 import { type Page, appendInTurn, heading } from '../router.ts';
-import { missing, section, viewedFile } from '../ui.ts';
+import { lateFold, link, missing, section, viewedFile } from '../ui.ts';
 import { entryView } from './job-panel.ts';
-import { drawdowns, rollingRisk, valueCurve } from './model-curves.ts';
-import { given, type ModelData, modelData } from './model-data.ts';
+import { drawdowns, valueCurve } from './model-curves.ts';
+import { type ModelData, modelData } from './model-data.ts';
 import { entryOfRun } from './entries.ts';
 import { notices } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
-import { modelFailures } from './model-failures.ts';
 import { modelFigures } from './model-figures.ts';
-import { currentHoldings, holdingsOverTime, weightsOverTime } from './model-holdings.ts';
-import { monthlyReturns, returnDistribution } from './model-returns.ts';
-import { dayTable, profitBySymbol, tradesTable } from './model-trades.ts';
+import { monthlyReturns } from './model-returns.ts';
+import { currentHoldings, profitBySymbol, tradesTable } from './model-trades.ts';
 
 /** Filters that have no meaning for a single model. */
 const HIDDEN: FilterName[] = ['models', 'common'];
 
 /**
  * One model: its key figures, the mean of its runs and each of them; one run, or the only one, with
- * its curve with the trades on it, its returns and risk over time, what it held and
- * traded, and all its figures.
+ * its curve with the trades on it, its months, what it holds and what it traded. All its figures
+ * are in a fold.
  */
 export const showModel: Page = async (host, params, signal) => {
   const entryName = params['model'] ?? '';
@@ -46,42 +44,48 @@ export const showModel: Page = async (host, params, signal) => {
   const isAll = !('reason' in data || 'report' in data);
   replace(tabs, runTabs(models, { model, isAll }));
   if (isAll) return replace(content, ...entryViews(data.performance, signal));
-  if ('reason' in data) {
-    const { start_date, end_date, job_id } = filters;
-    const failed = await modelFailures(model, given({ start_date, end_date, job_id }), signal);
-    return replace(content, ...missing(nothing(model, filters, data.reason)), failed);
-  }
+  if ('reason' in data)
+    return replace(content, ...missing(nothing(model, filters, data.reason)), toFailures(model));
+  const { report } = data;
   replace(
     content,
-    keyFigures(entryOfRun(data.report), data.report.end_value),
-    h('p.quiet', spanInWords(data.report)),
-    ...notices([data.report]),
+    keyFigures(entryOfRun(report), report.end_value),
+    h('p.quiet', spanInWords(report)),
+    ...notices([report]),
+    report.failed_model_days > 0 && toFailures(model),
   );
-  await appendInTurn(content, figureViews(data, signal), signal);
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
-  const ran = entry === null ? [] : [section('What ran', entryView(entry))];
-  await appendInTurn(content, holdingViews(data, await data.held, signal), signal);
-  content.append(...ran);
+  await appendInTurn(content, views(data, entry, signal), signal);
 };
 
-function* figureViews(data: ModelData, signal: AbortSignal): Generator<HTMLElement> {
-  yield valueCurve(data, signal);
-  yield drawdowns(data, signal);
-  yield section('Figures', modelFigures(data));
-  yield h('div.two.even', monthlyReturns(data), returnDistribution(data));
-  yield rollingRisk(data, signal);
-}
-
-function* holdingViews(
+function* views(
   data: ModelData,
-  held: Holdings,
+  entry: JobEntry['entry'] | null,
   signal: AbortSignal,
 ): Generator<HTMLElement> {
-  yield h('div.two.even', profitBySymbol(data), currentHoldings(data.report, held.days.at(-1)));
-  yield weightsOverTime(held, signal);
-  yield holdingsOverTime(held);
+  yield valueCurve(data, signal);
+  yield drawdowns(data, signal);
+  yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
   yield tradesTable(data);
-  yield dayTable(data, held.days);
+  yield section(
+    'All figures',
+    lateFold('Each with its meaning', () => [modelFigures(data)]),
+  );
+  yield section(
+    'Profit by symbol',
+    lateFold('Each symbol', () => [profitBySymbol(data)]),
+  );
+  if (entry !== null)
+    yield section(
+      'What ran',
+      lateFold('What the model was asked', () => [entryView(entry)]),
+    );
+}
+
+/** The feed has every failed model-day with its cause. */
+function toFailures(model: string): HTMLElement {
+  const query = new URLSearchParams({ models: model, kind: 'failure' });
+  return h('p', link(`/decision-feed?${query}`, 'Its failed model-days, each with its cause'));
 }
 
 /** The days of its figures, which need not be those that it has in common with other models. */

@@ -1,9 +1,9 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
-import { change, count, counted, money, price, profit, unbrokenDate } from '../format.ts';
+import { count, money, price, profit, share, unbrokenDate } from '../format.ts';
 import { highest, lowest } from '../plot/scale.ts';
-import type { Details, HeldDay, ModelReport } from '../responses.ts';
-import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import type { Details, ModelReport } from '../responses.ts';
+import { dateColumn, nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
@@ -16,7 +16,7 @@ export function tradesTable({ report, trades }: ModelData): HTMLElement {
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),
       none: 'The model has not traded.',
-      most: 25,
+      most: 15,
       columns: [
         textColumn('Date', 'date', {
           cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
@@ -34,61 +34,36 @@ export function tradesTable({ report, trades }: ModelData): HTMLElement {
   );
 }
 
-/** How many holdings of a day are named: the largest. */
-const MOST_NAMED = 8;
-
-type Point = ModelReport['curve'][number];
-
-/** The days of a model, newest first; with their dividends where there were any. */
-export function dayTable({ report, trades }: ModelData, held: readonly HeldDay[]): HTMLElement {
-  const { model, curve } = report;
-  const orders = Map.groupBy(
-    trades.filter(({ side }) => side === 'buy' || side === 'sell'),
-    ({ date }) => date,
-  );
-  const heldOn = new Map(held.map((day) => [day.date, day.holdings]));
-  const dividends = numberColumn<Point>('Dividends', (day) => day.dividends || null, money);
-  const columns = [
-    nameColumn<Point>('Date', 'date', {
-      look: () => 'date',
-      cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
-    }),
-    numberColumn<Point>('Value', 'value', money),
-    numberColumn<Point>('Return', 'daily_return', change, { isToned: true }),
-    ...(curve.some((day) => day.dividends !== 0) ? [dividends] : []),
-    numberColumn<Point>('Trades', ({ date }) => orders.get(date)?.length ?? 0, count),
-    {
-      title: 'Holdings',
-      look: () => 'held-then',
-      cell: ({ date }: Point) => inWords(heldOn.get(date) ?? []),
-      raw: ({ date }: Point) =>
-        heldOn
-          .get(date)
-          ?.map(({ symbol, quantity }) => `${symbol} ${quantity}`)
-          .join(', ') ?? null,
-    },
-  ];
-  const rows = curve.toReversed();
-  return section(
-    'Model-days',
-    table<Point>({ caption: `Model-days of ${model}`, rows, most: 25, columns }),
-  );
-}
-
-function inWords(holdings: HeldDay['holdings']): string {
-  const named = holdings
-    .slice(0, MOST_NAMED)
-    .map(({ symbol, quantity }) => `${symbol} ${count(quantity)}`);
-  const more = holdings.length - named.length;
-  return more > 0
-    ? `${named.join(', ')} and ${counted(more, 'other')}`
-    : named.join(', ') || 'none';
-}
-
 type Row = Details['symbols'][number];
 
-/** At first, in two tables that are beside each other. */
-export const ROWS_BESIDE = 12;
+type Position = ModelReport['open_positions'][number];
+
+/** What the model holds, the largest first, with its cost. */
+export function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElement {
+  return section(
+    'Holdings now',
+    table<Position>({
+      caption: 'Holdings at the last close',
+      rows: open_positions,
+      none: 'No shares at the last close.',
+      sortedBy: 'Value',
+      most: 12,
+      columns: [
+        nameColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'quantity', count),
+        dateColumn('Since', 'since'),
+        numberColumn('Cost', 'cost_basis', money),
+        numberColumn('Value', 'value', money),
+        numberColumn(
+          'Weight',
+          ({ value }) => (value === null || end_value === 0 ? null : value / end_value),
+          share,
+        ),
+        numberColumn('Profit', 'unrealised_profit', profit, { isToned: true }),
+      ],
+    }),
+  );
+}
 
 /** The profit with each symbol, as a bar from zero and in numbers. */
 export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
@@ -99,7 +74,7 @@ export function profitBySymbol({ details, performance }: ModelData): HTMLElement
   const bars = table<Row>({
     caption: title,
     rows: symbols,
-    most: ROWS_BESIDE,
+    most: 25,
     columns: [
       nameColumn('Symbol', 'symbol'),
       {

@@ -1,34 +1,69 @@
-import type uPlot from 'uplot';
 import { on, replace } from '../element.ts';
+import type { Scale } from './scale.ts';
 import { type PlotOptions, isOpenable } from './lines.ts';
-import { ZOOM_STEP, rowsAt, showAll, spokenValues, zoom } from './reading.ts';
+import { rowsAt, spokenValues } from './reading.ts';
 
-/** How a reader chooses a line of a plot and opens its days, by mouse and by keyboard. */
+/** How a reader moves along a plot, chooses a line and opens its days, by mouse and by keyboard. */
 
-/** A plot as it is now. */
-interface Shown {
-  plot: uPlot | null;
+/** A plot as it is drawn now. */
+export interface Shown {
   options: PlotOptions;
   hidden: ReadonlySet<number>;
+  scale: Scale;
 }
 
-/** A click on a curve opens the day under the pointer; over a curve the pointer says so. */
-export function openOnClick(canvas: HTMLElement, shown: () => Shown): void {
+/** Where the reader is: a place of the dates and a height, and with the keyboard a line. */
+export interface Cursor {
+  index: number | null;
+  top: number;
+  chosen: number | null;
+}
+
+interface Parts {
+  /** Null before the plot is drawn. */
+  now: () => Shown | null;
+  cursor: Cursor;
+  spoken: HTMLElement;
+  /** Shows the values at the cursor, or nothing where it is nowhere. */
+  show: () => void;
+}
+
+/** The pointer reads the values of the nearest date; a click on a curve opens the day there. */
+export function listenToPointer(drawing: HTMLElement, { now, cursor, show }: Parts): void {
+  const lines = cachedLines();
   const dayAt = (event: MouseEvent) => {
-    const { plot, options, hidden } = shown();
-    if (plot === null || options.onOpen === undefined) return null;
-    if (!(event.target instanceof Node && plot.over.contains(event.target))) return null;
-    const { left, top } = plot.over.getBoundingClientRect();
-    const found = lineAt(drawnLines(plot, options, hidden), {
-      x: event.clientX - left,
-      y: event.clientY - top,
-    });
-    return found === null ? null : openerOf(options, found.line, found.index);
+    const shown = now();
+    if (shown?.options.onOpen === undefined) return null;
+    const found = lineAt(lines(shown), placeOf(drawing, event));
+    return found === null ? null : openerOf(shown.options, found.line, found.index);
   };
-  on(canvas, 'click', (event) => dayAt(event)?.());
-  on(canvas, 'pointermove', (event) => {
-    shown().plot?.over.classList.toggle('on-curve', dayAt(event) !== null);
+  const move = (event: MouseEvent) => {
+    const shown = now();
+    if (shown === null) return;
+    const { x, y } = placeOf(drawing, event);
+    Object.assign(cursor, { index: nearestDate(shown.scale.xs, x), top: y, chosen: null });
+    drawing.classList.toggle('on-curve', dayAt(event) !== null);
+    show();
+  };
+  on(drawing, 'pointermove', move);
+  on(drawing, 'pointerleave', () => {
+    cursor.index = null;
+    show();
   });
+  on(drawing, 'click', (event) => dayAt(event)?.());
+}
+
+function placeOf(drawing: HTMLElement, event: MouseEvent): { x: number; y: number } {
+  const { left, top } = drawing.getBoundingClientRect();
+  return { x: event.clientX - left, y: event.clientY - top };
+}
+
+/** The place of the date nearest to a point; null without dates. */
+export function nearestDate(xs: readonly number[], x: number): number | null {
+  if (xs.length === 0) return null;
+  const right = xs.findIndex((own) => own >= x);
+  if (right <= 0) return right === 0 ? 0 : xs.length - 1;
+  return x - (xs[right - 1] ?? 0) < (xs[right] ?? 0) - x ? right - 1 : right;
 }
 
 /** Opens the day of a line at a place of the dates; null where there is no day. */
@@ -52,20 +87,22 @@ function soleLine({ lines }: PlotOptions): number {
   return openable.length === 1 ? (openable[0] ?? -1) : -1;
 }
 
-/** The lines that can be opened, in pixels of the drawing area. */
-function drawnLines(
-  plot: uPlot,
-  { lines, dates }: PlotOptions,
-  hidden: ReadonlySet<number>,
-): DrawnLine[] {
-  const xs = dates.map((_date, index) => plot.valToPos(plot.data[0][index] ?? 0, 'x'));
-  return lines.flatMap((line, place): DrawnLine[] => {
-    if (hidden.has(place) || !isOpenable(line)) return [];
-    const points = line.values.flatMap((value, index) =>
-      value === null ? [] : [{ index, x: xs[index] ?? 0, y: plot.valToPos(value, 'y') }],
-    );
-    return [{ line: place, points }];
-  });
+/** The lines that can be opened, computed once for each drawing: the pointer asks for them often. */
+function cachedLines(): (shown: Shown) => DrawnLine[] {
+  let of: Scale | null = null;
+  let lines: DrawnLine[] = [];
+  return ({ options, hidden, scale }) => {
+    if (scale === of) return lines;
+    of = scale;
+    lines = options.lines.flatMap((line, place): DrawnLine[] => {
+      if (hidden.has(place) || !isOpenable(line)) return [];
+      const points = line.values.flatMap((value, index) =>
+        value === null ? [] : [{ index, x: scale.xs[index] ?? 0, y: scale.y(value) }],
+      );
+      return [{ line: place, points }];
+    });
+    return lines;
+  };
 }
 
 /**
@@ -122,64 +159,38 @@ export function nextChoice(
 }
 
 /** What the keys do, for screen readers. */
-export const KEYS =
-  'Left and right read the values, up and down choose a line, plus and minus zoom, Escape shows all dates';
-
-interface Parts {
-  now: () => Shown;
-  /** The line that the reader has chosen. */
-  choice: { line: number | null };
-  spoken: HTMLElement;
-  showTip: (plot: uPlot) => void;
-}
+export const KEYS = 'Left and right read the values, up and down choose a line';
 
 /**
  * Says the values at the cursor after each key; Enter opens the day of the chosen line, or of the
  * only one.
  */
-export function listenToKeys(canvas: HTMLElement, { now, choice, spoken, showTip }: Parts): void {
-  on(canvas, 'keydown', (event) => {
-    const { plot, options, hidden } = now();
-    if (plot === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = plot.cursor.idx ?? -1;
-    const places = rowsAt(options, { index: at, hidden }).map(({ place }) => place);
-    if (event.key === 'Enter') return openerOf(options, choice.line ?? soleLine(options), at)?.();
-    const before = choice.line;
-    choice.line = nextChoice(places, before, event.key);
-    const hasChosen = choice.line !== before;
-    if (!handleKey(plot, event.key) && !hasChosen) return;
+export function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts): void {
+  on(drawing, 'keydown', (event) => {
+    const shown = now();
+    if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { options, hidden, scale } = shown;
+    const at = cursor.index ?? -1;
+    if (event.key === 'Enter') return openerOf(options, cursor.chosen ?? soleLine(options), at)?.();
+    const last = options.dates.length - 1;
+    const places: Record<string, number> = {
+      ArrowLeft: Math.max(0, at - 1),
+      ArrowRight: Math.min(last, at + 1),
+      Home: 0,
+      End: last,
+    };
+    const place = Object.hasOwn(places, event.key) ? places[event.key] : undefined;
+    const rows = rowsAt(options, { index: at, hidden }).map((row) => row.place);
+    const chosen = nextChoice(rows, cursor.chosen, event.key);
+    if (place === undefined && chosen === cursor.chosen) return;
     event.preventDefault();
-    if (hasChosen) showTip(plot);
-    const index = plot.cursor.idx;
-    if (index != null) replace(spoken, spokenValues(options, { index, hidden }, choice.line));
+    const index = place ?? cursor.index;
+    Object.assign(cursor, { index, chosen, top: scale.area.top + scale.area.height / 2 });
+    show();
+    if (index !== null) replace(spoken, spokenValues(options, { index, hidden }, chosen));
   });
-  on(canvas, 'pointermove', () => (choice.line = null));
-}
-
-/**
- * Left and right move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the
- * key has a function.
- */
-function handleKey(plot: uPlot, key: string): boolean {
-  const at = plot.cursor.idx ?? -1;
-  const last = plot.data[0].length - 1;
-  const places: Record<string, number> = {
-    ArrowLeft: Math.max(0, at - 1),
-    ArrowRight: Math.min(last, at + 1),
-    Home: 0,
-    End: last,
-  };
-  const place = Object.hasOwn(places, key) ? places[key] : undefined;
-  if (place !== undefined) moveTo(plot, place);
-  else if (key === '+' || key === '=') zoom(plot, ZOOM_STEP);
-  else if (key === '-') zoom(plot, 1 / ZOOM_STEP);
-  else if (key === 'Escape' || key === '0') showAll(plot);
-  else return false;
-  return true;
-}
-
-function moveTo(plot: uPlot, index: number): void {
-  const x = plot.data[0][index];
-  if (x !== undefined)
-    plot.setCursor({ left: plot.valToPos(x, 'x'), top: plot.over.clientHeight / 2 });
+  on(drawing, 'blur', () => {
+    cursor.index = null;
+    show();
+  });
 }

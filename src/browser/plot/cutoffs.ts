@@ -1,6 +1,6 @@
-import type uPlot from 'uplot';
-import { h } from '../element.ts';
+import { h, svg } from '../element.ts';
 import { byName, shortList, unbrokenDate } from '../format.ts';
+import type { Scale } from './scale.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {
@@ -8,7 +8,7 @@ export interface Mark {
   names: string;
 }
 
-/** The place of a label in a plot: its ends in pixels of the canvas, and its row. */
+/** The place of a label in a plot: its ends in pixels, and its row. */
 export interface Box {
   left: number;
   right: number;
@@ -63,43 +63,30 @@ export function cutoffWords(marks: readonly Mark[]): string | null {
   return `Knowledge cutoff: ${dates}. A model may remember days on or before it.`;
 }
 
-/** In CSS pixels. */
-const FONT = 11;
+/** In pixels: the height of a label, of a letter about its width, and between a label and its line. */
 const LINE = 14;
+const LETTER = 6;
 const GAP = 5;
 
 /**
- * Draws the marks of the dates in view. A label that would cover another moves down, one at the
- * right edge to the left.
+ * A vertical line at each mark among the dates. A label that would cover another moves down, one at
+ * the right edge to the left.
  */
-export function drawMarks(plot: uPlot, marks: readonly Mark[], colour: string): void {
-  const { ctx, bbox } = plot;
-  const { min = 0, max = 0 } = plot.scales['x'] ?? {};
-  const pixel = devicePixelRatio;
+export function cutoffLines(marks: readonly Mark[], { area, x: xOf }: Scale): SVGElement[] {
+  const right = area.left + area.width;
   const boxes: Box[] = [];
-  ctx.save();
-  ctx.font = `${FONT * pixel}px system-ui, sans-serif`;
-  ctx.textAlign = 'left';
-  ctx.textBaseline = 'alphabetic';
-  ctx.fillStyle = ctx.strokeStyle = colour;
-  ctx.lineWidth = pixel;
-  ctx.setLineDash([2 * pixel, 3 * pixel]);
-  for (const { date, names } of marks) {
-    const second = Date.parse(date) / 1000;
-    if (min === null || max === null || !(second >= min && second <= max)) continue;
-    const x = plot.valToPos(second, 'x', true);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
+  return marks.flatMap(({ date, names }) => {
+    const x = xOf(date);
+    if (!(x >= area.left && x <= right)) return [];
     const label = `cutoff: ${names}`;
-    const { width } = ctx.measureText(label);
-    const fits = x + GAP * pixel + width <= bbox.left + bbox.width;
-    const left = fits ? x + GAP * pixel : Math.max(bbox.left, x - GAP * pixel - width);
+    const width = label.length * LETTER;
+    const left = x + GAP + width <= right ? x + GAP : Math.max(area.left, x - GAP - width);
     const row = freeRow(boxes, { left, right: left + width });
-    ctx.fillText(label, left, bbox.top + (FONT + row * LINE) * pixel);
-  }
-  ctx.restore();
+    return [
+      svg('line', { class: 'cutoff', x1: x, x2: x, y1: area.top, y2: area.top + area.height }),
+      svg('text', { class: 'label', x: left, y: area.top + 11 + row * LINE }, label),
+    ];
+  });
 }
 
 /** The cutoffs in words, for a paragraph under a plot. */

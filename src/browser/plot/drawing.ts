@@ -1,227 +1,170 @@
-import uPlot from 'uplot';
-import { OUTLINES, coloursOf } from '../look.ts';
-import { drawMarks } from './cutoffs.ts';
-import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import { type Child, svg } from '../element.ts';
+import { OUTLINES } from '../look.ts';
+import { cutoffLines } from './cutoffs.ts';
+import type { Line, PlotOptions } from './lines.ts';
 import {
   axisSplits,
   dateLabels,
+  dateTicks,
   highest,
   lowest,
   paddedRange,
+  type Scale,
   withoutEmptyCents,
 } from './scale.ts';
 
-/** In CSS pixels: the room for the labels of the values, left of the drawing area. */
-export const AXIS_WIDTH = 74;
-/** In CSS pixels: the room for the dates below it. */
+/** The drawing of a plot, in pixels: colours are classes of the style sheet. */
+
+/** The room for the labels of the values on the left, and for the dates below. */
+const AXIS_WIDTH = 74;
 export const AXIS_HEIGHT = 32;
-const DAY_STEPS = [1, 2, 7, 14, 30, 61, 91, 182, 365, 730].map((days) => days * DAY_SECONDS);
+const TOP = 8;
+const RIGHT = 12;
+/** The width of a date. */
+const LABEL = 40;
+/** Closer markers would hide the line. */
+const MARKER_DISTANCE = 46;
 
-interface Drawing {
-  isLog: boolean;
-  hidden: ReadonlySet<number>;
-  width: number;
-  showTip: (plot: uPlot) => void;
-  /** With the values that are shown now; a plot outlives those that it was made with. */
-  now: () => PlotOptions;
-}
-
-/** How the plot library draws a plot. */
-export function drawingOptions(
-  options: PlotOptions,
-  { isLog, hidden, width, showTip, now }: Drawing,
-): uPlot.Options {
-  const {
-    lines,
-    height,
-    group,
-    drawOver,
-    fromZero = false,
-    isStacked = false,
-    marks = [],
-  } = options;
-  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ colour }) => colour)]);
+/** The scale of the lines that are shown, in a drawing of this width. */
+export function scaleOf(
+  { dates, lines, height, fromZero = false }: PlotOptions,
+  { width, isLog, hidden }: { width: number; isLog: boolean; hidden: ReadonlySet<number> },
+): Scale {
+  const area = {
+    left: AXIS_WIDTH,
+    top: TOP,
+    width: Math.max(1, width - AXIS_WIDTH - RIGHT),
+    height: height - AXIS_HEIGHT - TOP,
+  };
+  const known = lines
+    .flatMap((line, place) =>
+      hidden.has(place) ? [] : [line.values, line.low ?? [], line.high ?? []],
+    )
+    .flat()
+    .filter((value) => value !== null);
+  const [bottom, top] =
+    known.length === 0
+      ? paddedRange(null, null, { isLog, fromZero })
+      : paddedRange(lowest(known), highest(known), { isLog, fromZero });
+  const at = isLog ? Math.log : (value: number) => value;
+  const [low, high] = [at(bottom), at(top)];
+  const [first = 0, last = 0] = [dates[0], dates.at(-1)].map((date) => Date.parse(date ?? ''));
+  const x = (date: string) =>
+    area.left + (first === last ? 0.5 : (Date.parse(date) - first) / (last - first)) * area.width;
   return {
-    width,
-    height,
-    legend: { show: false },
-    cursor: {
-      drag: { x: true, y: false, setScale: true },
-      ...(group && { sync: { key: group, scales: ['x', null] } }),
-    },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
-    scales: {
-      x: { time: true },
-      y: {
-        distr: isLog ? 3 : 1,
-        range: (plot, min, max) =>
-          isStacked
-            ? [0, max]
-            : paddedRange(...withBands(plot, now().lines, [min, max]), { isLog, fromZero }),
-      },
-    },
-    axes: axesOf(options, colours),
-    series: [
-      {},
-      ...lines.map((line, index) => {
-        const colour = colours[line.colour] ?? '';
-        const series = isStacked
-          ? areaOf(line, colour, colours['surface'] ?? '')
-          : seriesOf(line, colour);
-        return { ...series, show: !hidden.has(index) };
-      }),
-    ],
-    hooks: {
-      setCursor: [showTip],
-      drawAxes: [(plot) => drawBands(plot, now().lines, colours)],
-      draw: [
-        (plot) => drawMarkers(plot, lines, colours),
-        (plot) => drawMarks(plot, marks, colours['axis'] ?? ''),
-        ...(drawOver ? [drawOver] : []),
-      ],
-    },
+    area,
+    xs: dates.map(x),
+    x,
+    y: (value) => area.top + (1 - (at(value) - low) / (high - low)) * area.height,
+    splits: axisSplits(bottom, top, area.height),
   };
 }
 
-function axesOf({ format, height }: PlotOptions, colours: Record<string, string>): uPlot.Axis[] {
-  const axis = {
-    stroke: colours['axis'] ?? '',
-    ticks: { show: false },
-    font: '11px system-ui, sans-serif',
-  };
+/** The whole drawing, from the lines across to what the plot draws over its lines. */
+export function drawPlot(
+  options: PlotOptions,
+  scale: Scale,
+  { width, hidden }: { width: number; hidden: ReadonlySet<number> },
+): SVGElement {
+  const { lines, height, marks = [], drawOver } = options;
+  const shown = lines.filter((_line, place) => !hidden.has(place));
+  return svg(
+    'svg',
+    { class: 'drawn', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
+    ...axesOf(options, scale),
+    ...shown.map((line) => bandOf(line, scale)),
+    ...shown.flatMap((line) => lineOf(line, scale)),
+    ...cutoffLines(marks, scale),
+    ...(drawOver?.(scale) ?? []),
+  );
+}
+
+function axesOf({ dates, format }: PlotOptions, scale: Scale): SVGElement[] {
+  const { area, splits, x, y } = scale;
+  const right = area.left + area.width;
+  const values = withoutEmptyCents(splits.map((value) => format(value)));
+  const ticks = dateTicks(dates, area.width);
+  const labels = dateLabels(ticks);
   return [
-    {
-      ...axis,
-      size: AXIS_HEIGHT,
-      grid: { show: false },
-      incrs: DAY_STEPS,
-      values: (_plot, splits) => dateLabels(splits),
-    },
-    {
-      ...axis,
-      size: AXIS_WIDTH,
-      grid: { stroke: colours['gridline'] ?? '', width: 1 },
-      splits: (_plot, _axis, min, max) => axisSplits(min, max, height),
-      filter: (_plot, splits) => splits,
-      values: (_plot, splits) => withoutEmptyCents(splits.map((value) => format(value))),
-    },
+    ...splits.flatMap((value, place) => [
+      svg('line', { class: 'rule', x1: area.left, x2: right, y1: y(value), y2: y(value) }),
+      textAt(area.left - 8, y(value) + 4, values[place], 'end'),
+    ]),
+    ...ticks.flatMap((date, place) =>
+      (labels[place] ?? []).map((words, row) => {
+        const isAtEdge = x(date) + LABEL / 2 > right + RIGHT;
+        const left = isAtEdge ? right + RIGHT : x(date);
+        const top = area.top + area.height + 16 + 14 * row;
+        return textAt(left, top, words, isAtEdge ? 'end' : 'middle');
+      }),
+    ),
   ];
 }
 
-function seriesOf(
-  { label, width = 1.5, values, dash, isFilled }: Line,
-  stroke: string,
-): uPlot.Series {
-  return {
-    label,
-    stroke,
-    width,
-    spanGaps: true,
-    points: { show: values.length === 1 },
-    ...(dash && { dash: dash.map((length) => length * devicePixelRatio) }), // the library scales widths, not dashes
-    ...(isFilled && { fill: stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.16)'), fillTo: 0 }),
-  };
+function textAt(
+  x: number,
+  y: number,
+  words: Child,
+  anchor: 'start' | 'middle' | 'end',
+): SVGElement {
+  return svg('text', { class: 'label', x: round(x), y: round(y), 'text-anchor': anchor }, words);
 }
 
-/** An area down to zero: those drawn later cover its lower part. */
-function areaOf(line: Line, fill: string, edge: string): uPlot.Series {
-  return { ...seriesOf({ ...line, width: 1 }, edge), fill, fillTo: 0 };
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
-type Range = [low: number | null, high: number | null];
-
-/** The range of the lines, widened to the bands of those that are shown. */
-function withBands(plot: uPlot, lines: readonly Line[], [low, high]: Range): Range {
-  const edges = lines.flatMap(({ low: below = [], high: above = [] }, index) =>
-    plot.series[index + 1]?.show === false ? [] : [...below, ...above],
+function pointsOf(values: Line['values'], { xs, y }: Scale): string[] {
+  return values.flatMap((value, place) =>
+    value === null ? [] : `${round(xs[place] ?? 0)} ${round(y(value))}`,
   );
-  const known = edges.filter((value) => value !== null);
-  if (low === null || high === null) return [low, high];
-  return [lowest(known, low), highest(known, high)];
 }
 
-/** Lets drawings reach no further than the plot's area, until the canvas is restored. */
-export function clipTo({ ctx, bbox }: uPlot): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
+function bandOf({ low, high, colour }: Line, scale: Scale): SVGElement | null {
+  if (low === undefined || high === undefined) return null;
+  const edge = [...pointsOf(high, scale), ...pointsOf(low, scale).reverse()];
+  return svg('path', { class: `band ${colour}`, d: `M${edge.join('L')}Z` });
 }
 
-/** Fills the bands of the lines that are shown, below the lines. */
-function drawBands(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
-  const { ctx } = plot;
-  const places = [...plot.data[0].keys()];
-  clipTo(plot);
-  ctx.globalAlpha = 0.13;
-  lines.forEach(({ low, high, colour }, index) => {
-    if (low === undefined || high === undefined || plot.series[index + 1]?.show === false) return;
-    const edge = (values: readonly (number | null)[], own: readonly number[]) =>
-      own.flatMap((place) => {
-        const value = values[place] ?? null;
-        const x = plot.valToPos(plot.data[0][place] ?? 0, 'x', true);
-        return value === null ? [] : [[x, plot.valToPos(value, 'y', true)] as const];
-      });
-    ctx.beginPath();
-    for (const [x, y] of [...edge(high, places), ...edge(low, places.toReversed())])
-      ctx.lineTo(x, y);
-    ctx.fillStyle = colours[colour] ?? '';
-    ctx.fill();
-  });
-  ctx.restore();
+/** A line over its missing values, as an area down to zero where it is filled, with its markers. */
+function lineOf(line: Line, scale: Scale): SVGElement[] {
+  const { values, colour, dash, width = 1.5, isFilled = false, marker } = line;
+  const points = pointsOf(values, scale);
+  if (points.length === 0) return [];
+  const d = `M${points.join('L')}`;
+  const parts = [
+    svg('path', {
+      class: `line ${colour}`,
+      d,
+      'stroke-width': width,
+      'stroke-dasharray': dash?.join(' '),
+    }),
+  ];
+  if (isFilled) {
+    const zero = round(scale.y(0));
+    const [from = '', to = ''] = [points[0], points.at(-1)].map((point) => point?.split(' ')[0]);
+    parts.unshift(
+      svg('path', { class: `filled ${colour}`, d: `${d}L${to} ${zero}L${from} ${zero}Z` }),
+    );
+  }
+  const outline = marker ?? (points.length === 1 ? 'disc' : undefined);
+  if (outline !== undefined)
+    for (const point of spread(points)) parts.push(markAt(OUTLINES[outline], colour, point));
+  return parts;
 }
 
-/** In CSS pixels, along the dates: closer markers would hide the line. */
-const DISTANCE = 46;
-
-/** Draws the markers of the lines that are shown, spread over the dates in view. */
-function drawMarkers(plot: uPlot, lines: readonly Line[], colours: Record<string, string>): void {
-  const { ctx } = plot;
-  const pixel = devicePixelRatio;
-  clipTo(plot);
-  lines.forEach(({ marker, colour }, index) => {
-    const values = plot.data[index + 1] ?? [];
-    if (marker === undefined || plot.series[index + 1]?.show === false) return;
-    const outline = new Path2D(OUTLINES[marker]);
-    ctx.fillStyle = colours[colour] ?? '';
-    for (const place of spread(plot, values)) {
-      const value = values[place];
-      const second = plot.data[0][place];
-      if (value == null || second === undefined) continue;
-      const [x, y] = [plot.valToPos(second, 'x', true), plot.valToPos(value, 'y', true)];
-      ctx.setTransform(pixel, 0, 0, pixel, x, y);
-      ctx.fill(outline);
-    }
-  });
-  ctx.restore();
-}
-
-/** The places of values that are far enough from each other to have a marker. */
-function spread(plot: uPlot, values: ArrayLike<number | null | undefined>): number[] {
+/** The points that are far enough from each other to have a marker. */
+function spread(points: readonly string[]): string[] {
   let last = -Infinity;
-  return [...plot.data[0].keys()].filter((place) => {
-    const left = plot.valToPos(plot.data[0][place] ?? 0, 'x');
-    if (values[place] == null || left - last < DISTANCE) return false;
+  return points.filter((point) => {
+    const left = Number(point.split(' ')[0]);
+    if (left - last < MARKER_DISTANCE) return false;
     last = left;
     return true;
   });
 }
 
-type Values = readonly (number | null)[];
-
-/**
- * The upper edges of lines that are stacked: each on all those after it, so that the last one is at
- * the bottom. A missing value has no height; where all are missing there is no edge.
- */
-export function stacked(lines: readonly Values[]): (number | null)[][] {
-  const edges: (number | null)[][] = [];
-  let below: Values = (lines[0] ?? []).map((_value, place) =>
-    lines.every((values) => values[place] == null) ? null : 0,
-  );
-  for (const values of lines.toReversed()) {
-    const edge = below.map((base, place) => (base === null ? null : base + (values[place] ?? 0)));
-    edges.unshift(edge);
-    below = edge;
-  }
-  return edges;
+/** A filled outline about a point, given as its two coordinates. */
+export function markAt(d: string, colour: string, point: string): SVGElement {
+  return svg('path', { class: `dot ${colour}`, d, transform: `translate(${point})` });
 }

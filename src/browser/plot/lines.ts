@@ -1,8 +1,8 @@
-import type uPlot from 'uplot';
 import { counted, money } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import type { Mark } from './cutoffs.ts';
+import type { Scale } from './scale.ts';
 
 /** One line of a plot. */
 export interface Line extends Look {
@@ -28,12 +28,12 @@ export interface PlotOptions {
   format: (value: number | null) => string;
   /** In pixels. */
   height: number;
-  /** Plots with the same key share the cursor and the zoom. */
-  group?: string;
   /** Dates with a vertical line, in order. */
   marks?: readonly Mark[];
-  /** Draws over the lines, in pixels of the canvas. */
-  drawOver?: (plot: uPlot) => void;
+  /** What is drawn over the lines. */
+  drawOver?: (scale: Scale) => readonly SVGElement[];
+  /** Called whenever the plot was drawn. */
+  onDrawn?: (scale: Scale) => void;
   /** Whether the values start from zero. */
   fromZero?: boolean;
   /** Whether the first date is only where the curves start: no model has a day on it. */
@@ -43,11 +43,6 @@ export interface PlotOptions {
    * has no days.
    */
   onOpen?: (label: string, date: string) => void;
-  /**
-   * Whether the lines are areas, each on top of those after it. The values that readers read are
-   * each line's own.
-   */
-  isStacked?: boolean;
 }
 
 /** Whether a line's days can be opened. */
@@ -99,9 +94,6 @@ export function benchmarkName(name: string): string {
   return name === 'universe' ? 'Universe' : name;
 }
 
-/** Session dates have no hours: a plot's axis and zoom use whole days. */
-export const DAY_SECONDS = 86_400;
-
 /** The values of a curve on the dates; null on dates that it lacks. */
 function valuesOn(
   dates: readonly string[],
@@ -111,7 +103,7 @@ function valuesOn(
   return dates.map((date) => byDate.get(date) ?? null);
 }
 
-const DAY_MS = DAY_SECONDS * 1000;
+const DAY_MS = 86_400_000;
 
 /** The dates on which any of these curves has a day, in order. */
 export function datesOf(curves: readonly { curve: readonly { date: string }[] }[]): string[] {

@@ -1,15 +1,15 @@
-import uPlot from 'uplot';
-import { asArray, asObject } from '../../basics/json.ts';
-import { h, type Live, on, replace } from '../element.ts';
-import { keep, type Kept } from '../history.ts';
-import { swatch, THEME_CHANGE } from '../look.ts';
-import { pngButton } from '../save.ts';
+import { asArray } from '../../basics/json.ts';
+import { h, type Live, on, replace, svg } from '../element.ts';
+import { keep } from '../history.ts';
+import { swatch } from '../look.ts';
+import { svgButton } from '../save.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { toggle } from '../ui.ts';
-import { KEYS, listenToKeys, openOnClick } from './choosing.ts';
-import { AXIS_HEIGHT, AXIS_WIDTH, drawingOptions, stacked } from './drawing.ts';
-import { DAY_SECONDS, type Line, type PlotOptions, rankOrder } from './lines.ts';
-import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
+import { type Cursor, KEYS, listenToKeys, listenToPointer, type Shown } from './choosing.ts';
+import { AXIS_HEIGHT, drawPlot, scaleOf } from './drawing.ts';
+import { type Line, type PlotOptions, rankOrder } from './lines.ts';
+import { fillTip, placeTip } from './reading.ts';
+import type { Scale } from './scale.ts';
 
 /** A plot on a page. */
 export interface Plot {
@@ -22,207 +22,112 @@ export interface Plot {
   isVisible(line: number): boolean;
   isLog(): boolean;
   setLog(isLog: boolean): void;
-  /** Zooms in with a factor below 1, out with one above. */
-  zoom(factor: number): void;
-  resetZoom(): void;
-  /** Shows later values of the same lines; hidden lines stay hidden, and the zoom stays. */
+  /** Shows later values of the same lines; hidden lines stay hidden. */
   update(dates: readonly string[], lines: readonly Line[]): void;
 }
 
-/**
- * A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard.
- */
+/** A plot of values over session dates, which are read with the pointer or the keyboard. */
 export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
-  let shown = options;
-  const kept = keptView(options);
-  const hidden = keptHidden(kept, options);
+  const { label, keptAs = label } = options;
+  const kept = { hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
+  const names = asArray(kept.hidden.read()) ?? [];
+  const hidden = new Set(
+    options.lines.flatMap((line, place) => (names.includes(line.label) ? [place] : [])),
+  );
   let isLog = kept.isLog.read() === true;
-  let plot: uPlot | null = null;
-  const { element, canvas, tip, spoken } = frame(options);
-  const exports = drawingExports(canvas, options.label, () => valueTable(shown));
-  element.append(exports.element);
-  const choice = { line: null };
-  const showTip = (plot: uPlot) => {
-    const { idx: index, left = -1, top = 0 } = plot.cursor;
-    tip.hidden = index == null || left < 0;
-    if (index == null || left < 0) return;
-    fillTip(tip, shown, { plot, index, hidden, pointer: { top, chosen: choice.line } });
-    placeTip(tip, left + AXIS_WIDTH, canvas.clientWidth);
+  let shown: Shown | null = null;
+  let latest = options;
+  const { element, drawing, tip, spoken } = frame(options);
+  const cursor: Cursor = { index: null, top: 0, chosen: null };
+  const line = svg('line', { class: 'cursor' });
+  const show = () => {
+    const { index, top, chosen } = cursor;
+    const scale = shown?.scale;
+    const x = index === null ? undefined : scale?.xs[index];
+    tip.hidden = x === undefined;
+    line.classList.toggle('there', x !== undefined);
+    if (scale === undefined || index === null || x === undefined) return;
+    for (const name of ['x1', 'x2']) line.setAttribute(name, String(x));
+    fillTip(tip, latest, { scale, index, hidden, pointer: { top, chosen } });
+    placeTip(tip, x, drawing.clientWidth);
   };
   const draw = () => {
-    if (canvas.clientWidth === 0) return;
-    const range =
-      plot === null ? keptRange(kept, shown.dates) : isWhole(plot) ? null : { ...plot.scales['x'] };
-    plot?.destroy();
-    const width = canvas.clientWidth;
-    const drawing = drawingOptions(shown, { isLog, hidden, width, showTip, now: () => shown });
-    plot = new uPlot(drawing, dataOf(shown), canvas);
-    if (range?.min != null && range.max != null)
-      plot.setScale('x', { min: range.min, max: range.max });
-    keepZoom(plot, kept.zoom);
+    const width = drawing.clientWidth;
+    if (width === 0) return;
+    const scale = scaleOf(latest, { width, isLog, hidden });
+    shown = { options: latest, hidden, scale };
+    const { top, height } = scale.area;
+    line.setAttribute('y1', String(top));
+    line.setAttribute('y2', String(top + height));
+    const drawn = drawPlot(latest, scale, { width, hidden });
+    drawn.append(line);
+    replace(drawing, drawn);
+    latest.onDrawn?.(scale);
+    show();
   };
-  const now = () => ({ plot, options: shown, hidden });
-  listenToKeys(canvas, { now, choice, spoken, showTip });
-  openOnClick(canvas, now);
-  on(canvas, 'blur', () => (tip.hidden = true));
-  watch(canvas, {
-    draw,
-    signal,
-    resize: (width) => plot?.setSize({ width, height: options.height }),
-  });
-  signal.addEventListener('abort', () => plot?.destroy());
+  const parts = { now: () => shown, cursor, spoken, show };
+  listenToKeys(drawing, parts);
+  listenToPointer(drawing, parts);
+  const sizes = new ResizeObserver(draw);
+  sizes.observe(drawing);
+  signal.addEventListener('abort', () => sizes.disconnect());
+  const isShown = (_line: Line, place: number) => !hidden.has(place);
+  const save = svgButton(label, () => ({ drawing, lines: latest.lines.filter(isShown) }));
+  const values = valueFold(() => latest);
+  element.append(h('div.exports', values.element, save));
   return {
     element,
-    setVisible(line, isVisible) {
-      if (isVisible) hidden.delete(line);
-      else hidden.add(line);
-      kept.hidden.write([...hidden].map((place) => shown.lines[place]?.label));
-      plot?.setSeries(line + 1, { show: isVisible });
+    setVisible(place, isVisible) {
+      if (isVisible) hidden.delete(place);
+      else hidden.add(place);
+      kept.hidden.write([...hidden].map((own) => latest.lines[own]?.label));
+      draw();
     },
-    isVisible: (line) => !hidden.has(line),
+    isVisible: (place) => !hidden.has(place),
     isLog: () => isLog,
     setLog(wanted) {
       isLog = wanted;
       kept.isLog.write(isLog);
       draw();
     },
-    zoom: (factor) => plot && zoom(plot, factor),
-    resetZoom: () => plot && showAll(plot),
     update(dates, lines) {
-      shown = { ...shown, dates, lines };
-      exports.update();
-      const resetsZoom = plot !== null && isWhole(plot);
-      plot?.setData(dataOf(shown), resetsZoom);
-      if (!resetsZoom) plot?.redraw();
+      latest = { ...latest, dates, lines };
+      values.update();
+      draw();
     },
   };
 }
 
-/** Keeps the dates in view from now on. */
-function keepZoom(plot: uPlot, zoom: Kept): void {
-  const keepRange = (_plot: uPlot, scale: string) => {
-    const { min, max } = plot.scales['x'] ?? {};
-    const range = isWhole(plot) ? null : { min, max };
-    const isKept = JSON.stringify(zoom.read() ?? null) === JSON.stringify(range);
-    if (scale === 'x' && !isKept) zoom.write(range);
-  };
-  plot.hooks.setScale = [keepRange];
+/** The values as a table, made when the reader unfolds it, for those who cannot see the plot. */
+function valueFold(now: () => PlotOptions): Live<void> {
+  const place = h('div');
+  const update = () => replace(place, element.open && valueTable(now()));
+  const summary = h('summary', 'Values as a table');
+  const element: HTMLDetailsElement = on(h('details.fold', summary, place), 'toggle', update);
+  return { element, update };
 }
 
 function frame({
   label,
   height,
   onOpen,
-}: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
+}: PlotOptions): Record<'element' | 'drawing' | 'tip' | 'spoken', HTMLElement> {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
-  const canvas = h('div.canvas', {
+  const drawing = h('div.drawing', {
     tabindex: 0,
     role: 'application',
     'aria-roledescription': 'plot',
     'aria-label': `${label}. ${KEYS}${onOpen === undefined ? '' : ', Enter opens a day'}.`,
   });
-  canvas.style.setProperty('height', `${height}px`);
-  return { element: h('div.plot', canvas, tip, spoken), canvas, tip, spoken };
-}
-
-function dataOf({ dates, lines, isStacked = false }: PlotOptions): uPlot.AlignedData {
-  const values = lines.map((line) => line.values);
-  const drawn = isStacked ? stacked(values) : values.map((own) => [...own]);
-  return [dates.map((date) => Date.parse(date) / 1000), ...drawn];
-}
-
-/**
- * How far below the window a plot is drawn, in pixels, so that it is there before the reader
- * scrolls to it.
- */
-const AHEAD = 400;
-
-/**
- * Draws as soon as there is room in or near the window and whenever the colours change, and resizes
- * with the canvas.
- */
-function watch(
-  canvas: HTMLElement,
-  {
-    draw,
-    resize,
-    signal,
-  }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
-): void {
-  let drawnWidth = 0;
-  let isNear = false;
-  const fit = () => {
-    const width = canvas.clientWidth;
-    if (!isNear || width === drawnWidth || width === 0) return;
-    if (drawnWidth === 0) draw();
-    else resize(width);
-    drawnWidth = width;
-  };
-  const sizes = new ResizeObserver(fit);
-  const approach = () => {
-    isNear = true;
-    views.disconnect();
-    fit();
-  };
-  const onView = (entries: IntersectionObserverEntry[]) =>
-    entries.some(({ isIntersecting }) => isIntersecting) && approach();
-  const views = new IntersectionObserver(onView, { rootMargin: `${AHEAD}px` });
-  canvas.addEventListener('focus', approach, { once: true }); // the next key may read it
-  sizes.observe(canvas);
-  views.observe(canvas);
-  document.addEventListener(THEME_CHANGE, draw, { signal });
-  signal.addEventListener('abort', () => {
-    sizes.disconnect();
-    views.disconnect();
-  });
-}
-
-/** The part of the dates in view, in seconds. */
-interface Range {
-  min: number;
-  max: number;
-}
-
-/**
- * What a plot keeps over Back: the dates in view, which plots of a group share, hidden lines by
- * name, and the scale.
- */
-interface KeptView {
-  zoom: Kept;
-  hidden: Kept;
-  isLog: Kept;
-}
-
-/** What is kept of a plot, under its name or that of its group. */
-function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
-  return {
-    zoom: keep(`zoom ${group}`),
-    hidden: keep(`hidden ${keptAs}`),
-    isLog: keep(`log ${keptAs}`),
-  };
-}
-
-/** The kept zoom; null when all dates were in view, or when it shows less than a day of these. */
-function keptRange({ zoom }: KeptView, dates: readonly string[]): Range | null {
-  const { min, max } = asObject(zoom.read()) ?? {};
-  if (typeof min !== 'number' || typeof max !== 'number') return null;
-  const [first = NaN, last = NaN] = [dates[0], dates.at(-1)].map(
-    (date) => Date.parse(date ?? '') / 1000,
-  );
-  return Math.min(max, last) - Math.max(min, first) >= DAY_SECONDS ? { min, max } : null;
-}
-
-/** The places of the lines that were hidden. */
-function keptHidden({ hidden }: KeptView, { lines }: PlotOptions): Set<number> {
-  const names = asArray(hidden.read()) ?? [];
-  return new Set(lines.flatMap(({ label }, place) => (names.includes(label) ? [place] : [])));
+  drawing.style.setProperty('height', `${height}px`);
+  return { element: h('div.plot', drawing, tip, spoken), drawing, tip, spoken };
 }
 
 /** Later values of the same lines put the names into another order. */
 interface Legend extends Live<readonly Line[]> {
   /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
-  place(plot: uPlot): void;
+  place(scale: Scale): void;
 }
 
 /** In pixels, between the names at the ends of the lines. */
@@ -255,7 +160,9 @@ export function legend(
   // From the start, so that nothing moves when the plot is drawn.
   element.classList.toggle('ends', items.length * LEGEND_ROW <= height - AXIS_HEIGHT - LEGEND_ROW);
   let order: number[] = [];
+  let shown = lines;
   const update = (later: readonly Line[]) => {
+    shown = later;
     later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
     const next = rankOrder(later);
     if (next.join() === order.join()) return;
@@ -266,20 +173,18 @@ export function legend(
       focused.focus({ preventScroll: true });
   };
   update(lines);
-  const place = (drawn: uPlot) => {
-    const top = drawn.bbox.top / devicePixelRatio;
-    const height = drawn.bbox.height / devicePixelRatio;
+  const place = ({ y, area }: Scale) => {
     element.classList.add('placed');
-    const wanted = order.map((line) => drawn.valToPos(lastOf(drawn.data[line + 1]), 'y') || 0);
-    spreadOut(wanted, { gap: LEGEND_ROW, height }).forEach((y, rank) =>
-      items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top + y)}px`),
+    const wanted = order.map((line) => y(lastOf(shown[line])) || 0);
+    spreadOut(wanted, { gap: LEGEND_ROW, height: area.top + area.height }).forEach((top, rank) =>
+      items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top)}px`),
     );
   };
   return { element, update, place };
 }
 
-function lastOf(values: ArrayLike<number | null | undefined> = []): number {
-  return Array.from(values).findLast((value) => value != null) ?? 0;
+function lastOf(line: Line | undefined): number {
+  return line?.values.findLast((value) => value !== null) ?? 0;
 }
 
 /**
@@ -305,32 +210,6 @@ export function spreadOut(
       return own;
     })
     .reverse();
-}
-
-/**
- * The values of a drawing as a table, for readers who cannot see it, and for a file; and the drawing
- * as a picture. The table is made when it is unfolded.
- */
-export function drawingExports(
-  drawing: Element,
-  label: string,
-  values: () => HTMLElement,
-): Live<void> {
-  const place = h('div');
-  const update = () => replace(place, fold.open && values());
-  const fold: HTMLDetailsElement = on(
-    h('details.fold', h('summary', 'Values as a table'), place),
-    'toggle',
-    update,
-  );
-  return {
-    element: h(
-      'div.exports',
-      fold,
-      pngButton(label, () => drawing),
-    ),
-    update,
-  };
 }
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {

@@ -1,13 +1,10 @@
-import uPlot from 'uplot';
 import { h, replace } from '../element.ts';
 import { MISSING, count, longDate } from '../format.ts';
 import { swatch } from '../look.ts';
-import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import type { Scale } from './scale.ts';
+import type { Line, PlotOptions } from './lines.ts';
 
-/** How readers read a plot: the values at the cursor, and the dates in view. */
-
-/** The share of the dates in view that one step of zooming in leaves. */
-export const ZOOM_STEP = 0.7;
+/** How readers read a plot: the values at the cursor, near the pointer and in words. */
 
 interface Place {
   index: number;
@@ -32,7 +29,7 @@ export function rowsAt({ lines }: PlotOptions, { index, hidden }: Place): RowOfT
 }
 
 interface Pointed extends Place {
-  plot: uPlot;
+  scale: Scale;
   /** A height in pixels, or with the keyboard a line. */
   pointer: { top: number; chosen: number | null };
 }
@@ -41,13 +38,12 @@ interface Pointed extends Place {
 export function fillTip(
   tip: HTMLElement,
   options: PlotOptions,
-  { plot, pointer, ...place }: Pointed,
+  { scale, pointer, ...place }: Pointed,
 ): void {
   const all = rowsAt(options, place);
-  const heightOf = (value: number) => plot.valToPos(value, 'y');
   const target = all.find((row) => row.place === pointer.chosen);
-  const top = target === undefined ? pointer.top : heightOf(target.value);
-  const rows = all.map((row) => ({ ...row, distance: Math.abs(heightOf(row.value) - top) }));
+  const top = target === undefined ? pointer.top : scale.y(target.value);
+  const rows = all.map((row) => ({ ...row, distance: Math.abs(scale.y(row.value) - top) }));
   const { shown, more } = nearest(rows, roomFor(options.height));
   const cells = shown.map((row) => {
     const name = h('th', { scope: 'row' }, swatch(row.line), row.line.label);
@@ -86,54 +82,6 @@ export function placeTip(tip: HTMLElement, x: number, width: number): void {
   const left =
     x + gap + tip.offsetWidth <= width ? x + gap : Math.max(0, x - gap - tip.offsetWidth);
   tip.style.setProperty('transform', `translate(${Math.round(left)}px, 8px)`);
-}
-
-/** The first and last moment of the data, and of the part in view; null while there is none. */
-function extentOf({ data: [dates], scales }: uPlot) {
-  const { min, max } = scales['x'] ?? {};
-  const [first, last] = [dates[0], dates.at(-1)];
-  if (min == null || max == null || first === undefined || last === undefined) return null;
-  return { min, max, first, last };
-}
-
-/** Whether all dates are in view. */
-export function isWhole(plot: uPlot): boolean {
-  const extent = extentOf(plot);
-  return extent === null || (extent.min <= extent.first && extent.max >= extent.last);
-}
-
-/**
- * Zooms the plot and those of its group about the cursor, or the middle: in with a factor below 1,
- * out with one above.
- */
-export function zoom(plot: uPlot, factor: number): void {
-  const extent = extentOf(plot);
-  if (extent === null) return;
-  const { min, max, first, last } = extent;
-  const centre = plot.data[0][plot.cursor.idx ?? -1] ?? (min + max) / 2;
-  const range = {
-    min: Math.max(first, centre - (centre - min) * factor),
-    max: Math.min(last, centre + (max - centre) * factor),
-  };
-  if (range.max - range.min >= DAY_SECONDS)
-    for (const own of groupOf(plot)) own.setScale('x', range);
-}
-
-/** Shows all dates, in the plots of its group as well. */
-export function showAll(plot: uPlot): void {
-  for (const own of groupOf(plot)) {
-    const extent = extentOf(own);
-    if (extent !== null) own.setScale('x', { min: extent.first, max: extent.last });
-  }
-}
-
-/**
- * The plots that are drawn and share the dates in view, this one among them. One that is drawn
- * later reads the kept zoom.
- */
-function groupOf(plot: uPlot): readonly uPlot[] {
-  const key = plot.cursor.sync?.key;
-  return key == null ? [plot] : uPlot.sync(key).plots;
 }
 
 /** Readers compare few values at once. */

@@ -2,6 +2,18 @@ import { monthOf } from '../format.ts';
 
 /** The range of a plot and the labels of its axes. */
 
+/** Where dates and values are in a drawing. */
+export interface Scale {
+  area: { left: number; top: number; width: number; height: number };
+  /** The middle of each date, from left to right. */
+  xs: readonly number[];
+  /** Of a date of the plot or between its dates. */
+  x(date: string): number;
+  y(value: number): number;
+  /** The values with a line across. */
+  splits: readonly number[];
+}
+
 const PADDING = 0.06;
 /** How far a plot reaches above and below values that are all zero. */
 const FLAT = 0.01;
@@ -59,12 +71,42 @@ export function withoutEmptyCents(labels: readonly string[]): string[] {
   return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));
 }
 
-/** Seconds of midnights in UTC as `28 Aug`; the year below where it begins. */
-export function dateLabels(seconds: readonly number[]): string[] {
-  const dates = seconds.map((second) => new Date(second * 1000).toISOString().slice(0, 10));
+const DAY_MS = 86_400_000;
+/** In pixels: the room that the label of a date needs. */
+const PIXELS_PER_DATE = 62;
+const DAY_STEPS = [1, 2, 7, 14];
+const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120];
+
+/** Dates for the labels of an axis: every so many days, or firsts of months, as many as fit. */
+export function dateTicks(dates: readonly string[], width: number): string[] {
+  const [first, last] = [dates[0], dates.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const [from, to] = [Date.parse(first), Date.parse(last)];
+  const days = Math.max(1, (to - from) / DAY_MS);
+  const least = (days * PIXELS_PER_DATE) / width;
+  const step = DAY_STEPS.find((wide) => wide >= least);
+  if (step !== undefined)
+    return Array.from({ length: Math.floor((to - from) / DAY_MS / step) + 1 }, (_, count) =>
+      dayOf(from + count * step * DAY_MS),
+    );
+  const months = MONTH_STEPS.find((wide) => wide * 30 >= least) ?? Infinity;
+  const year = Number(first.slice(0, 4));
+  return Array.from({ length: (Number(last.slice(0, 4)) - year + 1) * 12 }, (_, month) => month)
+    .filter((month) => month % months === 0)
+    .map((month) => dayOf(Date.UTC(year, month, 1)))
+    .filter((date) => first <= date && date <= last);
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Dates as `28 Aug`; the year in a second line where it begins. */
+export function dateLabels(dates: readonly string[]): string[][] {
   return dates.map((date, index) => {
     const day = `${Number(date.slice(8))} ${monthOf(date).slice(0, 3)}`;
-    return dates[index - 1]?.slice(0, 4) === date.slice(0, 4) ? day : `${day}\n${date.slice(0, 4)}`;
+    const year = date.slice(0, 4);
+    return dates[index - 1]?.slice(0, 4) === year ? [day] : [day, year];
   });
 }
 

@@ -11,10 +11,15 @@ import { noteRestart } from '../database/model-days.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
-import { bySlices } from '../basics/turns.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, type Preparation, prepareJob, type SubmittedJob } from './create.ts';
+import {
+  type JobRequest,
+  planRuns,
+  type Resolved,
+  resolveRequest,
+  type SubmittedJob,
+} from './create.ts';
 import { endJob, warnOfStale } from './run.ts';
 import { runThroughFaults } from './through-faults.ts';
 
@@ -64,24 +69,6 @@ export function createJobs(context: WorkerContext): Jobs {
       logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
   };
-  const stopAndCancel = async (jobId: string) => {
-    let isBegun = false;
-    const onBegun = () => {
-      isBegun = true;
-      current.abort('Cancelled');
-    };
-    const cancelling = cancelJob(context, jobId, { onBegun });
-    working = Promise.allSettled([working, cancelling]).then(() => {}); // the end of the service waits for it
-    try {
-      return await cancelling;
-    } catch (error) {
-      if (isBegun) {
-        current.abort('Cancelled'); // a worker that was to start meanwhile
-        start(jobId); // it waits until the database can be written, and cancels the rest
-      }
-      throw error;
-    }
-  };
   return {
     async submit(request, idempotencyKey) {
       const { job, isNew } = await submitOnce(context, request, { idempotencyKey });
@@ -92,8 +79,9 @@ export function createJobs(context: WorkerContext): Jobs {
       return job;
     },
     async cancel(jobId) {
-      const notRun = await stopAndCancel(jobId);
+      const notRun = await cancelJob(context, jobId);
       if (notRun === null) return null;
+      current.abort('Cancelled');
       log.info('job cancelled', { jobId, notRun });
       // Only now, because reading years of model-days takes a while, and the job must stop first.
       await warnOfStale(context, jobId);
@@ -103,7 +91,7 @@ export function createJobs(context: WorkerContext): Jobs {
       const { signal } = current;
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
-      const idleRestarts = await noteRestart(database, jobId);
+      const idleRestarts = await database.write(() => noteRestart(database, jobId));
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
       working = timed(context, jobId, () => giveUp(context, jobId, { idleRestarts, signal }));
@@ -165,11 +153,11 @@ async function submitOnce(
       : submittedBefore(context.database, idempotencyKey, request);
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
-  const preparation = await bySlices(prepareJob(context, request));
+  const resolved = resolveRequest(context, request);
   return context.database.write(() => {
     const meanwhile = findEarlier();
     if (meanwhile !== null) return { job: meanwhile, isNew: false };
-    return { job: create(context, request, { preparation, idempotencyKey }), isNew: true };
+    return { job: create(context, request, { resolved, idempotencyKey }), isNew: true };
   });
 }
 
@@ -178,12 +166,13 @@ async function submitOnce(
  * meanwhile.
  */
 function create(
-  { database, clock, settings }: WorkerContext,
+  context: WorkerContext,
   request: JobRequest,
-  { preparation, idempotencyKey }: { preparation: Preparation; idempotencyKey: string | undefined },
+  { resolved, idempotencyKey }: { resolved: Resolved; idempotencyKey: string | undefined },
 ): SubmittedJob {
-  const { models, agentConfig } = preparation;
-  const { startDate, dates, runs, warnings } = preparation.plan();
+  const { database, clock, settings } = context;
+  const { models, agentConfig } = resolved;
+  const { startDate, dates, runs, warnings } = planRuns(context, request, resolved);
   const other = unfinishedJobId(database);
   if (other !== null)
     throw new ServiceError(

@@ -5,7 +5,7 @@ import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { discard } from '../database/discard.ts';
 import type { WorkerContext } from './active-job.ts';
-import { warnOfStale } from './run.ts';
+import { warnOfStale } from './warnings.ts';
 
 /**
  * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
@@ -22,6 +22,7 @@ export async function cancelJob(
     if (!isCancellable(database, jobId)) return null; // meanwhile, by another request
     const notRun = cancelModelDays(database, jobId, at);
     endJob(database, jobId, { status: 'cancelled', error: null, at });
+    warnOfStale(database, jobId);
     return notRun;
   });
 }
@@ -43,19 +44,22 @@ function isCancellable(database: Database, jobId: string): boolean {
  * for a job that was already discarded. Rejects with a `ServiceError` while any job is unfinished:
  * what that one skips, and where its model-days start, rests on what there is.
  */
-export async function discardJob(context: Pick<WorkerContext, 'database' | 'log'>, jobId: string) {
-  const { database, log } = context;
+export async function discardJob(
+  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  jobId: string,
+) {
   const discarded = await database.write(() => {
     if (statusOfJob(database, jobId) === 'discarded') return null;
     const unfinished = unfinishedJobId(database);
-    if (unfinished === null) return discard(database, jobId);
-    throw new ServiceError(
-      'job_conflict',
-      `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
-    );
+    if (unfinished !== null)
+      throw new ServiceError(
+        'job_conflict',
+        `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
+      );
+    const changed = discard(database, jobId);
+    warnOfStale(database, jobId);
+    return changed;
   });
-  if (discarded === null) return null;
-  log.info('job discarded', { jobId, ...discarded });
-  await warnOfStale(context, jobId);
+  if (discarded !== null) log.info('job discarded', { jobId, ...discarded });
   return discarded;
 }

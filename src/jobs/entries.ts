@@ -103,24 +103,12 @@ export function entriesOf({ runs }: Pick<Job, 'runs'>): Map<string, Entry> {
   return new Map(runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
 }
 
-const entriesBySignature = new WeakMap<
-  Configuration['models'],
-  ReadonlyMap<string, ModelConfiguration>
->();
-
-/**
- * The configuration's entry of that signature: a look-up, because a job asks for each of thousands.
- */
+/** The configuration's entry of that signature. */
 export function configuredEntry(
   signature: string,
   configuration: Configuration | null,
 ): ModelConfiguration | undefined {
-  if (configuration === null) return undefined;
-  const { models } = configuration;
-  const entries =
-    entriesBySignature.get(models) ?? new Map(models.map((model) => [model.signature, model]));
-  entriesBySignature.set(models, entries);
-  return entries.get(signature);
+  return configuration?.models.find((entry) => entry.signature === signature);
 }
 
 /** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */

@@ -10,13 +10,7 @@ import {
   skipModelDays,
   skippedModelDays,
 } from '../database/model-days.ts';
-import {
-  addWarnings,
-  endJob as endStoredJob,
-  modelsOfJob,
-  setJobStatus,
-} from '../database/jobs.ts';
-import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
+import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
@@ -24,9 +18,8 @@ import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
-import { count, list } from '../basics/sentences.ts';
 import { openMarket } from '../trading/market.ts';
-import { bySlices, inShortTurn, type Steps } from '../basics/turns.ts';
+import { inShortTurn } from '../basics/turns.ts';
 import {
   type ActiveJob,
   type Job,
@@ -38,10 +31,7 @@ import { costWarnings, createSpending } from './cost-limits.ts';
 import { entriesOf } from './entries.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
-import { NO_DATES, skipWarnings } from './plan.ts';
-
-/** Stale model-days named in a job's warning. */
-const MAX_NAMED_MODEL_DAYS = 20;
+import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -77,37 +67,16 @@ export async function endJob(
   { error, signal }: { error: string | null; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
-  const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
   const at = timestamp(clock());
   const end = () => {
     if (error !== null) failModelDays(database, jobId, { error, at });
-    addWarnings(database, jobId, warnings);
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
+    warnOfStale(database, jobId);
     return status;
   };
   const status = await database.write(end, { signal });
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
-}
-
-/**
- * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to
- * do so is only logged.
- */
-export async function warnOfStale(
-  context: Pick<WorkerContext, 'database' | 'log'>,
-  jobId: string,
-): Promise<void> {
-  const { database, log } = context;
-  try {
-    const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
-    if (warnings.length > 0) await database.write(() => addWarnings(database, jobId, warnings));
-  } catch (error) {
-    logUnexpected(log, error, {
-      jobId,
-      consequence: 'its warnings do not name the stale model-days',
-    });
-  }
 }
 
 /** Resolves to the job-level error, or null. */
@@ -248,23 +217,4 @@ function logForeignHosts(
       entry,
       host,
     });
-}
-
-/** The stale model-days of a job's models, in steps, because years of them take a while. */
-function staleOf(
-  { database }: Pick<WorkerContext, 'database'>,
-  jobId: string,
-): Steps<StaleModelDays> {
-  return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
-}
-
-function staleWarnings({ first, total, remedy }: StaleModelDays): string[] {
-  if (total === 0) return [];
-  const named = list(
-    first.map(({ model, date }) => `${model} ${date}`),
-    { total },
-  );
-  return [
-    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
-  ];
 }

@@ -17,12 +17,17 @@ const MAX_FRUITLESS_ATTEMPTS = 5;
 /**
  * Works a job to its end through storage faults. A full disk is not a model's mistake: the job
  * waits until the database can be written again and then continues as after a restart, with
- * everything that was committed. When the signal stops it, it continues at the next start.
+ * everything that was committed. When the signal stops it, it continues at the next start. With
+ * `givenUp`, a reason, it only ends.
  */
 export async function runThroughFaults(
   context: WorkerContext,
   jobId: string,
-  { signal, retryMs = RETRY_MS }: { signal: AbortSignal; retryMs?: number },
+  {
+    signal,
+    givenUp = null,
+    retryMs = RETRY_MS,
+  }: { signal: AbortSignal; givenUp?: string | null; retryMs?: number },
 ): Promise<void> {
   let fault: string | null = null;
   let ended = -1;
@@ -33,13 +38,10 @@ export async function runThroughFaults(
       const endedNow = endedModelDays(context.database, jobId);
       fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
-      if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS)
-        await runJob(context, jobId, signal);
-      else
-        await endJob(context, jobId, {
-          error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row`,
-          signal,
-        });
+      const isFruitless = fault !== null && fruitless >= MAX_FRUITLESS_ATTEMPTS;
+      const error = isFruitless ? `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` : givenUp;
+      if (error === null) await runJob(context, jobId, signal);
+      else await endJob(context, jobId, { error, signal });
       return;
     } catch (error) {
       if (signal.aborted) return;

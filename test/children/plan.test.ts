@@ -10,7 +10,7 @@ import {
   skipModelDays,
   skippedModelDays,
 } from '../../src/database/model-days.ts';
-import { skipWarnings } from '../../src/jobs/plan.ts';
+import { skipWarnings } from '../../src/jobs/warnings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 

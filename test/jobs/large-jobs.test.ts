@@ -9,7 +9,7 @@ import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
-import { NO_DATES } from '../../src/jobs/plan.ts';
+import { NO_DATES } from '../../src/jobs/warnings.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
@@ -110,6 +110,7 @@ test('a large job that cannot continue fails with all its model-days, with the r
   const next = createJobs(context);
   t.after(() => next.stop());
   await next.resume();
+  await ended(context);
   const { status, error, progress } = storedStatus(context.database, jobId);
   assert.deepEqual(
     [status, error],
@@ -165,6 +166,7 @@ test('a large job that is cancelled while it is given up at the start is cancell
   t.after(() => next.stop());
   await next.resume();
   assert.equal(await cancelling, TOTAL);
+  await next.stop();
   assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
 });
 

@@ -144,7 +144,7 @@ test('of two requests that cancel a job at the same time, one cancels it and the
   assert.equal(countOf(context, CANCELLED), TOTAL);
 });
 
-test('a cancellation that a storage fault prevents is an error, and the job goes on', async (t) => {
+test('a cancellation that a storage fault prevents is an error, and the job continues', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
   const { path } = context.database;
   renameSync(path, `${path}.away`);

@@ -4,7 +4,7 @@ import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { NOTHING_TO_RESUME } from '../jobs/create.ts';
 import { cleanText } from '../basics/text.ts';
-import { NO_DATES } from '../jobs/plan.ts';
+import { NO_DATES } from '../jobs/warnings.ts';
 import {
   checkDates,
   type Client,

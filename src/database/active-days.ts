@@ -1,7 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { mapInSteps, type Steps } from '../basics/turns.ts';
 import type { Database, Reader } from './database.ts';
-import type { DateSpan } from './model-days.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Money } from '../basics/money.ts';
 
@@ -57,24 +55,16 @@ function withHoldings(
     : { ...closing, holdings: holdingsOf(reader, closing.sessionId) };
 }
 
-/** Models whose holdings are read without a pause: a millisecond or two. */
-const MODELS_PER_STEP = 50;
-
 /**
  * What some models hold when a date begins; `since` is the earliest of the days that they last
  * closed, or that date without any.
  */
-export function* heldBefore(
+export function heldBefore(
   database: Database,
   models: readonly string[],
   date: CalendarDate,
-): Steps<{ symbols: string[]; since: CalendarDate }> {
-  const closing = yield* mapInSteps(
-    models,
-    (model) => latestActiveDayBefore(database, model, date),
-    MODELS_PER_STEP,
-  );
-  const states = closing.filter((state) => state !== null);
+): { symbols: string[]; since: CalendarDate } {
+  const states = models.flatMap((model) => latestActiveDayBefore(database, model, date) ?? []);
   return {
     symbols: [
       ...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol))),
@@ -117,33 +107,15 @@ const LATER = query(
  * Of each model that has some: the active days after the first of these dates, which are in order,
  * on which it has none; or, if all of them are replaced, after the last.
  */
-export function* laterDays(
+export function laterDays(
   database: Database,
   models: readonly string[],
   { dates, replaceExisting }: { dates: readonly CalendarDate[]; replaceExisting: boolean },
-): Steps<(RowOf<typeof LATER> & { model: string })[]> {
+): (RowOf<typeof LATER> & { model: string })[] {
   const json = JSON.stringify(replaceExisting ? dates.slice(-1) : dates);
-  const found = yield* mapInSteps(
-    models,
-    (model) => ({ model, ...LATER.one(database, model, json, Number(replaceExisting)) }),
-    MODELS_PER_STEP,
-  );
-  return found.filter(({ days }) => days > 0);
-}
-
-const ACTIVE = query(
-  `SELECT date, model FROM trading_sessions
-   WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
-  { date: text, model: text },
-);
-
-/** The model-days of some models between two dates that have an active generation. */
-export function activeModelDays(
-  database: Database,
-  models: readonly string[],
-  { from, to }: DateSpan,
-): RowOf<typeof ACTIVE>[] {
-  return ACTIVE.all(database, JSON.stringify(models), from, to);
+  return models
+    .map((model) => ({ model, ...LATER.one(database, model, json, Number(replaceExisting)) }))
+    .filter(({ days }) => days > 0);
 }
 
 /**

@@ -51,16 +51,7 @@ export interface StoredJob {
   runs: StoredRun[];
 }
 
-/**
- * Up to so many model-days a job gets when it is created, in a few milliseconds; a larger one gets
- * them before it runs.
- */
-const MODEL_DAYS_WITH_JOB = 1_000;
-
-/**
- * Inserts a job with its runs, and with its model-days unless they are many; within the caller's
- * transaction.
- */
+/** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
@@ -87,8 +78,7 @@ export function insertJob(database: Database, job: NewJob): void {
   job.runs.forEach(({ model, startDate, entry, family }, index) =>
     insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
   );
-  const isSmall = job.dates.length * job.runs.length <= MODEL_DAYS_WITH_JOB;
-  if (isSmall) addModelDays(database, job.jobId, { from: job.startDate, to: job.endDate });
+  addModelDays(database, job.jobId);
 }
 
 const EXISTS = query('SELECT 1 FROM jobs WHERE job_id = ?', [integer]);

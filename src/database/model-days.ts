@@ -1,27 +1,14 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type JobStatus, skipReasons } from '../basics/domain.ts';
-import { bySlices, mapInSteps, nextTurn, type Steps } from '../basics/turns.ts';
+import { type JobStatus, jobStatuses, skipReasons } from '../basics/domain.ts';
 import type { Database, Reader } from './database.ts';
-import { flag, integer, orNull, query, type RowOf, text } from './rows.ts';
-import { endModelDay, type ModelDay } from './sessions.ts';
+import { integer, oneOf, query, type RowOf, text } from './rows.ts';
+import type { ModelDay } from './sessions.ts';
 
 /**
- * The model-days of a job. There may be hundreds of thousands, so whatever is done to all of them
- * is done for a span of dates at a time, and other requests are answered in between. A job of
- * ordinary size has one span.
+ * The model-days of a job. Whatever happens to all of them is one statement within the caller's
+ * transaction, so that no reader, and no process that continues after a crash, finds half of it. A
+ * job of 100,000 model-days may hold up other requests for a second.
  */
-
-/**
- * Model-days that one transaction writes: some milliseconds. A date is not divided, even if it has
- * more.
- */
-const MODEL_DAYS_PER_SPAN = 2_000;
-
-/** The first and the last of some consecutive dates of a job. */
-export interface DateSpan {
-  from: CalendarDate;
-  to: CalendarDate;
-}
 
 const DATES = query(
   'SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value',
@@ -33,62 +20,8 @@ export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
   return DATES.all(reader, jobId).map(([date]) => date);
 }
 
-const RUNS = query('SELECT count(*) FROM simulation_runs WHERE job_id = ?', [integer]);
-
-/** All dates of a job, in order, in spans of so many model-days. */
-export function dateSpans(
-  reader: Reader,
-  jobId: string,
-  modelDays = MODEL_DAYS_PER_SPAN,
-): DateSpan[] {
-  const dates = datesOfJob(reader, jobId);
-  const perSpan = Math.max(1, Math.floor(modelDays / RUNS.one(reader, jobId)[0]));
-  return dates.flatMap((from, index) => {
-    const to = dates[Math.min(index + perSpan, dates.length) - 1];
-    return index % perSpan === 0 && to !== undefined ? [{ from, to }] : [];
-  });
-}
-
-/**
- * Writes something to a job span by span, each in a transaction of its own, after which `onWritten`
- * is called. If the process ends in between, what was written stays.
- */
-export async function writeBySpans(
-  database: Database,
-  jobId: string,
-  write: (span: DateSpan, isLast: boolean) => void,
-  {
-    signal,
-    onWritten = () => {},
-  }: { signal?: AbortSignal | undefined; onWritten?: (isLast: boolean) => void } = {},
-): Promise<void> {
-  const spans = dateSpans(database, jobId);
-  for (const span of spans) {
-    const isLast = span === spans.at(-1);
-    await database.write(() => write(span, isLast), { signal });
-    onWritten(isLast);
-    if (!isLast) await nextTurn();
-  }
-}
-
-/** Reads something of a job span by span, one in each step. */
-export function readBySpans<Result>(
-  reader: Reader,
-  jobId: string,
-  read: (span: DateSpan) => Result,
-): Steps<Result[]> {
-  return mapInSteps(dateSpans(reader, jobId), read, 1);
-}
-
-const LAST_ADDED = query('SELECT max(date) FROM job_details WHERE job_id = ?', [orNull(text)]);
-
-/**
- * Adds the model-days of a span that a job does not have yet, in the order of their dates; within
- * the caller's transaction.
- */
-export function addModelDays(database: Database, jobId: string, { from, to }: DateSpan): void {
-  const after = LAST_ADDED.one(database, jobId)[0] ?? '';
-  if (after >= to) return;
+/** Adds a job's model-days: one for each of its dates and runs. */
+export function addModelDays(database: Database, jobId: string): void {
   database
     .statement(
       // CROSS JOIN keeps this order: the other way round, SQLite reads the JSON again for every
@@ -96,100 +29,56 @@ export function addModelDays(database: Database, jobId: string, { from, to }: Da
       `INSERT INTO job_details (job_id, date, model)
        SELECT job_id, day.value, simulation_runs.model
        FROM jobs CROSS JOIN json_each(jobs.dates) AS day CROSS JOIN simulation_runs USING (job_id)
-       WHERE job_id = ? AND day.value BETWEEN ? AND ? AND day.value > ?`,
+       WHERE job_id = ?`,
     )
-    .run(jobId, from, to, after);
-}
-
-const HAS_ALL = query(
-  `SELECT (SELECT max(date) FROM job_details WHERE job_id = ?1) IS (SELECT max(value) FROM jobs, json_each(jobs.dates) WHERE job_id = ?1)`,
-  [flag],
-);
-
-/** Adds the model-days that a large job did not get when it was created. */
-export async function addMissingModelDays(
-  database: Database,
-  jobId: string,
-  { signal }: { signal: AbortSignal },
-): Promise<void> {
-  if (HAS_ALL.one(database, jobId)[0] === 1) return;
-  await writeBySpans(database, jobId, (span) => addModelDays(database, jobId, span), { signal });
-  await nextTurn();
-}
-
-const PENDING = query(
-  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND date BETWEEN ? AND ? AND job_details.status IN ('pending', 'running') ORDER BY date, model_index`,
-  { jobId: text, date: text, model: text },
-);
-
-/** The model-days of a span that have not ended, by date, then in the order of the job's models. */
-export function pendingModelDays(
-  reader: Reader,
-  jobId: string,
-  { from, to }: DateSpan,
-): ModelDay[] {
-  return PENDING.all(reader, jobId, from, to);
-}
-
-const ENDED = query(
-  'SELECT count(*) FROM job_details WHERE job_id = ? AND date BETWEEN ? AND ? AND completed_at IS NOT NULL',
-  [integer],
-);
-
-/** How many model-days of a job have ended, in any status. */
-export function* endedModelDays(reader: Reader, jobId: string): Steps<number> {
-  const ended = yield* readBySpans(
-    reader,
-    jobId,
-    ({ from, to }) => ENDED.one(reader, jobId, from, to)[0],
-  );
-  return ended.reduce((sum, ofSpan) => sum + ofSpan, 0);
-}
-
-/** Some model-days, and why they are skipped. */
-export interface Skips {
-  reason: string;
-  modelDays: readonly ModelDay[];
-}
-
-/** Model-days that are skipped in one transaction, row by row: some milliseconds. */
-const SKIPS_PER_TRANSACTION = 500;
-
-/** Marks model-days as skipped, each with its reason. */
-export async function skipModelDays(
-  database: Database,
-  skips: readonly Skips[],
-  { at, signal }: { at: string; signal?: AbortSignal | undefined },
-): Promise<void> {
-  for (const some of portions(skips)) {
-    const write = () => {
-      for (const [modelDay, error] of some)
-        endModelDay(database, modelDay, { status: 'skipped', error, completedAt: at });
-    };
-    await database.write(write, { signal });
-    await nextTurn();
-  }
+    .run(jobId);
 }
 
 /**
- * What is skipped in one transaction: each date has reasons of its own, and a commit of its own for
- * each could take seconds.
+ * The model-days of job ?1 that have not ended, with the reason to skip each before prices are
+ * considered: it is completed and not to be replaced, or comes before its model's own start. NULL
+ * if it is to be run.
  */
-function* portions(skips: readonly Skips[]): Generator<[ModelDay, reason: string][]> {
-  let portion: [ModelDay, reason: string][] = [];
-  for (const { reason, modelDays } of skips)
-    for (const modelDay of modelDays)
-      if (portion.push([modelDay, reason]) === SKIPS_PER_TRANSACTION) {
-        yield portion;
-        portion = [];
-      }
-  if (portion.length > 0) yield portion;
+const OPEN = `
+  SELECT date, model, CASE
+      WHEN NOT replace_existing AND EXISTS (SELECT 1 FROM trading_sessions AS done
+        WHERE done.model = day.model AND done.date = day.date AND done.status = 'active') THEN '${skipReasons.alreadyCompleted}'
+      WHEN date < run.start_date THEN '${skipReasons.beforeResumeDate.replace("'", "''")}' END AS reason
+  FROM jobs CROSS JOIN job_details AS day USING (job_id) CROSS JOIN simulation_runs AS run USING (job_id, model)
+  WHERE job_id = ?1 AND day.completed_at IS NULL`;
+
+const DATES_TO_RUN = query(
+  `SELECT DISTINCT date FROM (${OPEN}) WHERE reason IS NULL ORDER BY date`,
+  [text],
+);
+
+/** The dates on which a job has something to run, as far as prices allow, in order. */
+export function datesToRun(reader: Reader, jobId: string): CalendarDate[] {
+  return DATES_TO_RUN.all(reader, jobId).map(([date]) => date);
+}
+
+const SKIP = `
+  UPDATE job_details SET status = 'skipped', error = open.reason, completed_at = ?2
+  FROM (SELECT date, model,
+      coalesce(reason, iif(date IN (SELECT value FROM json_each(?3)), NULL, '${skipReasons.noPriceData}')) AS reason
+    FROM (${OPEN})) AS open
+  WHERE job_id = ?1 AND job_details.date = open.date AND job_details.model = open.model AND open.reason IS NOT NULL`;
+
+/**
+ * Skips the model-days of a job that are not to be run, each for the first reason that applies; the
+ * last is that its date is not among those `priced`.
+ */
+export function skipModelDays(
+  database: Database,
+  jobId: string,
+  { priced, at }: { priced: readonly CalendarDate[]; at: string },
+): void {
+  database.statement(SKIP).run(jobId, at, JSON.stringify(priced));
 }
 
 const SKIPPED = query(
   `SELECT coalesce(error, '') AS reason, date, count(*) AS modelDays FROM job_details
-   WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'skipped' GROUP BY date, error`,
+   WHERE job_id = ? AND status = 'skipped' GROUP BY date, error`,
   { reason: text, date: text, modelDays: integer },
 );
 
@@ -197,103 +86,79 @@ const SKIPPED = query(
 export type SkippedOnDate = RowOf<typeof SKIPPED>;
 
 /** What was skipped of a job, by date and reason. */
-export function* skippedModelDays(reader: Reader, jobId: string): Steps<SkippedOnDate[]> {
-  return (yield* readBySpans(reader, jobId, ({ from, to }) =>
-    SKIPPED.all(reader, jobId, from, to),
-  )).flat();
+export function skippedModelDays(reader: Reader, jobId: string): SkippedOnDate[] {
+  return SKIPPED.all(reader, jobId);
 }
 
-/**
- * Fails every model-day of a span that has not ended, because the job itself cannot continue;
- * within the caller's transaction.
- */
+const PENDING = query(
+  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND date = ? AND completed_at IS NULL ORDER BY model_index`,
+  { jobId: text, date: text, model: text },
+);
+
+/** The model-days of a date that have not ended, in the order of the job's models. */
+export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDate): ModelDay[] {
+  return PENDING.all(reader, jobId, date);
+}
+
+const COUNT_ENDED =
+  'SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL';
+const ENDED = query(COUNT_ENDED, [integer]);
+
+/** How many model-days of a job have ended, in any status. */
+export function endedModelDays(reader: Reader, jobId: string): number {
+  return ENDED.one(reader, jobId)[0];
+}
+
+/** Fails every model-day that has not ended, because the job itself cannot continue. */
 export function failModelDays(
   database: Database,
   jobId: string,
-  end: { span: DateSpan; error: string; at: string },
+  { error, at }: { error: string; at: string },
 ): void {
-  endModelDays(database, jobId, { ...end, status: 'failed' });
+  endModelDays(database, jobId, { status: 'failed', error, at });
 }
 
 /**
- * Skips every model-day of a span that has not ended, because the job is cancelled. Returns how
- * many; within the caller's transaction.
+ * Skips every model-day that has not ended, because the job is cancelled. Returns how many.
  */
-export function cancelModelDays(
-  database: Database,
-  jobId: string,
-  end: { span: DateSpan; at: string },
-): number {
-  return endModelDays(database, jobId, { ...end, status: 'skipped', error: skipReasons.cancelled });
+export function cancelModelDays(database: Database, jobId: string, at: string): number {
+  return endModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
 }
 
 function endModelDays(
   database: Database,
   jobId: string,
-  {
-    span,
-    status,
-    error,
-    at,
-  }: { span: DateSpan; status: 'failed' | 'skipped'; error: string; at: string },
+  { status, error, at }: { status: 'failed' | 'skipped'; error: string; at: string },
 ): number {
-  addModelDays(database, jobId, span);
   const { changes } = database
     .statement(
       `UPDATE job_details SET status = ?, error = ?, completed_at = ?
-       WHERE job_id = ? AND date BETWEEN ? AND ? AND completed_at IS NULL`,
+       WHERE job_id = ? AND completed_at IS NULL`,
     )
-    .run(status, error, at, jobId, span.from, span.to);
+    .run(status, error, at, jobId);
   return Number(changes);
 }
 
-const HAS_CANCELLED = query(
-  `SELECT 1 FROM job_details
-   WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'skipped' AND error = '${skipReasons.cancelled}'`,
-  [integer],
-);
-
-/**
- * Whether an unfinished job was being cancelled when the process ended, or when the database could
- * not be written.
- */
-export function* isBeingCancelled(reader: Reader, jobId: string): Steps<boolean> {
-  return (yield* readBySpans(reader, jobId, ({ from, to }) =>
-    HAS_CANCELLED.has(reader, jobId, from, to),
-  )).includes(true);
-}
-
-const COUNTS = query(
-  `SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
-   FROM job_details WHERE job_id = ? AND date BETWEEN ? AND ?`,
-  { completed: integer, failed: integer },
+const FINAL_STATUS = query(
+  `SELECT iif(max(status = 'failed') IS NOT 1, 'completed', iif(max(status = 'completed'), 'partial', 'failed'))
+   FROM job_details WHERE job_id = ?`,
+  [oneOf(jobStatuses)],
 );
 
 /**
  * The status of a job whose model-days have all ended: `completed` if none failed, `partial` if
  * some completed, else `failed`.
  */
-export function* finalStatus(reader: Reader, jobId: string): Steps<JobStatus> {
-  const counts = yield* readBySpans(reader, jobId, ({ from, to }) =>
-    COUNTS.one(reader, jobId, from, to),
-  );
-  if (counts.every(({ failed }) => failed === 0)) return 'completed';
-  return counts.some(({ completed }) => completed > 0) ? 'partial' : 'failed';
+export function finalStatus(reader: Reader, jobId: string): JobStatus {
+  return FINAL_STATUS.one(reader, jobId)[0];
 }
 
 /** Makes running model-days pending again, to be resumed where their reasoning logs end. */
-export async function returnToPending(
-  database: Database,
-  jobId: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<void> {
-  const update = `UPDATE job_details SET status = 'pending' WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'running'`;
-  await writeBySpans(
-    database,
-    jobId,
-    ({ from, to }) => void database.statement(update).run(jobId, from, to),
-    { signal },
-  );
+export function returnToPending(database: Database, jobId: string): void {
+  database
+    .statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`)
+    .run(jobId);
 }
 
 /**
@@ -304,7 +169,7 @@ const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),
      progress_mark = done, life_counts = 0
-   FROM (SELECT CAST(?2 AS INTEGER) * ${ENDED_COUNTS} + count(*) AS done
+   FROM (SELECT (${COUNT_ENDED}) * ${ENDED_COUNTS} + count(*) AS done
      FROM trading_sessions INDEXED BY one_running_session JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
    WHERE job_id = ?1 RETURNING idle_restarts`,
   [integer],
@@ -312,19 +177,15 @@ const NOTE_RESTART = query(
 
 /**
  * Records that an unfinished job is resumed, and makes its running model-days pending again.
- * Resolves to how many restarts in a row had logged nothing and ended no model-day since the one
+ * Returns how many restarts in a row had logged nothing and ended no model-day since the one
  * before. A process that lived too briefly to count (see `noteLife`) leaves that number unchanged.
  */
-export async function noteRestart(database: Database, jobId: string): Promise<number> {
-  await returnToPending(database, jobId);
-  const ended = await bySlices(endedModelDays(database, jobId));
-  return database.write(() => NOTE_RESTART.one(database, jobId, ended)[0]);
+export function noteRestart(database: Database, jobId: string): number {
+  returnToPending(database, jobId);
+  return NOTE_RESTART.one(database, jobId)[0];
 }
 
-/**
- * Records whether this process, if it ended now, would count as a restart without progress; within
- * the caller's transaction.
- */
+/** Records whether this process, if it ended now, would count as a restart without progress. */
 export function noteLife(database: Database, jobId: string, counts: boolean): void {
   database.statement('UPDATE jobs SET life_counts = ? WHERE job_id = ?').run(counts ? 1 : 0, jobId);
 }

@@ -249,28 +249,17 @@ const HAS_REAL_PRICES = query(
 );
 
 /** Those of these symbols that have a real bar or real coverage on any date. */
-export function symbolsWithRealPrices(
-  database: Database,
-  symbols: readonly string[],
-): Steps<Set<string>> {
+export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
   return symbolsWhere(HAS_REAL_PRICES, database, symbols);
 }
 
-/**
- * The symbols for which a query has a row, one in each step: it may read decades of bars to find
- * none.
- */
-function* symbolsWhere(
+/** The symbols for which a query has a row. */
+function symbolsWhere(
   { has }: Pick<typeof HAS_REAL_PRICES, 'has'>,
   reader: Reader,
   symbols: readonly string[],
-): Steps<Set<string>> {
-  const found = new Set<string>();
-  for (const symbol of symbols) {
-    if (has(reader, symbol)) found.add(symbol);
-    yield null;
-  }
-  return found;
+): Set<string> {
+  return new Set(symbols.filter((symbol) => has(reader, symbol)));
 }
 
 const REVISIONS = query(
@@ -298,10 +287,7 @@ const HAS_ADJUSTED_PRICES = query(
 );
 
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(
-  reader: Reader,
-  symbols: readonly string[],
-): Steps<Set<string>> {
+export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
   return symbolsWhere(HAS_ADJUSTED_PRICES, reader, symbols);
 }
 
@@ -315,10 +301,7 @@ const HAS_CLOSED_SOURCE = query(
  * know the codes of a control market: its response would say that there are none, and replace those
  * from the control market's file.
  */
-export function symbolsWithClosedSource(
-  reader: Reader,
-  symbols: readonly string[],
-): Steps<Set<string>> {
+export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Set<string> {
   return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
 }
 

@@ -3,33 +3,6 @@ import type { Database, Reader } from './database.ts';
 import { integer, query, real, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
-/**
- * A sum to the last digit, as SQLite's `total` computes it: `lost` is what rounding has taken from
- * it so far.
- */
-export interface LongSum {
-  sum: number;
-  lost: number;
-}
-
-export const longSum = (): LongSum => ({ sum: 0, lost: 0 });
-
-/**
- * Adds a value with what rounding takes from it (Neumaier,
- * https://doi.org/10.1002/zamm.19740540106).
- */
-export function addTo(long: LongSum, value: number): void {
-  const sum = long.sum + value;
-  long.lost +=
-    Math.abs(long.sum) > Math.abs(value) ? long.sum - sum + value : value - sum + long.sum;
-  long.sum = sum;
-}
-
-/** The sum with what it has lost, which is NaN for an infinite one. */
-export function totalOf({ sum, lost }: LongSum): number {
-  return Number.isFinite(lost) ? sum + lost : sum;
-}
-
 /** What a step of a model-day used; null where unknown. */
 export interface Usage {
   steps: number;
@@ -106,36 +79,36 @@ export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
 
-const COSTS_ON_DATE = query(
-  `SELECT family, coalesce(cost_usd, 0.0) AS costUsd
-   FROM job_details CROSS JOIN simulation_runs USING (job_id, model) WHERE job_id = ? AND date = ?`,
+const COSTS = query(
+  `SELECT family, total(cost_usd) AS costUsd FROM job_details CROSS JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND date >= ? AND date < ? GROUP BY family`,
   { family: text, costUsd: real },
 );
 
-/** What each model-day of a job on a date has cost so far, in dollars; 0 when nothing is known. */
-export function costsOnDate(
+/**
+ * What each family of a job has cost from one date up to, but not on, another, in dollars; 0 when
+ * nothing is known.
+ */
+export function costsBetween(
   reader: Reader,
   jobId: string,
-  date: CalendarDate,
-): RowOf<typeof COSTS_ON_DATE>[] {
-  return COSTS_ON_DATE.all(reader, jobId, date);
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): RowOf<typeof COSTS>[] {
+  return COSTS.all(reader, jobId, from, to);
 }
 
-const COSTS_OF_RUNS = query(
-  `SELECT coalesce(cost_usd, 0.0) FROM json_each(?3) AS chosen CROSS JOIN job_details ON model = chosen.value
-   WHERE job_id = ?1 AND date = ?2`,
+const COST_ON_DATE = query(
+  `SELECT total(cost_usd) FROM simulation_runs CROSS JOIN job_details USING (job_id, model)
+   WHERE job_id = ? AND family = ? AND date = ?`,
   [real],
 );
 
-/**
- * What each of some runs of a job has cost on a date so far, in dollars; 0 when nothing is known.
- */
-export function costsOfRuns(
+/** What the runs of a family have cost on a date so far, in dollars; 0 when nothing is known. */
+export function costOnDate(
   reader: Reader,
-  { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>,
-  models: readonly string[],
-): number[] {
-  return COSTS_OF_RUNS.all(reader, jobId, date, JSON.stringify(models)).flat();
+  { jobId, date, family }: { jobId: string; date: CalendarDate; family: string },
+): number {
+  return COST_ON_DATE.one(reader, jobId, family, date)[0];
 }
 
 const UNKNOWN_COST = query(

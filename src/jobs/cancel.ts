@@ -1,41 +1,30 @@
 import { timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { cancelModelDays, type DateSpan, writeBySpans } from '../database/model-days.ts';
+import { cancelModelDays } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { discard } from '../database/discard.ts';
 import type { WorkerContext } from './active-job.ts';
-import { warnOfStale } from './run.ts';
+import { warnOfStale } from './warnings.ts';
 
 /**
- * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once,
- * when the first of them are stored: from then on the job will be cancelled, if need be by the next
- * process. Resolves to how many model-days this call cancelled; null for a job that was already
- * cancelled, for which it does not take the write lock. Rejects with a `ServiceError` for an
- * unknown job or one that has ended.
+ * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
+ * run; null for a job that was already cancelled, for which it does not take the write lock.
+ * Rejects with a `ServiceError` for an unknown job or one that has ended.
  */
 export async function cancelJob(
   { database, clock }: Pick<WorkerContext, 'database' | 'clock'>,
   jobId: string,
-  { onBegun = () => {}, signal }: { onBegun?: () => void; signal?: AbortSignal } = {},
 ): Promise<number | null> {
   if (!isCancellable(database, jobId)) return null;
   const at = timestamp(clock());
-  let notRun = 0;
-  let [isBegun, isByAnother] = [false, false];
-  const write = (span: DateSpan, isLast: boolean) => {
-    isByAnother ||= !isCancellable(database, jobId); // meanwhile, by another request
-    if (isByAnother) return;
-    notRun += cancelModelDays(database, jobId, { span, at });
-    if (isLast) endJob(database, jobId, { status: 'cancelled', error: null, at });
-  };
-  const onWritten = (isLast: boolean) => {
-    if (isBegun || isByAnother || (notRun === 0 && !isLast)) return;
-    isBegun = true;
-    onBegun();
-  };
-  await writeBySpans(database, jobId, write, { signal, onWritten });
-  return isByAnother ? null : notRun;
+  return database.write(() => {
+    if (!isCancellable(database, jobId)) return null; // meanwhile, by another request
+    const notRun = cancelModelDays(database, jobId, at);
+    endJob(database, jobId, { status: 'cancelled', error: null, at });
+    warnOfStale(database, jobId);
+    return notRun;
+  });
 }
 
 /**
@@ -55,19 +44,22 @@ function isCancellable(database: Database, jobId: string): boolean {
  * for a job that was already discarded. Rejects with a `ServiceError` while any job is unfinished:
  * what that one skips, and where its model-days start, rests on what there is.
  */
-export async function discardJob(context: Pick<WorkerContext, 'database' | 'log'>, jobId: string) {
-  const { database, log } = context;
+export async function discardJob(
+  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  jobId: string,
+) {
   const discarded = await database.write(() => {
     if (statusOfJob(database, jobId) === 'discarded') return null;
     const unfinished = unfinishedJobId(database);
-    if (unfinished === null) return discard(database, jobId);
-    throw new ServiceError(
-      'job_conflict',
-      `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
-    );
+    if (unfinished !== null)
+      throw new ServiceError(
+        'job_conflict',
+        `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
+      );
+    const changed = discard(database, jobId);
+    warnOfStale(database, jobId);
+    return changed;
   });
-  if (discarded === null) return null;
-  log.info('job discarded', { jobId, ...discarded });
-  await warnOfStale(context, jobId);
+  if (discarded !== null) log.info('job discarded', { jobId, ...discarded });
   return discarded;
 }

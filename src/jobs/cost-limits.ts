@@ -1,19 +1,9 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { datesOfJob } from '../database/model-days.ts';
-import { addWarnings, type StoredJob } from '../database/jobs.ts';
-import {
-  addTo,
-  costsOfRuns,
-  costsOnDate,
-  hasUnknownCost,
-  type LongSum,
-  longSum,
-  totalOf,
-} from '../database/usage.ts';
+import { addWarnings } from '../database/jobs.ts';
+import { costOnDate, costsBetween, hasUnknownCost } from '../database/usage.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../basics/entry.ts';
-import { bySlices, type Steps } from '../basics/turns.ts';
 
 /**
  * The cost limits of one job's models: whether a family has reached its limit, and why a limit
@@ -66,47 +56,36 @@ export async function warnOfUnknownCost(
 /** What the families of a job have cost so far. */
 export interface Spending {
   /**
-   * Counts all dates before this one, whose model-days must have ended. Called for each date of the
-   * plan, in order.
+   * Counts all dates before this one, whose model-days must have ended. Called for each date that
+   * is run, in order.
    */
-  reach(date: CalendarDate): Promise<void>;
+  reach(date: CalendarDate): void;
   /**
    * What all runs of a family have cost up to and on a date, in dollars; 0 when nothing is known.
    */
   of(family: string, date: CalendarDate): number;
 }
 
+/** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
+const PER_DOLLAR = 1e9;
+
 /**
  * Counts each date once, when it is over: summing up the whole job before each of its model-days
  * would take longer the larger the job is. What the current date has cost is read from the database
  * each time.
  */
-export function createSpending(
-  database: Database,
-  { jobId, runs }: Pick<StoredJob, 'jobId' | 'runs'>,
-): Spending {
-  const runsOf = Map.groupBy(runs, ({ family }) => family);
-  const modelsOf = new Map(
-    [...runsOf].map(([family, ofFamily]) => [family, ofFamily.map(({ model }) => model)]),
-  );
-  const before = new Map<string, LongSum>(
-    [...modelsOf.keys()].map((family) => [family, longSum()]),
-  );
-  const open = datesOfJob(database, jobId);
-  function* count(date: CalendarDate): Steps<void> {
-    for (; open[0] !== undefined && open[0] < date; open.shift()) {
-      for (const { family, costUsd } of costsOnDate(database, jobId, open[0]))
-        addTo(before.get(family) ?? longSum(), costUsd);
-      yield null;
-    }
-  }
+export function createSpending(database: Database, jobId: string): Spending {
+  const before = new Map<string, number>();
+  let reached: CalendarDate = '';
   return {
-    reach: (date) => bySlices(count(date)),
+    reach(date) {
+      for (const { family, costUsd } of costsBetween(database, jobId, { from: reached, to: date }))
+        before.set(family, (before.get(family) ?? 0) + costUsd);
+      reached = date;
+    },
     of(family, date) {
-      const all = { ...(before.get(family) ?? longSum()) };
-      for (const costUsd of costsOfRuns(database, { jobId, date }, modelsOf.get(family) ?? []))
-        addTo(all, costUsd);
-      return totalOf(all);
+      const cost = (before.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
+      return Math.round(cost * PER_DOLLAR) / PER_DOLLAR;
     },
   };
 }

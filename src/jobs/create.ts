@@ -19,7 +19,6 @@ import {
   warnOfContent,
 } from '../basics/configuration.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
-import { lastChange } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import type { Run } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -30,9 +29,8 @@ import { count, hint, list } from '../basics/sentences.ts';
 import type { PriceContext } from '../prices/download.ts';
 import { examine } from '../prices/needs.ts';
 import type { Settings } from '../basics/settings.ts';
-import { atOnce, mapInSteps, type Steps } from '../basics/turns.ts';
 import { resolveModel } from './endpoint.ts';
-import { ENTRIES_PER_STEP, knownKeys, resolveEntry } from './entries.ts';
+import { knownKeys, resolveEntry } from './entries.ts';
 
 /** The content of a trigger. */
 export interface JobRequest {
@@ -73,73 +71,51 @@ interface ResolvedRun extends ModelRun {
   problem: string | null;
 }
 
-/**
- * A job's dates, where each run starts, and the job's first warnings, as of a change of the ledger.
- */
+/** A job's dates, where each run starts, and the job's first warnings. */
 interface Plan extends JobRange {
-  at: number;
   warnings: string[];
 }
 
-interface Resolved {
+/** What a trigger means by the configuration, whatever the database contains. */
+export interface Resolved {
   models: readonly ResolvedRun[];
   agentConfig: AgentConfiguration;
   /** What the configuration and the models' names give rise to. */
   warnings: readonly string[];
 }
 
-export interface Preparation extends Resolved {
-  /**
-   * The plan, made again if the ledger has changed since. Throws a `ServiceError` when the rules of
-   * the trigger refuse the job.
-   */
-  plan(): Plan;
-}
-
 /**
- * Reads and resolves what a trigger means, before the transaction that creates the job: that of
- * 2,000 models would hold up other requests twice as long. Throws a `ServiceError` for a configuration or models
+ * Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models
  * that no job can have.
  */
-export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
-  const { settings, database, log, environment } = context;
+export function resolveRequest(context: PreparationContext, request: JobRequest): Resolved {
+  const { settings, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
-  const runs = expandModels(request.models, configuration);
   const agentConfig = agentConfigurationFor(configuration, request.universe);
   const sources = { settings, configuration, agentConfig, environment };
-  const resolve = (run: ModelRun): ResolvedRun => {
+  const models = expandModels(request.models, configuration).map((run): ResolvedRun => {
     const entry = resolveEntry(run, { configuration, settings, isKey });
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
     const problem = 'error' in model ? model.error : null;
     return { ...run, entry, encoded: encodeEntry(entry), problem };
-  };
-  const models = yield* mapInSteps(runs, resolve, ENTRIES_PER_STEP);
+  });
   const warnings = [...configuration.unknownKeys, ...warnOfProblems(models, configuration)];
-  const resolved = { models, agentConfig, warnings };
-  yield null;
-  let early: Plan | null = null;
-  try {
-    early = yield* planRuns(context, request, resolved);
-  } catch {
-    // The transaction refuses the job, unless the request's Idempotency-Key has created it
-    // meanwhile.
-  }
-  yield null;
-  const isCurrent = () => early?.at === lastChange(database);
-  const plan = () => (isCurrent() && early) || atOnce(planRuns(context, request, resolved));
-  return { ...resolved, plan };
+  return { models, agentConfig, warnings };
 }
 
-function* planRuns(
+/**
+ * Which dates and runs the trigger's rules make of it. Throws a `ServiceError` when they refuse the
+ * job.
+ */
+export function planRuns(
   context: PreparationContext,
   request: JobRequest,
   { models, agentConfig, warnings }: Resolved,
-): Steps<Plan> {
+): Plan {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;
-  const at = lastChange(database);
   const names = models.map(({ model }) => model);
   const families = models.map(({ family }) => family);
   const spans = activeSpans(database, [...new Set([...names, ...families])]);
@@ -154,8 +130,8 @@ function* planRuns(
   const ofDays =
     startDate === null
       ? warnOfNewRuns(models, endDate, simulatedFrom)
-      : yield* warnOfLaterDays(context, ahead, job);
-  return { ...range, at, warnings: [...warnings, ...ofDays] };
+      : warnOfLaterDays(context, ahead, job);
+  return { ...range, warnings: [...warnings, ...ofDays] };
 }
 
 /** Models that are named one by one: thousands would hide all other warnings. */
@@ -208,16 +184,16 @@ export function warnOfNewRuns(
  * A sentence about completed model-days that days of this job come before, except those that it
  * replaces; none without any. Days known to be without trading do not count.
  */
-function* warnOfLaterDays(
+function warnOfLaterDays(
   context: PriceContext,
   models: readonly string[],
   job: { dates: readonly CalendarDate[]; universe: readonly string[]; replaceExisting: boolean },
-): Steps<string[]> {
+): string[] {
   if (models.length === 0) return [];
-  const examined = yield* examine(context, job);
+  const examined = examine(context, job);
   const days = examined.filter(({ availability }) => availability !== 'no_trading');
   const dates = days.map(({ date }) => date);
-  const later = yield* laterDays(context.database, models, { ...job, dates });
+  const later = laterDays(context.database, models, { ...job, dates });
   if (later.length === 0) return [];
   const named = later.map(
     ({ model, days, first }) =>

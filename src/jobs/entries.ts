@@ -18,11 +18,7 @@ import { bodyFields, makers, wayOf } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { toolNames } from '../trading/tools.ts';
-import { mapInSteps, type Steps } from '../basics/turns.ts';
 import type { Job } from './active-job.ts';
-
-/** Entries that are resolved, encoded or decoded without a pause: some milliseconds. */
-export const ENTRIES_PER_STEP = 100;
 
 const NOWHERE = {
   url: null,
@@ -103,34 +99,16 @@ export function resolveEntry(
 }
 
 /** What each run of a job asks, by its model. */
-export function* entriesOf({ runs }: Pick<Job, 'runs'>): Steps<Map<string, Entry>> {
-  return new Map(
-    yield* mapInSteps(
-      runs,
-      ({ model, entry }) => [model, decodeEntry(entry)] as const,
-      ENTRIES_PER_STEP,
-    ),
-  );
+export function entriesOf({ runs }: Pick<Job, 'runs'>): Map<string, Entry> {
+  return new Map(runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
 }
 
-const entriesBySignature = new WeakMap<
-  Configuration['models'],
-  ReadonlyMap<string, ModelConfiguration>
->();
-
-/**
- * The configuration's entry of that signature: a look-up, because a job asks for each of thousands.
- */
+/** The configuration's entry of that signature. */
 export function configuredEntry(
   signature: string,
   configuration: Configuration | null,
 ): ModelConfiguration | undefined {
-  if (configuration === null) return undefined;
-  const { models } = configuration;
-  const entries =
-    entriesBySignature.get(models) ?? new Map(models.map((model) => [model.signature, model]));
-  entriesBySignature.set(models, entries);
-  return entries.get(signature);
+  return configuration?.models.find((entry) => entry.signature === signature);
 }
 
 /** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */

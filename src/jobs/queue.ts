@@ -11,11 +11,9 @@ import { noteRestart } from '../database/model-days.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
-import { bySlices } from '../basics/turns.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, type Preparation, prepareJob, type SubmittedJob } from './create.ts';
-import { endJob, warnOfStale } from './run.ts';
+import { type JobRequest, planRuns, resolveRequest, type SubmittedJob } from './create.ts';
 import { runThroughFaults } from './through-faults.ts';
 
 /**
@@ -52,39 +50,28 @@ export function createJobs(context: WorkerContext): Jobs {
   let current = new AbortController();
   let isStopping = false;
   let working: Promise<void> = Promise.resolve();
-  const start = (jobId: string) => {
+  const start = (jobId: string, givenUp: string | null = null) => {
     if (isStopping) return;
     const { signal } = (current = new AbortController());
     const run = async () => {
       if (unfinishedJobId(database) === jobId && !signal.aborted)
-        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal }));
+        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal, givenUp }));
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
       logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
   };
-  const stopAndCancel = async (jobId: string) => {
-    let isBegun = false;
-    const onBegun = () => {
-      isBegun = true;
-      current.abort('Cancelled');
-    };
-    const cancelling = cancelJob(context, jobId, { onBegun });
-    working = Promise.allSettled([working, cancelling]).then(() => {}); // the end of the service waits for it
-    try {
-      return await cancelling;
-    } catch (error) {
-      if (isBegun) {
-        current.abort('Cancelled'); // a worker that was to start meanwhile
-        start(jobId); // it waits until the database can be written, and cancels the rest
-      }
-      throw error;
-    }
-  };
   return {
     async submit(request, idempotencyKey) {
-      const { job, isNew } = await submitOnce(context, request, { idempotencyKey });
+      const find = () => submittedBefore(database, idempotencyKey, request);
+      let isNew = false;
+      const make = () => {
+        isNew = true;
+        return create(context, request, idempotencyKey);
+      };
+      // What was answered before is read without the write lock.
+      const job = find() ?? (await database.write(() => find() ?? make()));
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -92,22 +79,19 @@ export function createJobs(context: WorkerContext): Jobs {
       return job;
     },
     async cancel(jobId) {
-      const notRun = await stopAndCancel(jobId);
+      const notRun = await cancelJob(context, jobId);
       if (notRun === null) return null;
+      current.abort('Cancelled');
       log.info('job cancelled', { jobId, notRun });
-      // Only now, because reading years of model-days takes a while, and the job must stop first.
-      await warnOfStale(context, jobId);
       return notRun;
     },
     async resume() {
-      const { signal } = current;
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
-      const idleRestarts = await noteRestart(database, jobId);
+      const idleRestarts = await database.write(() => noteRestart(database, jobId));
       log.info('job resumed', { jobId, idleRestarts });
-      if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
-      working = timed(context, jobId, () => giveUp(context, jobId, { idleRestarts, signal }));
-      await working;
+      const reason = `Given up after ${idleRestarts} restarts in a row without progress`;
+      start(jobId, idleRestarts < MAX_IDLE_RESTARTS ? null : reason);
     },
     async stop() {
       isStopping = true;
@@ -129,61 +113,18 @@ async function timed(
 }
 
 /**
- * Fails a job that restarts do not help. Requests are answered already, and one may cancel it
- * meanwhile.
- */
-async function giveUp(
-  context: WorkerContext,
-  jobId: string,
-  { idleRestarts, signal }: { idleRestarts: number; signal: AbortSignal },
-): Promise<void> {
-  const error = `Given up after ${idleRestarts} restarts in a row without progress`;
-  try {
-    await endJob(context, jobId, { error, signal });
-  } catch (thrown) {
-    if (!signal.aborted) throw thrown;
-  }
-}
-
-interface Submission {
-  job: SubmittedJob;
-  isNew: boolean;
-}
-
-/**
- * The job created earlier under the same key, which is found without the write lock; otherwise a
- * new one.
- */
-async function submitOnce(
-  context: WorkerContext,
-  request: JobRequest,
-  { idempotencyKey }: { idempotencyKey: string | undefined },
-): Promise<Submission> {
-  const findEarlier = () =>
-    idempotencyKey === undefined
-      ? null
-      : submittedBefore(context.database, idempotencyKey, request);
-  const earlier = findEarlier();
-  if (earlier !== null) return { job: earlier, isNew: false };
-  const preparation = await bySlices(prepareJob(context, request));
-  return context.database.write(() => {
-    const meanwhile = findEarlier();
-    if (meanwhile !== null) return { job: meanwhile, isNew: false };
-    return { job: create(context, request, { preparation, idempotencyKey }), isNew: true };
-  });
-}
-
-/**
  * The trigger's rules in order; within the caller's transaction, so that no other job is created
  * meanwhile.
  */
 function create(
-  { database, clock, settings }: WorkerContext,
+  context: WorkerContext,
   request: JobRequest,
-  { preparation, idempotencyKey }: { preparation: Preparation; idempotencyKey: string | undefined },
+  idempotencyKey: string | undefined,
 ): SubmittedJob {
-  const { models, agentConfig } = preparation;
-  const { startDate, dates, runs, warnings } = preparation.plan();
+  const { database, clock, settings } = context;
+  const resolved = resolveRequest(context, request);
+  const { models, agentConfig } = resolved;
+  const { startDate, dates, runs, warnings } = planRuns(context, request, resolved);
   const other = unfinishedJobId(database);
   if (other !== null)
     throw new ServiceError(
@@ -221,9 +162,10 @@ function create(
  */
 function submittedBefore(
   database: Database,
-  key: string,
+  key: string | undefined,
   request: JobRequest,
 ): SubmittedJob | null {
+  if (key === undefined) return null;
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
   if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer);

@@ -1,33 +1,25 @@
-import { timestamp } from '../basics/calendar.ts';
+import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import { createPlaces } from '../children/shortage.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../basics/configuration.ts';
 import {
-  addMissingModelDays,
+  datesToRun,
   failModelDays,
   finalStatus,
+  pendingModelDays,
   skipModelDays,
   skippedModelDays,
-  writeBySpans,
 } from '../database/model-days.ts';
-import {
-  addWarnings,
-  endJob as endStoredJob,
-  modelsOfJob,
-  setJobStatus,
-} from '../database/jobs.ts';
-import type { ModelDay } from '../database/sessions.ts';
-import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
+import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { type JobStatus, messageOf } from '../basics/domain.ts';
+import { messageOf } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
-import type { DatePrices } from '../prices/needs.ts';
+import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
-import { count, list } from '../basics/sentences.ts';
 import { openMarket } from '../trading/market.ts';
-import { bySlices, inShortTurn, type Steps } from '../basics/turns.ts';
+import { inShortTurn } from '../basics/turns.ts';
 import {
   type ActiveJob,
   type Job,
@@ -39,17 +31,7 @@ import { costWarnings, createSpending } from './cost-limits.ts';
 import { entriesOf } from './entries.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
-import {
-  datesToRun,
-  NO_DATES,
-  type Plan,
-  planJob,
-  skipUnpricedDates,
-  skipWarnings,
-} from './plan.ts';
-
-/** Stale model-days named in a job's warning. */
-const MAX_NAMED_MODEL_DAYS = 20;
+import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -72,60 +54,29 @@ export async function runJob(
   } finally {
     lifetime.stop();
   }
-  if (signal.aborted) return;
-  const stale = await bySlices(staleOf(context, jobId));
-  if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
+  if (!signal.aborted) await endJob(context, jobId, { error, signal });
 }
 
 /**
- * Ends a job; with an error, its remaining model-days fail, those of its last dates in the
- * transaction that ends it. `stale` model-days are named in its warnings.
+ * Ends a job in one transaction; with an error, its remaining model-days fail. Its warnings name
+ * the stale model-days.
  */
 export async function endJob(
   context: WorkerContext,
   jobId: string,
-  { error, stale, signal }: { error: string | null; stale?: StaleModelDays; signal?: AbortSignal },
+  { error, signal }: { error: string | null; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
-  const named = stale ?? (await bySlices(staleOf(context, jobId)));
   const at = timestamp(clock());
-  const end = (status: JobStatus) => {
-    addWarnings(database, jobId, staleWarnings(named));
+  const end = () => {
+    if (error !== null) failModelDays(database, jobId, { error, at });
+    const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
+    warnOfStale(database, jobId);
+    return status;
   };
-  const status = error === null ? await bySlices(finalStatus(database, jobId)) : 'failed';
-  if (error === null) await database.write(() => end(status), { signal });
-  else
-    await writeBySpans(
-      database,
-      jobId,
-      (span, isLast) => {
-        failModelDays(database, jobId, { span, error, at });
-        if (isLast) end(status);
-      },
-      { signal },
-    );
+  const status = await database.write(end, { signal });
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
-}
-
-/**
- * Adds the model-days that a cancelled or discarded job leaves stale to its warnings. A failure to
- * do so is only logged.
- */
-export async function warnOfStale(
-  context: Pick<WorkerContext, 'database' | 'log'>,
-  jobId: string,
-): Promise<void> {
-  const { database, log } = context;
-  try {
-    const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
-    if (warnings.length > 0) await database.write(() => addWarnings(database, jobId, warnings));
-  } catch (error) {
-    logUnexpected(log, error, {
-      jobId,
-      consequence: 'its warnings do not name the stale model-days',
-    });
-  }
 }
 
 /** Resolves to the job-level error, or null. */
@@ -134,72 +85,76 @@ async function work(
   job: Job,
   { signal, lifetime }: { signal: AbortSignal; lifetime: Lifetime },
 ): Promise<string | null> {
-  const { database, clock } = context;
+  const { database, clock, settings } = context;
+  const { jobId } = job;
   const universe = universeOf(job.agentConfig);
   const models = job.runs.map(({ model }) => model);
   const configuration = configurationNow(context);
   const startedAt = timestamp(clock());
   await database.write(
-    () => setJobStatus(database, job.jobId, { status: 'downloading_data', at: startedAt }),
-    {
-      signal,
-    },
+    () => setJobStatus(database, jobId, { status: 'downloading_data', at: startedAt }),
+    { signal },
   );
-  await addMissingModelDays(database, job.jobId, { signal });
-  const plan = await bySlices(planJob(database, job));
-  const prices = await supplyPrices(context, { dates: datesToRun(plan), universe, models, signal });
+  const dates = datesToRun(database, jobId);
+  const prices = await supplyPrices(context, { dates, universe, models, signal });
   if (signal.aborted) return null;
-  const priced = skipUnpricedDates(plan, prices.dates);
+  const priced = datesThatAre('available', prices.dates);
+  const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
+  const activeJob = activate(context, { job, universe, configuration, signal, lifetime });
+  const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   const at = timestamp(clock());
-  const isLost = hasNoDates(plan, prices.dates);
-  const { maxParallelModels, modelDayCommand } = context.settings;
-  const firstLineMs =
-    modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
-  const places = createPlaces(maxParallelModels, { ...context.limits, firstLineMs });
-  const entries = await bySlices(entriesOf(job));
-  logForeignHosts(context, entries);
-  const spending = createSpending(database, job);
-  const activeJob: ActiveJob = {
-    ...{
-      job,
-      universe: new Set(universe),
-      entries,
-      configuration,
-      signal,
-      lifetime,
-      places,
-      spending,
+  await database.write(
+    () => {
+      skipModelDays(database, jobId, { priced, at });
+      const ofSkips = skipWarnings(skippedModelDays(database, jobId));
+      addWarnings(database, jobId, [...prices.warnings, ...ofSkips, ...ofCosts]);
+      if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
     },
+    { signal },
+  );
+  if (isLost) {
+    const reason = reasonForNoDownload(settings);
+    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
+  }
+  for (const date of priced) {
+    activeJob.spending.reach(date);
+    await runDate(context, activeJob, date);
+    if (signal.aborted || activeJob.cannotStart !== null) break;
+  }
+  return activeJob.cannotStart;
+}
+
+function datesThatAre(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
+  return dates.filter((one) => one.availability === availability).map(({ date }) => date);
+}
+
+/** What all model-days of a job share. */
+function activate(
+  context: WorkerContext,
+  {
+    universe,
+    ...given
+  }: Pick<ActiveJob, 'job' | 'configuration' | 'signal' | 'lifetime'> & {
+    universe: readonly string[];
+  },
+): ActiveJob {
+  const { settings, limits, database } = context;
+  const { job } = given;
+  const firstLineMs =
+    settings.modelDayCommand === null ? limits.firstLineMs : limits.launcherFirstLineMs;
+  const entries = entriesOf(job);
+  logForeignHosts(context, entries);
+  return {
+    ...given,
+    universe: new Set(universe),
+    entries,
+    places: createPlaces(settings.maxParallelModels, { ...limits, firstLineMs }),
+    spending: createSpending(database, job.jobId),
     leftOut: storedLeftOut(job),
     keyRefusals: new Map(),
     cannotStart: null,
     hasStarted: false,
   };
-  const ofCosts =
-    context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
-  await skipModelDays(
-    database,
-    priced.flatMap(({ skips }) => skips),
-    { at, signal },
-  );
-  const skipped = await bySlices(skippedModelDays(database, job.jobId));
-  await database.write(
-    () => {
-      addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(skipped), ...ofCosts]);
-      if (!isLost) setJobStatus(database, job.jobId, { status: 'running', at });
-    },
-    { signal },
-  );
-  if (isLost) {
-    const reason = reasonForNoDownload(context.settings);
-    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
-  }
-  for (const { date, run } of priced) {
-    await spending.reach(date);
-    await runDate(context, activeJob, run);
-    if (signal.aborted || activeJob.cannotStart !== null) break;
-  }
-  return activeJob.cannotStart;
 }
 
 /**
@@ -209,12 +164,10 @@ async function work(
 async function runDate(
   context: WorkerContext,
   activeJob: ActiveJob,
-  modelDays: readonly ModelDay[],
+  date: CalendarDate,
 ): Promise<void> {
-  const [first] = modelDays;
-  if (first === undefined) return;
-  const market = openMarket(context.database, first.date, [...activeJob.universe]);
-  const queue = [...modelDays];
+  const market = openMarket(context.database, date, [...activeJob.universe]);
+  const queue = pendingModelDays(context.database, activeJob.job.jobId, date);
   const workOff = async () => {
     const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;
     for (
@@ -234,18 +187,6 @@ async function runDate(
   );
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
-}
-
-/**
- * Whether the remaining model-days are all on dates whose prices are missing; known holidays do not
- * count as missing.
- */
-function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
-  return (
-    datesToRun(plan).length > 0 &&
-    dates.every(({ availability }) => availability !== 'available') &&
-    dates.some(({ availability }) => availability === 'missing')
-  );
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
@@ -276,23 +217,4 @@ function logForeignHosts(
       entry,
       host,
     });
-}
-
-/** The stale model-days of a job's models, in steps, because years of them take a while. */
-function staleOf(
-  { database }: Pick<WorkerContext, 'database'>,
-  jobId: string,
-): Steps<StaleModelDays> {
-  return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
-}
-
-function staleWarnings({ first, total, remedy }: StaleModelDays): string[] {
-  if (total === 0) return [];
-  const named = list(
-    first.map(({ model, date }) => `${model} ${date}`),
-    { total },
-  );
-  return [
-    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
-  ];
 }

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { endedModelDays, isBeingCancelled, returnToPending } from '../database/model-days.ts';
+import { endedModelDays, returnToPending } from '../database/model-days.ts';
 import { addWarnings } from '../database/jobs.ts';
 import { count } from '../basics/sentences.ts';
-import { bySlices } from '../basics/turns.ts';
 import type { WorkerContext } from './active-job.ts';
-import { endJob, runJob, warnOfStale } from './run.ts';
-import { cancelJob } from './cancel.ts';
+import { endJob, runJob } from './run.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -19,12 +17,17 @@ const MAX_FRUITLESS_ATTEMPTS = 5;
 /**
  * Works a job to its end through storage faults. A full disk is not a model's mistake: the job
  * waits until the database can be written again and then continues as after a restart, with
- * everything that was committed. When the signal stops it, it continues at the next start.
+ * everything that was committed. When the signal stops it, it continues at the next start. With
+ * `givenUp`, a reason, it only ends.
  */
 export async function runThroughFaults(
   context: WorkerContext,
   jobId: string,
-  { signal, retryMs = RETRY_MS }: { signal: AbortSignal; retryMs?: number },
+  {
+    signal,
+    givenUp = null,
+    retryMs = RETRY_MS,
+  }: { signal: AbortSignal; givenUp?: string | null; retryMs?: number },
 ): Promise<void> {
   let fault: string | null = null;
   let ended = -1;
@@ -32,18 +35,13 @@ export async function runThroughFaults(
   for (;;) {
     try {
       if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
-      if (await bySlices(isBeingCancelled(context.database, jobId)))
-        return void (await cancelRest(context, jobId, signal));
-      const endedNow = await bySlices(endedModelDays(context.database, jobId));
-      // Model-days that fail because the job is given up are no progress.
-      if (fruitless < MAX_FRUITLESS_ATTEMPTS) fruitless = endedNow > ended ? 0 : fruitless + 1;
+      const endedNow = endedModelDays(context.database, jobId);
+      fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
-      if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS)
-        await runJob(context, jobId, signal);
-      else
-        await endJob(context, jobId, {
-          error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row`,
-        });
+      const isFruitless = fault !== null && fruitless >= MAX_FRUITLESS_ATTEMPTS;
+      const error = isFruitless ? `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` : givenUp;
+      if (error === null) await runJob(context, jobId, signal);
+      else await endJob(context, jobId, { error, signal });
       return;
     } catch (error) {
       if (signal.aborted) return;
@@ -52,17 +50,6 @@ export async function runThroughFaults(
       context.log.error('the job waits until the database can be written', { jobId, fault });
     }
   }
-}
-
-/** Ends a cancellation that was interrupted. */
-async function cancelRest(
-  context: WorkerContext,
-  jobId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const notRun = await cancelJob(context, jobId, { signal });
-  context.log.info('the rest of the job cancelled', { jobId, notRun });
-  await warnOfStale(context, jobId);
 }
 
 /**
@@ -78,9 +65,11 @@ async function resume(
   do await sleep(retryMs, undefined, { signal });
   while (database.probe() !== null);
   const seconds = Math.round((performance.now() - since) / 1000);
-  await returnToPending(database, jobId, { signal });
   await database.write(
-    () => addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]),
+    () => {
+      returnToPending(database, jobId);
+      addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]);
+    },
     { signal },
   );
   log.info('job resumed', { jobId, seconds });

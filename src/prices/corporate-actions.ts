@@ -18,7 +18,6 @@ import {
   splitSpans,
   symbolsWithAdjustedPrices,
 } from '../database/prices.ts';
-import { bySlices, type Steps } from '../basics/turns.ts';
 import {
   type ActionPage,
   type ActionQuery,
@@ -46,7 +45,7 @@ export async function downloadActions(
 ): Promise<void> {
   const { provider, clock, database } = context;
   const today = dateOf(clock());
-  if (!(await bySlices(areSplitsKnown(database, query, today))))
+  if (!areSplitsKnown(database, query, today))
     await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
   if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
@@ -69,9 +68,9 @@ export async function downloadActions(
  * Prices that are adjusted for splits are adjusted for all up to today, by which their dividends
  * are divided.
  */
-function* areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): Steps<boolean> {
+function areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): boolean {
   const spans = splitSpans.between(reader, query.symbols, { from: query.from, to: today });
-  const adjusted = [...(yield* symbolsWithAdjustedPrices(reader, query.symbols))];
+  const adjusted = [...symbolsWithAdjustedPrices(reader, query.symbols)];
   const throughToday = { symbols: adjusted, from: query.from, to: yesterday(today) };
   return isKnown(query, spans, today) && isKnown(throughToday, spans, today);
 }

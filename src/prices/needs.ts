@@ -12,7 +12,6 @@ import {
   symbolsWithAdjustedPrices,
   symbolsWithClosedSource,
 } from '../database/prices.ts';
-import type { Steps } from '../basics/turns.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
 import type { WantedDays } from './download-dates.ts';
 import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
@@ -106,27 +105,24 @@ export function gapsBetween(
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/**
- * Bars that are examined without a pause: some milliseconds. A universe has at most half as many
- * symbols.
- */
-const BARS_PER_STEP = 2_000;
+/** Bars that are read at a time, to be held in memory. A universe has at most half as many symbols. */
+const BARS_AT_A_TIME = 2_000;
 
 /**
- * Which dates the stored prices allow, in steps. Without `required` symbols any known price is
+ * Which dates the stored prices allow. Without `required` symbols any known price is
  * enough.
  */
-export function* examine(
+export function examine(
   { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
   required: ReadonlySet<string> = new Set(),
-): Steps<DatePrices[]> {
+): DatePrices[] {
   const examined: DatePrices[] = [];
   // By the calendar, of whose seven days five may have bars: those between dates far apart are not
   // to be read.
-  const daysPerStep = Math.ceil((7 * BARS_PER_STEP) / (5 * Math.max(universe.length, 1)));
+  const daysAtATime = Math.ceil((7 * BARS_AT_A_TIME) / (5 * Math.max(universe.length, 1)));
   for (let startDate = dates[0]; startDate !== undefined; startDate = dates[examined.length]) {
-    const end = addDays(startDate, daysPerStep);
+    const end = addDays(startDate, daysAtATime);
     const next = dates.findIndex((date) => date >= end);
     const some = dates.slice(examined.length, next === -1 ? dates.length : next);
     const endDate = some.at(-1) ?? startDate;
@@ -136,7 +132,6 @@ export function* examine(
       synthetic: usesSyntheticPrices(settings),
     });
     examined.push(...examineDates(some, { universe, stored, required }));
-    yield null;
   }
   return examined;
 }
@@ -160,16 +155,16 @@ function missingOn(
  * What to download symbol by symbol, the most useful first: symbols that dates require, then those
  * with partial bars, then holdings outside the universe.
  */
-export function* symbolNeeds(
+export function symbolNeeds(
   context: PriceContext,
   request: PriceRequest,
   outside: readonly string[],
-): Steps<SymbolNeed[]> {
-  const examined = yield* examine(context, request);
+): SymbolNeed[] {
+  const examined = examine(context, request);
   const inUniverse = missingOn(examined, context);
   const ofHeld =
     outside.length > 0
-      ? missingOn(yield* examine(context, { ...request, universe: outside }), context)
+      ? missingOn(examine(context, { ...request, universe: outside }), context)
       : [];
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
@@ -179,7 +174,7 @@ export function* symbolNeeds(
     ...downloadOrder(examined, request.downloadsLeft ?? null),
     ...spans.keys(),
   ]);
-  const adjusted = yield* symbolsWithAdjustedPrices(context.database, [...order]);
+  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
     .slice(0, request.downloadsLeft ?? undefined)
@@ -189,23 +184,23 @@ export function* symbolNeeds(
 /**
  * What to download day by day. `heldSince` is the earliest of the days that the models last closed.
  */
-export function* wantedDays(
+export function wantedDays(
   context: PriceContext,
   request: PriceRequest,
   { outside, heldSince }: { outside: readonly string[]; heldSince: CalendarDate },
-): Steps<WantedDays> {
+): WantedDays {
   const { database, settings } = context;
   const [first, last] = [request.dates.at(0), request.dates.at(-1)];
   assert(first !== undefined && last !== undefined, 'a request for prices has dates');
   const everything = [...request.universe, ...outside];
-  const adjusted = yield* symbolsWithAdjustedPrices(database, everything);
+  const adjusted = symbolsWithAdjustedPrices(database, everything);
   const universe = request.universe.filter((symbol) => !adjusted.has(symbol));
   const symbols = everything.filter((symbol) => !adjusted.has(symbol));
-  const closed = yield* symbolsWithClosedSource(database, everything);
+  const closed = symbolsWithClosedSource(database, everything);
   const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
   const from = addDays(first, -historySpan(days));
   return {
-    needs: yield* dayNeeds(context, { dates: request.dates, universe, symbols }),
+    needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
     first,
     last,
     symbols,
@@ -215,7 +210,7 @@ export function* wantedDays(
     },
     history: {
       days,
-      stateOf: yield* historyStates(context, { from, first, symbols }),
+      stateOf: historyStates(context, { from, first, symbols }),
       isWaitedFor: request.waitsForHistory ?? false,
     },
     downloadsLeft: request.downloadsLeft ?? null,
@@ -227,35 +222,32 @@ function historySpan(days: number): number {
   return days === 0 ? 0 : 2 * days + 7;
 }
 
-function* dayNeeds(
+function dayNeeds(
   context: PriceContext,
   {
     dates,
     universe,
     symbols,
   }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
-): Steps<DayNeed[]> {
+): DayNeed[] {
   const missing = new Set(
-    (yield* examine(context, { dates, universe })).flatMap((day) =>
+    examine(context, { dates, universe }).flatMap((day) =>
       day.missing.length > 0 ? [day.date] : [],
     ),
   );
-  const ofSymbols = yield* examine(context, { dates, universe: symbols });
+  const ofSymbols = examine(context, { dates, universe: symbols });
   return missingOn(ofSymbols, context).map(({ date }) => ({ date, isRequired: missing.has(date) }));
 }
 
-function* historyStates(
+function historyStates(
   context: PriceContext,
   { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
-): Steps<WantedDays['history']['stateOf']> {
+): WantedDays['history']['stateOf'] {
   const dates: CalendarDate[] = [];
   for (let date = from; date < first; date = addDays(date, 1))
     if (isWeekday(date)) dates.push(date);
   const days = new Map(
-    (yield* examine(context, { dates, universe: symbols }, new Set(symbols))).map((day) => [
-      day.date,
-      day,
-    ]),
+    examine(context, { dates, universe: symbols }, new Set(symbols)).map((day) => [day.date, day]),
   );
   return (date) => {
     const day = days.get(date);

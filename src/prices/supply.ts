@@ -3,7 +3,6 @@ import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
 import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
-import { bySlices, type Steps } from '../basics/turns.ts';
 import {
   askForSplits,
   downloadSplits,
@@ -58,14 +57,13 @@ export async function supplyPrices(
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
   if (firstDate === undefined || lastDate === undefined)
     return { dates: [], warnings: [], reports: [] };
-  const held = await bySlices(heldBefore(database, request.models, firstDate));
+  const held = heldBefore(database, request.models, firstDate);
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
   const symbols = [...request.universe, ...outside];
   const warnings: string[] = [];
   const reason = reasonForNoDownload(settings);
-  if (usesSyntheticPrices(settings))
-    await makeSyntheticPrices(context, await bySlices(examine(context, request)));
-  else if (reason !== null && (await bySlices(symbolNeeds(context, request, outside))).length > 0)
+  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
+  else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
   const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
@@ -75,7 +73,7 @@ export async function supplyPrices(
     findJumps: () =>
       findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
   });
-  const dates = await bySlices(examineAfter(context, request, { reports, unsupplied }));
+  const dates = examineAfter(context, request, { reports, unsupplied });
   for (const report of reports) {
     warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
@@ -147,12 +145,9 @@ async function download(
         : provider.by === 'date'
           ? await downloadDates(
               { ...base, provider },
-              await bySlices(wantedDays(context, rest, { outside, heldSince })),
+              wantedDays(context, rest, { outside, heldSince }),
             )
-          : await downloadSymbols(
-              { ...base, provider },
-              await bySlices(symbolNeeds(context, rest, outside)),
-            );
+          : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
     if (report !== null) reports.push(report);
     if (downloadsLeft !== null)
       downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
@@ -170,7 +165,7 @@ async function download(
     if (report.history !== null)
       report.history = historyNow(
         report.history,
-        await bySlices(wantedDays(context, request, { outside, heldSince })),
+        wantedDays(context, request, { outside, heldSince }),
       );
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
 }
@@ -226,19 +221,19 @@ const SETTLED_SPLIT_DAYS = 7;
  * with all symbols, apart from symbols with adjusted prices from another source and unreadable
  * ones; the others with any.
  */
-function* examineAfter(
+function examineAfter(
   context: PriceContext,
   { dates, universe }: PriceRequest,
   { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
-): Steps<DatePrices[]> {
-  const any = yield* examine(context, { dates, universe });
+): DatePrices[] {
+  const any = examine(context, { dates, universe });
   if (reasonForNoDownload(context.settings) !== null) return any;
-  const adjusted = yield* symbolsWithAdjustedPrices(context.database, universe);
+  const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
     reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
   );
   const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
-  const whole = yield* examine(context, { dates, universe }, new Set(required));
+  const whole = examine(context, { dates, universe }, new Set(required));
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 

@@ -7,7 +7,7 @@ import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { makers } from '../../src/basics/makers.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { resolveModel } from '../../src/jobs/endpoint.ts';
-import { configuredEntry, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
+import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */
@@ -471,27 +471,6 @@ test('in DEV every model is simulated, whatever its entry says', () => {
   assert.deepEqual(resolve({ entry: own, settings: { deploymentMode: 'DEV' } }), {
     kind: 'simulated',
   });
-});
-
-test('a signature is looked up: the list of entries is gone through once, however many runs ask for one', () => {
-  let reads = 0;
-  const { models, ...others } = parseConfiguration(
-    { models: [{ signature: 'a' }, { signature: 'b' }] },
-    'test',
-  );
-  const counted = models.map((entry) => ({
-    ...entry,
-    get signature() {
-      reads += 1;
-      return entry.signature;
-    },
-  }));
-  const configuration = { ...others, models: counted };
-  assert.deepEqual(
-    ['a', 'b', 'b', 'c'].map((signature) => configuredEntry(signature, configuration)),
-    [counted[0], counted[1], counted[1], undefined],
-  );
-  assert.equal(reads, 2);
 });
 
 /** Each maker's key, as a canary. */

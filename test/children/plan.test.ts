@@ -1,140 +1,154 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/basics/calendar.ts';
-import type { Availability } from '../../src/prices/needs.ts';
+import { addDays, type CalendarDate } from '../../src/basics/calendar.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { endJob } from '../../src/database/jobs.ts';
 import {
   datesToRun,
-  type Plan,
-  planModelDays,
-  skipUnpricedDates,
-  skipWarnings,
-} from '../../src/jobs/plan.ts';
+  pendingModelDays,
+  skipModelDays,
+  skippedModelDays,
+} from '../../src/database/model-days.ts';
+import { skipWarnings } from '../../src/jobs/warnings.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';
+const AT = '2025-12-01T00:00:00.000Z';
 
-/** A plan without its dates: one model-day an entry. */
-function flat(plan: Plan) {
-  const skips = plan.flatMap((day) =>
-    day.skips.flatMap(({ reason, modelDays }) =>
-      modelDays.map((modelDay) => ({ modelDay, reason })),
-    ),
-  );
-  return { run: plan.flatMap(({ run }) => run), skips };
+interface Case {
+  dates: readonly CalendarDate[];
+  /** Where each model starts. */
+  starts: Record<string, CalendarDate>;
+  completed: readonly (readonly [date: CalendarDate, model: string])[];
+  replaceExisting?: boolean;
 }
 
-test('a model-day is skipped because it is completed, early or without prices', () => {
-  const modelDays = ['2025-01-06', '2025-01-07', '2025-01-08'].flatMap((date) =>
-    ['a', 'b'].map((model) => ({ jobId: 'j', date, model })),
-  );
-  const runs = [
-    { model: 'a', startDate: '2025-01-07' },
-    { model: 'b', startDate: '2025-01-06' },
-  ];
-  const plan = planModelDays(modelDays, {
-    runs,
-    completed: [
-      { date: '2025-01-07', model: 'a' },
-      { date: '2025-01-07', model: 'b' },
-    ],
+/** Inserts a job `j` after one that completed some of its model-days. */
+function insertCase(
+  database: CommandDatabase,
+  { dates, starts, completed, replaceExisting = false }: Case,
+): void {
+  const others = { agentConfig: {}, createdAt: AT, warnings: [], dates };
+  const range = { startDate: dates[0]!, endDate: dates.at(-1)! };
+  const models = Object.keys(starts);
+  const before = models.map((model) => ({ model, startDate: range.startDate }));
+  insertTestJob(database, {
+    ...{ ...others, ...range, jobId: 'earlier', runs: before },
     replaceExisting: false,
   });
-  const priced = skipUnpricedDates(plan, [
-    { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
-    { date: '2025-01-08', availability: 'no_trading', missing: [], partial: [] },
-  ]);
-  assert.deepEqual(
-    datesToRun(plan),
-    ['2025-01-06', '2025-01-08'],
-    'no prices are needed for the others',
+  const complete = database.statement(
+    `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, wording)
+     VALUES ('earlier', ?, ?, 'active', 1, ?3, ?3, 1)`,
   );
-  assert.deepEqual(
-    priced.map((day) => day.skips.length),
-    [1, 1, 1],
-    'each date has one reason',
-  );
-  const { run, skips } = flat(priced);
-  assert.deepEqual(run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
-  assert.deepEqual(
-    skips.map(({ modelDay: { date, model }, reason }) => `${date} ${model} ${reason}`),
-    [
-      "2025-01-06 a Before the model's resume date",
-      '2025-01-07 a Already completed',
-      '2025-01-07 b Already completed',
-      '2025-01-08 a No price data',
-      '2025-01-08 b No price data',
-    ],
-  );
-});
+  for (const [date, model] of completed) complete.run(date, model, AT);
+  endJob(database, 'earlier', { status: 'failed', error: null, at: AT });
+  const own = models.map((model) => ({ model, startDate: starts[model]! }));
+  insertTestJob(database, { ...others, ...range, jobId: 'j', runs: own, replaceExisting });
+}
 
-test('warnings name in sentences, with counts, what was skipped', () => {
-  const skipped = [
-    { date: '2025-01-06', reason: "Before the model's resume date", modelDays: 1 },
-    { date: '2025-01-07', reason: 'Already completed', modelDays: 2 },
-    { date: '2025-01-08', reason: 'No price data', modelDays: 2 },
-  ];
-  assert.deepEqual(skipWarnings(skipped), [
+/** What becomes of each model-day of the job, by date and model: `run`, or why it is skipped. */
+function fates(
+  database: CommandDatabase,
+  dates: readonly CalendarDate[],
+  priced: readonly CalendarDate[],
+): string[] {
+  skipModelDays(database, 'j', { priced, at: AT });
+  const pending = dates.flatMap((date) => pendingModelDays(database, 'j', date));
+  const isPending = new Set(pending.map(({ date, model }) => `${date} ${model}`));
+  return database
+    .statement(`SELECT date, model, error FROM job_details WHERE job_id = 'j'`)
+    .all()
+    .map(({ date, model, error }) => {
+      const modelDay = `${date} ${model}`;
+      assert.equal(isPending.has(modelDay), error === null);
+      return `${modelDay} ${error ?? 'run'}`;
+    });
+}
+
+test('a model-day is skipped because it is completed, early or without prices', (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  const dates = ['2025-01-06', '2025-01-07', '2025-01-08'];
+  insertCase(database, {
+    dates,
+    starts: { b: '2025-01-06', a: '2025-01-07' },
+    completed: [
+      ['2025-01-07', 'a'],
+      ['2025-01-07', 'b'],
+    ],
+  });
+  const toRun = ['2025-01-06', '2025-01-08'];
+  assert.deepEqual(datesToRun(database, 'j'), toRun, 'no prices are needed for the others');
+  const inOrder = pendingModelDays(database, 'j', '2025-01-08').map(({ model }) => model);
+  assert.deepEqual(inOrder, ['b', 'a'], 'in the order of the job');
+  assert.deepEqual(fates(database, dates, ['2025-01-06']), [
+    "2025-01-06 a Before the model's resume date",
+    '2025-01-06 b run',
+    '2025-01-07 a Already completed',
+    '2025-01-07 b Already completed',
+    '2025-01-08 a No price data',
+    '2025-01-08 b No price data',
+  ]);
+  assert.deepEqual(skipWarnings(skippedModelDays(database, 'j')), [
     'Skipped 2 model-days already completed',
     "Skipped 1 model-day before the model's resume date",
     'Skipped 1 date without price data: 2025-01-08',
   ]);
+  const atFirst = database.statement('SELECT count(*) AS count FROM job_details').get();
+  skipModelDays(database, 'j', { priced: [], at: 'later' });
+  assert.deepEqual(database.statement('SELECT count(*) AS count FROM job_details').get(), atFirst);
+  const times = database.statement(
+    `SELECT DISTINCT error, completed_at FROM job_details WHERE job_id = 'j' AND completed_at = 'later'`,
+  );
+  assert.deepEqual(
+    times.all().map((row) => ({ ...row })),
+    [{ error: 'No price data', completed_at: 'later' }],
+    'what had ended stays as it was',
+  );
 });
 
-test('every model-day is either run or skipped for the first reason that applies', () => {
+test('every model-day is either run or skipped for the first reason that applies', (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
   const dates = Array.from({ length: 6 }, (_, day) => addDays(START, day));
   const models = ['a', 'b', 'c'];
   const anyCase = fc.record({
     starts: fc.array(fc.integer({ min: -2, max: 8 }), { minLength: 3, maxLength: 3 }),
-    completed: fc.array(
-      fc.record({ date: fc.constantFrom(...dates), model: fc.constantFrom(...models) }),
-    ),
-    availability: fc.array(fc.constantFrom<Availability>('available', 'no_trading', 'missing'), {
-      minLength: 6,
-      maxLength: 6,
+    completed: fc.uniqueArray(fc.tuple(fc.constantFrom(...dates), fc.constantFrom(...models)), {
+      selector: String,
     }),
+    priced: fc.subarray(dates),
     replaceExisting: fc.boolean(),
   });
   fc.assert(
-    fc.property(anyCase, ({ starts, completed, availability, replaceExisting }) => {
-      const modelDays = dates.flatMap((date) =>
-        models.map((model) => ({ jobId: 'j', date, model })),
+    fc.property(anyCase, ({ starts, completed, priced, replaceExisting }) => {
+      database.statement('SAVEPOINT before').run();
+      const startOf = Object.fromEntries(
+        models.map((model, index) => [model, addDays(START, starts[index]!)]),
       );
-      const runs = models.map((model, index) => ({
-        model,
-        startDate: addDays(START, starts[index] as number),
-      }));
-      const plan = planModelDays(modelDays, { runs, completed, replaceExisting });
-      const prices = dates.map((date, index) => ({
-        date,
-        availability: availability[index] as Availability,
-        missing: [],
-        partial: [],
-      }));
-      const { run, skips } = flat(skipUnpricedDates(plan, prices));
-      assert.equal(run.length + skips.length, modelDays.length);
-      for (const { date, model } of modelDays) {
-        const isCompleted = completed.some((one) => one.date === date && one.model === model);
-        const isEarly = date < (runs.find((one) => one.model === model)?.startDate ?? '');
-        const isPriced = availability[dates.indexOf(date)] === 'available';
-        const expected =
-          isCompleted && !replaceExisting
-            ? 'Already completed'
-            : isEarly
-              ? "Before the model's resume date"
-              : isPriced
-                ? null
-                : 'No price data';
-        const skip = skips.find(
-          ({ modelDay }) => modelDay.date === date && modelDay.model === model,
-        );
-        assert.equal(skip?.reason ?? null, expected);
-        assert.equal(
-          run.some((one) => one.date === date && one.model === model),
-          expected === null,
-        );
-      }
+      insertCase(database, { dates, starts: startOf, completed, replaceExisting });
+      const reasonOf = (date: CalendarDate, model: string) =>
+        !replaceExisting && completed.some((one) => String(one) === `${date},${model}`)
+          ? 'Already completed'
+          : date < startOf[model]!
+            ? "Before the model's resume date"
+            : null;
+      assert.deepEqual(
+        datesToRun(database, 'j'),
+        dates.filter((date) => models.some((model) => reasonOf(date, model) === null)),
+      );
+      const expected = dates.flatMap((date) =>
+        models.map((model) => {
+          const other = priced.includes(date) ? 'run' : 'No price data';
+          return `${date} ${model} ${reasonOf(date, model) ?? other}`;
+        }),
+      );
+      assert.deepEqual(fates(database, dates, priced), expected);
+      database.statement('ROLLBACK TO before').run();
+      database.statement('RELEASE before').run();
     }),
-    { numRuns: runs(300, 1_000) },
+    { numRuns: runs(200, 1_000) },
   );
 });

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { Database } from '../../src/database/database.ts';
-import {
-  addMissingModelDays,
-  addModelDays,
-  dateSpans,
-  endedModelDays,
-  finalStatus,
-  isBeingCancelled,
-  pendingModelDays,
-  skipModelDays,
-  skippedModelDays,
-} from '../../src/database/model-days.ts';
-import { statusOfJob } from '../../src/database/jobs.ts';
+import { spawnSync } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { endedModelDays, finalStatus } from '../../src/database/model-days.ts';
+import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
+import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
-import { NO_DATES } from '../../src/jobs/plan.ts';
-import { atOnce } from '../../src/basics/turns.ts';
+import { NO_DATES } from '../../src/jobs/warnings.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
 import {
@@ -28,22 +21,19 @@ import {
   ended,
   MODELS,
   NONE_RUN,
-  SPANS,
   TOTAL,
 } from '../support/large-job.ts';
 import { inLongForm } from '../support/long.ts';
 
-test('a large job gets its model-days after it is created and before it runs', async (t) => {
+const CANCELLED = `status = 'skipped' AND error = 'Cancelled'`;
+
+test('a large job has its model-days from the beginning, and they all end in one transaction', async (t) => {
   const { context, jobId } = await createLargeJob(t);
-  assert.deepEqual(dateSpans(context.database, jobId), SPANS);
-  assert.equal(countOf(context), 0);
+  assert.equal(countOf(context), TOTAL);
   const { progress, status } = storedStatus(context.database, jobId);
-  assert.deepEqual(
-    [progress, status],
-    [NONE_RUN, 'pending'],
-    'the progress is that of all its model-days',
-  );
-  await ended(context);
+  assert.deepEqual([progress, status], [NONE_RUN, 'pending']);
+  const seen = await countsDuring(ended(context), context, `status = 'skipped'`);
+  assert.deepEqual([...new Set([...seen, TOTAL])], [0, TOTAL]);
   const { details, ...job } = storedStatus(context.database, jobId);
   const { completed, skipped } = job.progress;
   assert.deepEqual([job.status, completed, skipped], ['failed', TOTAL, TOTAL]);
@@ -61,127 +51,39 @@ test('a large job gets its model-days after it is created and before it runs', a
   assert.deepEqual([days.length, new Set(days).size], [TOTAL, TOTAL]);
 });
 
-test('a span has whole dates: as many as fit, and at least one', async (t) => {
-  const { context, jobId } = await createLargeJob(t);
-  const spans = (modelDays: number) =>
-    dateSpans(context.database, jobId, modelDays).map(
-      ({ from, to }) => `${from.slice(8)} to ${to.slice(8)}`,
-    );
-  for (const fewer of [1, 699, 1_399])
-    assert.deepEqual(spans(fewer), ['10 to 10', '11 to 11', '12 to 12', '13 to 13', '14 to 14']);
-  assert.deepEqual(spans(1_400), ['10 to 11', '12 to 13', '14 to 14']);
-  assert.deepEqual(spans(3_499), ['10 to 13', '14 to 14']);
-  assert.deepEqual(spans(3_500), ['10 to 14']);
-});
-
-test('other work runs between two spans, and model-days that are there already are not added again', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
-  addModelDays(context.database, jobId, { from: '2025-11-10', to: '2025-11-10' }); // half a span, as a version with smaller spans leaves it
-  const adding = addMissingModelDays(context.database, jobId, {
-    signal: new AbortController().signal,
-  });
-  const seen = await countsDuring(adding, context);
-  assert.deepEqual([...new Set([...seen, countOf(context)])], [1_400, 2_800, 3_500]);
-});
-
-test('model-days are skipped 500 at a time, whatever their dates and reasons, and other work runs in between', async (t) => {
-  const { context, jobId } = await createIdleJob(t);
-  context.database
-    .statement(
-      `UPDATE job_details SET status = 'running', started_at = 't' WHERE model = 'model-2'`,
-    )
-    .run();
-  const modelDays = SPANS.flatMap((span) => pendingModelDays(context.database, jobId, span)).slice(
-    0,
-    1_100,
-  );
-  assert.deepEqual(
-    modelDays.slice(0, 700).map(({ model }) => model),
-    MODELS,
-    'in the order of the job, those that run too',
-  );
-  const skips = modelDays.map((modelDay, index) => ({
-    reason: index % 2 === 0 ? 'Even' : 'Odd',
-    modelDays: [modelDay],
-  }));
-  const skipping = skipModelDays(context.database, skips, { at: '2025-12-01T00:00:00.000Z' });
-  assert.deepEqual(
-    await countsDuring(skipping, context, `status = 'skipped'`),
-    [500, 1_000, 1_100],
-  );
-  const skipped = atOnce(skippedModelDays(context.database, jobId));
-  assert.deepEqual(
-    skipped.map(({ date, reason, modelDays }) => [date, reason, modelDays]),
-    [
-      ['2025-11-10', 'Even', 350],
-      ['2025-11-10', 'Odd', 350],
-      ['2025-11-11', 'Even', 200],
-      ['2025-11-11', 'Odd', 200],
-    ],
-  );
-  const stopped = {
-    at: '2025-12-01T00:00:00.000Z',
-    signal: AbortSignal.abort(new Error('enough')),
-  };
-  await assert.rejects(skipModelDays(context.database, skips, stopped), /enough/);
-});
-
-/**
- * How all model-days of a job have ended but those of one date, how these have, the job's status
- * then, and whether it is being cancelled.
- */
-const ends: [
-  others: string,
-  date: string,
-  ofDate: string,
-  status: string,
-  isBeingCancelled: boolean,
-][] = [
-  ['completed', '2025-11-10', 'failed', 'partial', false],
-  ['completed', '2025-11-14', 'failed', 'partial', false],
-  ['failed', '2025-11-10', 'completed', 'partial', false],
-  ['failed', '2025-11-14', 'completed', 'partial', false],
-  ['failed', '2025-11-14', 'skipped: No price data', 'failed', false],
-  ['skipped: No price data', '2025-11-14', 'skipped: Already completed', 'completed', false],
-  ['completed', '2025-11-10', 'failed: Cancelled', 'partial', false],
-  ['completed', '2025-11-10', 'skipped: Cancelled', 'completed', true],
-  ['completed', '2025-11-14', 'skipped: Cancelled', 'completed', true],
+/** How all model-days of a job have ended but those of one date, how these have, and its status. */
+const ends: [others: string, date: string, ofDate: string, status: string][] = [
+  ['completed', '2025-11-10', 'failed', 'partial'],
+  ['completed', '2025-11-14', 'failed', 'partial'],
+  ['failed', '2025-11-10', 'completed', 'partial'],
+  ['failed', '2025-11-14', 'completed', 'partial'],
+  ['failed', '2025-11-14', 'skipped: No price data', 'failed'],
+  ['skipped: No price data', '2025-11-14', 'skipped: Already completed', 'completed'],
+  ['completed', '2025-11-10', 'skipped: Cancelled', 'completed'],
 ];
-test(
-  'what all spans of a large job have together: its status, whether it is being cancelled, how many model-days have ended',
-  inLongForm,
-  async (t) => {
-    const { context, jobId } = await createIdleJob(t);
-    const { database } = context;
-    const end = (ended: string, from: string, to: string) => {
-      const [status, error = 'failed'] = ended.split(': ');
-      const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;
-      database.statement(update).run(String(status), error, from, to);
-    };
-    assert.equal(atOnce(endedModelDays(database, jobId)), 0);
-    for (const [others, date, ofDate, status, isCancelled] of ends) {
-      end(others, '2025-11-10', '2025-11-14');
-      end(ofDate, date, date);
-      const found = [
-        atOnce(finalStatus(database, jobId)),
-        atOnce(isBeingCancelled(database, jobId)),
-      ];
-      assert.deepEqual(found, [status, isCancelled], `${others}, but ${ofDate} on ${date}`);
-    }
-    assert.equal(atOnce(endedModelDays(database, jobId)), TOTAL);
-  },
-);
+test('the status of a job whose model-days have all ended, and how many have', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
+  const { database } = context;
+  const end = (ended: string, from: string, to: string) => {
+    const [status, error = 'failed'] = ended.split(': ');
+    const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;
+    database.statement(update).run(String(status), error, from, to);
+  };
+  assert.equal(endedModelDays(database, jobId), 0);
+  for (const [others, date, ofDate, status] of ends) {
+    end(others, '2025-11-10', '2025-11-14');
+    end(ofDate, date, date);
+    assert.equal(finalStatus(database, jobId), status, `${others}, but ${ofDate} on ${date}`);
+  }
+  assert.equal(endedModelDays(database, jobId), TOTAL);
+});
 
-test('a large job that is given up after storage faults stays given up when another one interrupts that', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
+test('a large job that is given up after storage faults is given up once the database can be written', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
   let [attempts, isInterrupted] = [0, false];
   const fail = () => {
     if (statusOfJob(context.database, jobId) === 'downloading_data') return (attempts += 1) > 0;
-    return (
-      countOf(context, `status = 'failed'`) > 1_400 && !isInterrupted && (isInterrupted = true)
-    );
+    return countOf(context, `status = 'failed'`) > 0 && !isInterrupted && (isInterrupted = true);
   };
   const write: Database['write'] = (work, options) =>
     context.database.write(() => {
@@ -202,25 +104,122 @@ test('a large job that is given up after storage faults stays given up when anot
   );
 });
 
-test('a large job that cannot continue fails span by span, with the reason', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
+test('a large job that cannot continue fails with all its model-days, with the reason', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
   context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
   const next = createJobs(context);
   t.after(() => next.stop());
   await next.resume();
+  await ended(context);
   const { status, error, progress } = storedStatus(context.database, jobId);
   assert.deepEqual(
     [status, error],
     ['failed', 'Given up after 10 restarts in a row without progress'],
   );
-  assert.deepEqual(progress, {
-    total_model_days: TOTAL,
-    completed: 0,
-    failed: TOTAL,
-    pending: 0,
-    skipped: 0,
-  });
+  assert.deepEqual(progress, { ...NONE_RUN, failed: TOTAL, pending: 0 });
+});
+
+test('a large job is cancelled in one transaction, and without one when it was cancelled already', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  assert.equal(await jobs.cancel(jobId), TOTAL);
+  assert.equal(countOf(context, CANCELLED), TOTAL);
+  const { status, progress } = storedStatus(context.database, jobId);
+  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
+  const database = {
+    ...context.database,
+    write: () => assert.fail('no lock is taken for a job that was cancelled'),
+  };
+  assert.equal(await cancelJob({ ...context, database }, jobId), null);
+});
+
+test('of two requests that cancel a job at the same time, one cancels it and the other stops nothing, as the next job may run already', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const other = openDatabase(context.database.path);
+  other.statement('BEGIN IMMEDIATE').run(); // so that both wait for the write lock
+  const cancelling = [jobs.cancel(jobId), jobs.cancel(jobId)];
+  other.statement('COMMIT').run();
+  other.close();
+  assert.deepEqual((await Promise.all(cancelling)).sort(), [TOTAL, null]);
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  assert.equal(countOf(context, CANCELLED), TOTAL);
+});
+
+test('a cancellation that a storage fault prevents is an error, and the job continues', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const { path } = context.database;
+  renameSync(path, `${path}.away`);
+  await assert.rejects(jobs.cancel(jobId), { code: 'storage_fault' });
+  renameSync(`${path}.away`, path);
+  await ended(context);
+  assert.equal(countOf(context, CANCELLED), 0);
+  assert.equal(storedStatus(context.database, jobId).status, 'failed', 'for lack of prices');
+});
+
+test('a large job that is cancelled while it is given up at the start is cancelled, and the service starts', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
+  context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
+  let cancelling: Promise<number | null> = Promise.resolve(null);
+  const info = (message: string) => {
+    if (message === 'job resumed') cancelling = next.cancel(jobId);
+  };
+  const next = createJobs({ ...context, log: { ...silentLog, info } });
+  t.after(() => next.stop());
+  await next.resume();
+  assert.equal(await cancelling, TOTAL);
+  await next.stop();
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+});
+
+/** Runs a program that is killed within its first transaction, once all of that is written. */
+function killWhile(t: TestContext, path: string, work: string): void {
+  const program = `
+    import { openDatabase } from './src/database/database.ts';
+    import { cancelJob } from './src/jobs/cancel.ts';
+    import { endJob } from './src/jobs/run.ts';
+    import { insertTestJob } from './test/support/jobs.ts';
+    const own = openDatabase(process.argv[1]);
+    own.statement('PRAGMA cache_size = 10').run(); // so that much of it is in the log before the commit
+    const write = (work) => own.write(() => {
+      work();
+      
+      process.kill(process.pid, 'SIGKILL');
+    });
+    const context = { database: { ...own, write }, clock: () => new Date(), log: { info() {} } };
+    ${work}`;
+  const options = { cwd: new URL('../..', import.meta.url).pathname };
+  const { signal, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program, path],
+    options,
+  );
+  t.diagnostic(String(stderr));
+  assert.equal(signal, 'SIGKILL', String(stderr));
+}
+
+test('a process that is killed while it creates, cancels or ends a large job leaves none of it', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
+  const { database } = context;
+  const before = database.statement('SELECT * FROM jobs').all();
+  const [cancel, fail] = [
+    `await cancelJob(context, '${jobId}');`,
+    `await endJob(context, '${jobId}', { error: 'Given up' });`,
+  ];
+  for (const work of [cancel, fail]) {
+    killWhile(t, database.path, work);
+    assert.deepEqual(database.statement('SELECT * FROM jobs').all(), before);
+    assert.equal(countOf(context, `status = 'pending'`), TOTAL);
+  }
+  assert.equal(await cancelJob(context, jobId), TOTAL);
+  killWhile(
+    t,
+    database.path,
+    `const runs = Array.from({ length: 700 }, (_, index) => ({ model: 'model-' + index, startDate: '2025-11-10' }));
+     const dates = ['2025-11-10', '2025-11-11'];
+     const job = { jobId: 'next', startDate: dates[0], endDate: dates[1], dates, runs, replaceExisting: false, agentConfig: {}, createdAt: 't', warnings: [] };
+     await context.database.write(() => insertTestJob(own, job));`,
+  );
+  assert.equal(unfinishedJobId(database), null);
+  assert.equal(countOf(context, `job_id = 'next'`), 0);
 });
 
 test('hundreds of models that fail at once do not hold up other work', inLongForm, async (t) => {

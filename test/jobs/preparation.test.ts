@@ -3,20 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { heldBefore } from '../../src/database/active-days.ts';
 import { loadJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs, rememberSubmission } from '../../src/jobs/queue.ts';
-import { prepareJob } from '../../src/jobs/create.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { entriesOf } from '../../src/jobs/entries.ts';
 import { workerLimits } from '../../src/children/shortage.ts';
 import { scriptedAgent } from '../support/agents.ts';
-import { insertTestJob, storedEntry } from '../support/jobs.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
-import { inLongForm } from '../support/long.ts';
 
 const RESUMING = {
   startDate: null,
@@ -115,61 +111,3 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
   const { jobs } = start(t, { beforeWrite: create });
   assert.deepEqual(await jobs.submit(done, 'key'), job);
 });
-
-test('a job of up to 1,000 model-days has them from the beginning, a larger one gets them before it runs', (t) => {
-  const { database } = start(t, { models: 1 });
-  for (const [runs, expected] of [
-    [500, 1_000],
-    [501, 0],
-  ] as const) {
-    const days = {
-      startDate: '2023-10-05',
-      endDate: '2023-10-06',
-      dates: ['2023-10-05', '2023-10-06'],
-      createdAt: '2023-10-10T00:00:00.000Z',
-    };
-    const ofModels = modelNames(runs).map((model) => ({ model, startDate: '2023-10-05' }));
-    database.statement(`UPDATE jobs SET status = 'failed', completed_at = created_at`).run();
-    insertTestJob(database, {
-      ...days,
-      jobId: `job-${runs}`,
-      runs: ofModels,
-      replaceExisting: false,
-      agentConfig: {},
-      warnings: [],
-    });
-    const found = database
-      .statement('SELECT count(*) AS count FROM job_details WHERE job_id = ?')
-      .get(`job-${runs}`);
-    assert.equal(found?.['count'], expected);
-  }
-});
-
-/** The number of pauses in some work. */
-function pauses(steps: Iterator<unknown, unknown, void>): number {
-  let number = 0;
-  while (steps.next().done !== true) number += 1;
-  return number;
-}
-
-test(
-  'what is done for each of many models pauses: their entries, their plan, and what they hold',
-  inLongForm,
-  async (t) => {
-    const { context, database } = start(t, { models: 300 });
-    assert.equal(
-      pauses(prepareJob(context, RESUMING)),
-      5,
-      'after each hundred entries, then before and after the plan',
-    );
-    assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
-    const runs = modelNames(300).map((model) => ({
-      model,
-      startDate: '2023-10-05',
-      family: model,
-      entry: storedEntry(model),
-      leftOut: '[]',
-    }));
-    assert.equal(pauses(entriesOf({ runs })), 3);
-  },
-);

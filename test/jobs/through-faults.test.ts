@@ -119,18 +119,6 @@ test('an error that is not of the storage is not waited for', async (t) => {
   );
 });
 
-test('a job that ends with an error names its stale model-days too', async (t) => {
-  const context = contextOf(t);
-  const stale = { total: 1, first: [{ model: 'model-a', date: '2025-11-10' }], remedy: 'do it' };
-  await endJob(context, 'job', { error: 'Given up', stale });
-  const { status, error } = statusOf(context);
-  const warnings = readWarnings(
-    context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
-  );
-  assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
-  assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10; do it$/);
-});
-
 test('of many stale model-days the first 20 are named, by model and date, and the others counted', async (t) => {
   const models = ['model-b', 'model-a', 'model-c'];
   const runs = models.map((model) => ({ model, startDate: '2025-11-10' }));
@@ -153,22 +141,4 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   assert.deepEqual(readWarnings(warnings), [
     `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --replace runs them again`,
   ]);
-});
-
-test('a job whose interrupted cancellation is finished names the stale model-days', async (t) => {
-  const context = contextOf(t);
-  const { database } = context;
-  const { signal } = new AbortController();
-  await runThroughFaults(context, 'job', { signal });
-  await database.write(() => {
-    insertTestJob(database, { ...JOB, jobId: 'cancelled', replaceExisting: true });
-    const cancel = `UPDATE job_details SET status = 'skipped', error = 'Cancelled', completed_at = 't' WHERE job_id = 'cancelled' AND date = ?`;
-    database.statement(cancel).run('2025-11-10');
-    database.statement(`UPDATE price_data SET open = 99 WHERE date = '2025-11-10'`).run();
-  });
-  await runThroughFaults(context, 'cancelled', { signal });
-  const { status, warnings } =
-    database.statement(`SELECT status, warnings FROM jobs WHERE job_id = 'cancelled'`).get() ?? {};
-  assert.equal(status, 'cancelled');
-  assert.match(String(warnings), /stale model-day/);
 });

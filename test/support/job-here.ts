@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/basics/configuration.ts';
-import { finalStatus, skipModelDays } from '../../src/database/model-days.ts';
+import {
+  datesToRun,
+  finalStatus,
+  pendingModelDays,
+  skipModelDays,
+} from '../../src/database/model-days.ts';
 import { endJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
@@ -12,11 +17,9 @@ import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { openSession } from '../../src/trading/session.ts';
 import { tradingCostsOf } from '../../src/trading/portfolio.ts';
-import { bySlices } from '../../src/basics/turns.ts';
 import { handleMessages } from '../../src/children/child-messages.ts';
 import { openJob } from '../../src/jobs/active-job.ts';
 import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
-import { planJob } from '../../src/jobs/plan.ts';
 import type { Script } from './agents.ts';
 import { insertTestJob } from './jobs.ts';
 import type { TestService } from './service.ts';
@@ -67,15 +70,11 @@ export async function runJobHere(
     setJobStatus(database, jobId, { status: 'running', at: createdAt });
   });
   const job = openJob(database, jobId);
-  const plan = await bySlices(planJob(database, job));
-  await skipModelDays(
-    database,
-    plan.flatMap(({ skips }) => skips),
-    { at: timestamp(clock()) },
-  );
-  for (const modelDay of plan.flatMap(({ run }) => run))
+  const priced = datesToRun(database, jobId);
+  database.transaction(() => skipModelDays(database, jobId, { priced, at: timestamp(clock()) }));
+  for (const modelDay of priced.flatMap((date) => pendingModelDays(database, jobId, date)))
     await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
-  const last = await bySlices(finalStatus(database, jobId));
+  const last = finalStatus(database, jobId);
   database.transaction(() =>
     endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }),
   );

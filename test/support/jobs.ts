@@ -1,5 +1,4 @@
 import type { Database } from '../../src/database/database.ts';
-import { addModelDays } from '../../src/database/model-days.ts';
 import { insertJob, type NewJob, type Run } from '../../src/database/jobs.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
 import { toolNames } from '../../src/trading/tools.ts';
@@ -43,7 +42,7 @@ export function storedEntry(signature: string, { hasNews = false } = {}): string
   });
 }
 
-/** Inserts a job within the caller's transaction. */
+/** Inserts a job with its model-days, within the caller's transaction. */
 export function insertTestJob(database: Database, { runs, ...job }: TestJob): void {
   const whole = runs.map(({ model, family = model, entry = storedEntry(family), startDate }) => ({
     model,
@@ -52,13 +51,4 @@ export function insertTestJob(database: Database, { runs, ...job }: TestJob): vo
     startDate,
   }));
   insertJob(database, { deploymentMode: 'PROD', ...job, runs: whole });
-}
-
-/**
- * Inserts a job with all its model-days within the caller's transaction; the service adds those of
- * a large job when it runs.
- */
-export function insertWholeJob(database: Database, job: TestJob): void {
-  insertTestJob(database, job);
-  addModelDays(database, job.jobId, { from: job.startDate, to: job.endDate });
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
-import { addMissingModelDays } from '../../src/database/model-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
@@ -15,13 +14,7 @@ import { storePrices } from './prices.ts';
 import { clockFrom, temporaryFolder, TODAY } from './service.ts';
 import { until } from './until.ts';
 
-/** Two dates are a span of 1,400 model-days, so the job has three. */
 export const MODELS = Array.from({ length: 700 }, (_, index) => `model-${index}`);
-export const SPANS = [
-  { from: '2025-11-10', to: '2025-11-11' },
-  { from: '2025-11-12', to: '2025-11-13' },
-  { from: '2025-11-14', to: '2025-11-14' },
-];
 const REQUEST = {
   startDate: '2025-11-10',
   endDate: '2025-11-14',
@@ -67,13 +60,10 @@ export async function createLargeJob(t: TestContext, prices = ''): Promise<Large
   return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
 }
 
-/** A large job that has all its model-days and runs none of them. */
+/** A large job that no worker runs. */
 export async function createIdleJob(t: TestContext): Promise<LargeJob> {
   const job = await createLargeJob(t);
   await job.jobs.stop();
-  await addMissingModelDays(job.context.database, job.jobId, {
-    signal: new AbortController().signal,
-  });
   return job;
 }
 

@@ -19,7 +19,7 @@ import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
 import { percent } from '../../src/trading/day-records.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
-import { insertWholeJob } from './jobs.ts';
+import { insertTestJob } from './jobs.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 
 /**
@@ -132,7 +132,7 @@ function runJob(
   const at = (date: string, second = 0) => `${date}T21:00:${String(second).padStart(2, '0')}.000Z`;
   const cutoff = allDates[Math.floor(allDates.length / 3)] as string;
   const families = [...new Set(accounts.map(({ model }) => familyOf(model)))];
-  insertWholeJob(database, {
+  insertTestJob(database, {
     jobId: job,
     startDate: first,
     endDate: last,
@@ -170,7 +170,7 @@ function runJob(
       });
     }
   endJob(database, job, {
-    status: atOnce(finalStatus(database, job)),
+    status: finalStatus(database, job),
     error: null,
     at: at(last, 59),
   });

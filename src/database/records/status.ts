@@ -5,10 +5,7 @@ import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 
 /** What the model-days of a job add up to. */
 
-/**
- * SQL, of a row of jobs: how many model-days it has; a large job that was just created has not
- * added all of them yet.
- */
+/** SQL, of a row of jobs: how many model-days it has, without counting them. */
 export const MODEL_DAYS_OF_JOB = `json_array_length(dates)
   * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
 

@@ -1,0 +1,48 @@
+import type { Database } from '../database/database.ts';
+import { addWarnings, modelsOfJob } from '../database/jobs.ts';
+import type { SkippedOnDate } from '../database/model-days.ts';
+import { staleModelDays } from '../database/stale.ts';
+import { skipReasons } from '../basics/domain.ts';
+import { count, list } from '../basics/sentences.ts';
+import { atOnce } from '../basics/turns.ts';
+
+/** Why a job fails that has model-days to run, and prices for none of their dates. */
+export const NO_DATES = 'No trading dates available after price data preparation';
+
+/** What was skipped of a job, as sentences with counts. */
+export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+  const countOf = (reason: string) =>
+    skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
+  const completed = countOf(skipReasons.alreadyCompleted);
+  const early = countOf(skipReasons.beforeResumeDate);
+  const unpriced = skipped
+    .filter(({ reason }) => reason === skipReasons.noPriceData)
+    .map(({ date }) => date);
+  return [
+    ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
+    ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
+    ...(unpriced.length > 0
+      ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`]
+      : []),
+  ];
+}
+
+/** Stale model-days named in a job's warning. */
+const MAX_NAMED = 20;
+
+/**
+ * Names the stale model-days of a job's models in its warnings, within the transaction that ends or
+ * discards it.
+ */
+export function warnOfStale(database: Database, jobId: string): void {
+  const models = modelsOfJob(database, jobId).sort();
+  const { first, total, remedy } = atOnce(staleModelDays(database, models, MAX_NAMED));
+  if (total === 0) return;
+  const named = list(
+    first.map(({ model, date }) => `${model} ${date}`),
+    { total },
+  );
+  addWarnings(database, jobId, [
+    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
+  ]);
+}

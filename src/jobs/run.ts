@@ -1,5 +1,5 @@
 import { timestamp } from '../basics/calendar.ts';
-import { createPlaces } from '../children/shortage.ts';
+import { createPlaces, mostSideBySide } from '../children/places.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../basics/configuration.ts';
 import {
@@ -152,10 +152,7 @@ async function work(
   const priced = skipUnpricedDates(plan, prices.dates);
   const at = timestamp(clock());
   const isLost = hasNoDates(plan, prices.dates);
-  const { maxParallelModels, modelDayCommand } = context.settings;
-  const firstLineMs =
-    modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
-  const places = createPlaces(maxParallelModels, { ...context.limits, firstLineMs });
+  const places = createPlaces(mostSideBySide(context.settings));
   const entries = await bySlices(entriesOf(job));
   logForeignHosts(context, entries);
   const spending = createSpending(database, job);
@@ -173,7 +170,6 @@ async function work(
     leftOut: storedLeftOut(job),
     keyRefusals: new Map(),
     cannotStart: null,
-    hasStarted: false,
   };
   const ofCosts =
     context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
@@ -203,7 +199,7 @@ async function work(
 }
 
 /**
- * Runs all models of one date side by side, at most `maxParallelModels` at a time; resolves when
+ * Runs all models of one date side by side, at most as many as there are places; resolves when
  * the last has ended.
  */
 async function runDate(
@@ -229,9 +225,7 @@ async function runDate(
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
-  const ends = await Promise.allSettled(
-    Array.from({ length: context.settings.maxParallelModels }, workOff),
-  );
+  const ends = await Promise.allSettled(Array.from({ length: activeJob.places.most }, workOff));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
 }

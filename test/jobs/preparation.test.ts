@@ -11,7 +11,7 @@ import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { entriesOf } from '../../src/jobs/entries.ts';
-import { workerLimits } from '../../src/children/shortage.ts';
+import { workerLimits } from '../../src/children/places.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { insertTestJob, storedEntry } from '../support/jobs.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';

@@ -9,6 +9,9 @@ import { describeForeign } from './launcher.ts';
 import { isShortage, type Rights, type Started } from './process.ts';
 import { watchChild } from './watch.ts';
 
+/** A child that starts is never at rest for long, however slow its machine is. */
+const QUIET_MS = 5_000;
+
 interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
@@ -18,6 +21,8 @@ interface LaunchOptions {
   leftMs?: number;
   /** What the process may use in all, in megabytes; half of it is for its JavaScript heap. */
   memoryMb: number;
+  /** How long it may do nothing at all before its first message. */
+  quietMs?: number;
   /** The conversation of an earlier process of this model-day. */
   past?: readonly PastMessage['message'][];
   /**
@@ -44,7 +49,8 @@ export async function launch(
   // The start of a process blocks for some milliseconds; requests come between any two.
   const started = await inShortTurn(() => startUnlessStopped(start, options));
   if ('status' in started) return started;
-  const { timeoutMs, leftMs = timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
+  const { timeoutMs, leftMs = timeoutMs, signal, onMessage, past = [] } = options;
+  const { memoryMb, quietMs = QUIET_MS } = options;
   const { child, launcher } = started;
   const hide = secretHider(secretsOf(start.model));
   const channel = openChannel(child, {
@@ -52,7 +58,7 @@ export async function launch(
     ...(launcher && { describeForeign: (line) => describeForeign(launcher.name, hide(line)) }),
     onSettled: (how) => watched.end(how),
   });
-  const watched = watchChild(started, { channel, memoryMb, hide });
+  const watched = watchChild(started, { channel, memoryMb, quietMs, hide });
   const tooLong = () =>
     `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`;
   const timer = setTimeout(() => channel.fail(tooLong()), leftMs);

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { spread } from '../basics/event-loop.ts';
 import type { Hide } from '../basics/secrets.ts';
+import { count } from '../basics/sentences.ts';
 import type { Channel } from './channel.ts';
 import { describeEnd, describeSaid, endingOfError, endingWithoutStart } from './launcher.ts';
 import {
@@ -35,6 +36,8 @@ interface WatchOptions {
   channel: Channel;
   /** What a child of this machine may use in all. */
   memoryMb: number;
+  /** How long a child of this machine may do nothing before its first message. */
+  quietMs: number;
   /** Hides the model's key and other secrets, which no error repeats. */
   hide: Hide;
 }
@@ -55,10 +58,10 @@ export function watchChild({ child, launcher }: Started, options: WatchOptions):
 
 function watchProcess(
   child: ChildProcess,
-  { channel, memoryMb }: WatchOptions,
+  { channel, memoryMb, quietMs }: WatchOptions,
   stderr: () => string,
 ): WatchedChild {
-  const endWatch = watchMemory(child, memoryMb, (error) => channel.fail(error, 'SIGKILL'));
+  const endWatch = watchStatus(child, { channel, memoryMb, quietMs });
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const how = killedBy ?? `exit code ${code}`;
     // When memory is short, the kernel kills; any other end of a child that has sent a message is
@@ -125,39 +128,64 @@ const LOOK_INTERVAL_MS = 100;
 const FASTEST_MB_PER_MS = 1;
 const MAX_LOOK_INTERVAL_MS = 1_000;
 
+/** The lines of a status that change when the process does anything. */
+const SIGNS_OF_LIFE = /^(?:State|(?:non)?voluntary_ctxt_switches):.*$/gm;
+/** On a processor, or waiting for one or for the disk. */
+const AT_WORK = /^State:\s+[RD]/m;
+
 /**
  * Watches the memory that a child really uses, including buffers and swapped pages, which no flag
- * of Node limits. Calls `onTooMuch` with a reason when it exceeds `memoryMb` megabytes. Watches
- * nothing on a system without /proc. The function returned ends the watch.
+ * of Node limits: too much fails the model-day. And loses one that does nothing at all before its
+ * first message: Node waits for ever for a thread that the system did not give it. A slow child is
+ * not quiet, nor does the time count in which this process was too busy to look. Watches nothing on
+ * a system without /proc. The function returned ends the watch.
  */
-function watchMemory(
+function watchStatus(
   { pid }: ChildProcess,
-  memoryMb: number,
-  onTooMuch: (error: string) => void,
+  { channel, memoryMb, quietMs }: Omit<WatchOptions, 'hide'>,
 ): () => void {
   let timer: NodeJS.Timeout;
+  let signs: string | undefined;
+  let quietForMs = 0;
   const lookAfter = (ms: number) => {
-    // Children that were started together are not measured together: each measurement takes some
-    // 0.03 ms, and a thousand of them would hold up requests.
-    timer = setTimeout(look, spread(ms)).unref();
+    timer = setTimeout(look, ms, ms).unref();
   };
-  const look = () => {
-    const leftMb = memoryMb - (takenKb(pid) ?? 0) / 1024;
-    if (leftMb >= 0) return lookAfter(nextLookMs(leftMb));
-    onTooMuch(
-      `The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`,
-    );
+  const look = (ms: number) => {
+    const status = statusOf(pid);
+    const leftMb = memoryMb - kbIn(status) / 1024;
+    if (leftMb < 0)
+      return channel.fail(
+        `The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`,
+        'SIGKILL',
+      );
+    const before = signs;
+    signs = status.match(SIGNS_OF_LIFE)?.join();
+    const isQuiet = signs !== undefined && signs === before && !AT_WORK.test(status);
+    quietForMs = isQuiet ? quietForMs + ms : 0;
+    if (quietForMs >= quietMs && !channel.hasSpoken())
+      return channel.lose(`it did nothing for ${count(quietMs / 1000, 'second')}`);
+    // Children that were started together are not looked at together: each look takes some 0.03 ms,
+    // and a thousand of them would hold up requests.
+    lookAfter(spread(nextLookMs(leftMb)));
   };
   lookAfter(LOOK_INTERVAL_MS);
   return () => clearTimeout(timer);
 }
 
 /**
- * When to measure a child again that has so much left: before it could have used that up, and not
- * more often than needed.
+ * When to look at a child again that has so much memory left: before it could have used that up,
+ * and not more often than needed.
  */
 export function nextLookMs(leftMb: number): number {
   return Math.min(MAX_LOOK_INTERVAL_MS, Math.max(LOOK_INTERVAL_MS, leftMb / FASTEST_MB_PER_MS));
+}
+
+/** Memory in use and swapped out, in kilobytes. */
+function kbIn(status: string): number {
+  const sizes = [/^VmRSS:\s+(\d+) kB$/m, /^VmSwap:\s+(\d+) kB$/m].map(
+    (line) => line.exec(status)?.[1],
+  );
+  return sizes.reduce((sum, size) => sum + Number(size ?? 0), 0);
 }
 
 /**
@@ -166,21 +194,14 @@ export function nextLookMs(leftMb: number): number {
  */
 const text = Buffer.alloc(8_192);
 
-/**
- * Memory in use and swapped out, in kilobytes; undefined without /proc, and for a process that
- * never began or has exited.
- */
-function takenKb(pid: number | undefined): number | undefined {
+/** Empty without /proc, and for a process that never began or has exited. */
+function statusOf(pid: number | undefined): string {
   let file: number | undefined;
   try {
     file = openSync(`/proc/${pid}/status`, 'r');
-    const status = text.toString('latin1', 0, readSync(file, text));
-    const [resident, swapped] = [/^VmRSS:\s+(\d+) kB$/m, /^VmSwap:\s+(\d+) kB$/m].map(
-      (line) => line.exec(status)?.[1],
-    );
-    return Number(resident ?? 0) + Number(swapped ?? 0);
+    return text.toString('latin1', 0, readSync(file, text));
   } catch {
-    return undefined;
+    return '';
   } finally {
     if (file !== undefined) closeSync(file);
   }

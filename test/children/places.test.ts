@@ -8,18 +8,18 @@ import { readWarnings } from '../../src/database/jobs.ts';
 import { createLog, type Log, silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { watchSilence } from '../../src/children/launch.ts';
 import {
   createPlaces,
-  createShortage,
+  createTries,
+  mostSideBySide,
   type WorkerLimits,
   workerLimits,
-} from '../../src/children/shortage.ts';
+} from '../../src/children/places.ts';
 import type { StartChild } from '../../src/children/process.ts';
 import { runJob } from '../../src/jobs/run.ts';
 import { inProcesses, type TestAgent } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
-import { createTestLoop } from '../support/event-loop.ts';
+import { settled } from '../support/event-loop.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
@@ -27,6 +27,7 @@ import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
 import { clockFrom, temporaryFolder, TODAY } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 const DATE = '2025-11-10';
 const { agent_config: agentConfig } = parseConfiguration(
@@ -46,6 +47,7 @@ const LEDGER = ledger(`
 interface Options extends Partial<WorkerLimits> {
   models?: readonly string[];
   log?: Log;
+  modelDayTimeoutMs?: number;
 }
 
 interface Prepared {
@@ -62,7 +64,7 @@ interface Prepared {
 function prepare(
   t: TestContext,
   programs: readonly string[],
-  { models = ['model-a'], log = silentLog, ...limits }: Options = {},
+  { models = ['model-a'], log = silentLog, modelDayTimeoutMs = 3_600_000, ...limits }: Options = {},
 ): Prepared {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
@@ -92,7 +94,7 @@ function prepare(
   };
   const context: WorkerContext = {
     database,
-    settings: { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath },
+    settings: { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath, modelDayTimeoutMs },
     clock: clockFrom(TODAY),
     log,
     environment: {},
@@ -103,11 +105,7 @@ function prepare(
   return { context, database, starts: () => starts };
 }
 
-async function runDay(
-  t: TestContext,
-  programs: readonly string[],
-  limits: Partial<WorkerLimits> = {},
-) {
+async function runDay(t: TestContext, programs: readonly string[], limits: Options = {}) {
   const { context, database, starts } = prepare(t, programs, limits);
   await runJob(context, 'job', new AbortController().signal);
   return { ...statusOf(database), starts: starts(), database };
@@ -132,79 +130,106 @@ const SILENT =
 const KILLED =
   'The machine is short of processes or memory: the system killed model processes; their model-days continue where their logs end, with fewer side by side';
 
-const recoveries: [
-  name: string,
-  programs: string[],
-  warnings: string[],
-  limits?: Partial<WorkerLimits>,
-][] = [
+const recoveries: [name: string, programs: string[], warnings: string[], skip?: string | false][] =
   [
-    'hang before they speak',
-    ['hangs', 'hangs', 'buys'],
-    [SILENT],
-    { firstLineMs: 200, maxStarts: 10 },
-  ],
-  ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
-  ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
-  [
-    'fail to start before and after one of them spoke',
-    ['exits', 'exits', 'killed-after-a-trade', 'exits', 'exits', 'buys'],
-    [SILENT, KILLED],
-    { maxStarts: 3 },
-  ],
-  [
-    'are killed before and after they spoke',
-    ['exits', 'killed-after-a-trade', 'exits', 'buys'],
-    [SILENT, KILLED],
-  ],
-];
-for (const [name, programs, warnings, limits] of recoveries) {
-  test(`a model-day whose children ${name} is completed, and its job says why it took longer`, async (t) => {
-    const ended = await runDay(t, programs, limits);
+    ['hang before they speak', ['hangs', 'buys'], [SILENT], noProc || leftToLongForm],
+    ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
+    ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
+    [
+      'fail to start before and after one of them spoke',
+      ['exits', 'exits', 'killed-after-a-trade', 'exits', 'exits', 'buys'],
+      [SILENT, KILLED],
+    ],
+    [
+      'are killed before and after they spoke',
+      ['exits', 'killed-after-a-trade', 'exits', 'buys'],
+      [SILENT, KILLED],
+    ],
+  ];
+for (const [name, programs, warnings, skip = false] of recoveries) {
+  test(`a model-day whose children ${name} is completed, and its job says why it took longer`, {
+    skip,
+  }, async (t) => {
+    const ended = await runDay(t, programs);
     assert.deepEqual([ended.status, ended.error, ended.warnings], ['completed', null, warnings]);
     assert.deepEqual(ledgerOf(ended.database, 'model-a'), LEDGER);
     assert.equal(ended.steps, 3, 'no step was taken twice');
   });
 }
 
-test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
-  const lost = { status: 'lost', hasSpoken: false, error: 'it could not be started' } as const;
-  const shortages = Array.from({ length: 100 }, () => createShortage(workerLimits));
+const LOST = { status: 'lost', hasSpoken: false, error: 'it ended by itself' } as const;
+
+test('children that were lost at the same moment are started again at different ones, later after each loss', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { signal } = new AbortController();
+  const all = Array.from({ length: 100 }, () => createTries(3_600_000, workerLimits));
   for (const [least, most] of [
     [250, 500],
     [500, 1_000],
     [1_000, 2_000],
   ] as const) {
-    const pauses = shortages.map((shortage) => (shortage.note(lost), shortage.pauseMs()));
-    assert.ok(
-      pauses.every((ms) => ms >= least && ms <= most),
-      String(pauses),
-    );
-    assert.ok(new Set(pauses).size > 90, 'spread');
-    assert.ok(
-      Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2,
-      'over the whole span',
-    );
+    let early = 0;
+    let half = 0;
+    let late = 0;
+    const pauses = all.map((tries) => {
+      tries.begin();
+      assert.equal(tries.lose(LOST), null);
+      return tries.pause(signal).then(() => (late += 1));
+    });
+    const pass = async (ms: number) => {
+      t.mock.timers.tick(ms);
+      await settled();
+      return late;
+    };
+    early = await pass(least - 1);
+    half = await pass((most - least) / 2);
+    await pass((most - least) / 2 + 1);
+    await Promise.all(pauses);
+    assert.equal(early, 0);
+    assert.ok(half > 20 && half < 80, `${half} after half of the span`);
+    assert.equal(late, 100);
   }
 });
 
-test('one try and one time are said in the singular', () => {
-  const limits = { ...workerLimits, maxStarts: 1, maxResumptions: 0 };
-  const reasonOf = (hasSpoken: boolean) =>
-    createShortage(limits).note({ status: 'lost', hasSpoken, error: 'it sent nothing' });
-  assert.match(String(reasonOf(false)), /did not start in 1 try; the last time, it sent nothing\./);
+test('a model-day is tried until its time limit: pauses count, waiting for a place does not', async () => {
+  let now = 0;
+  const limits = { maxResumptions: 5, restartPauseMs: 0.002 };
+  const tries = createTries(1_000, limits, () => now);
+  const { signal } = new AbortController();
+  const lostAfter = (ms: number, lost: Parameters<typeof tries.lose>[0] = LOST) => {
+    now += ms;
+    return tries.lose(lost);
+  };
+  assert.equal(tries.begin(), 1_000);
+  assert.equal(lostAfter(300), null);
+  const pausing = tries.pause(signal);
+  now += 200;
+  await pausing;
+  now += 50_000; // until there is a place
+  assert.equal(tries.begin(), 500);
   assert.match(
-    String(reasonOf(true)),
-    /the system killed the model process 1 time; the last time,/,
+    String(lostAfter(500)),
+    /: the model process did not start in 2 tries; the last time, it ended by itself\. Give the machine more/,
   );
 });
 
-const failures: [name: string, program: string, starts: number, error: RegExp][] = [
+test('one try and one time are said in the singular', () => {
+  const limits = { ...workerLimits, maxResumptions: 0 };
+  const reasonOf = (hasSpoken: boolean) => {
+    const tries = createTries(0, limits);
+    tries.begin();
+    return String(tries.lose({ ...LOST, hasSpoken }));
+  };
+  assert.match(reasonOf(false), /did not start in 1 try; the last time, it ended by itself\./);
+  assert.match(reasonOf(true), /the system killed the model process 1 time; the last time,/);
+});
+
+const failures: [name: string, program: string, starts: number | null, error: RegExp][] = [
   [
     'never speak',
     'exits',
-    workerLimits.maxStarts,
-    /^The machine is short of processes or memory: the model process did not start in 6 tries; the last time, it ended by itself \(exit code 3\)\. Give the machine more .* MAX_PARALLEL_MODELS; then run this day again$/,
+    null,
+    /^The machine is short of processes or memory: the model process did not start in \d+ tries; the last time, it ended by itself \(exit code 3\)\. Give the machine more .* MAX_PARALLEL_MODELS; then run this day again$/,
   ],
   [
     'are killed again and again',
@@ -220,10 +245,12 @@ const failures: [name: string, program: string, starts: number, error: RegExp][]
   ],
 ];
 for (const [name, program, starts, error] of failures) {
-  test(`a model-day whose children ${name} fails after ${starts} starts, with the reason`, async (t) => {
-    const ended = await runDay(t, [program]);
-    assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
+  test(`a model-day whose children ${name} fails ${starts === null ? 'at its time limit' : `after ${starts} starts`}, with the reason`, async (t) => {
+    const ended = await runDay(t, [program], starts === null ? { modelDayTimeoutMs: 2_000 } : {});
+    assert.equal(ended.status, 'failed');
     assert.match(ended.error, error);
+    if (starts === null) assert.ok(ended.starts > 3, `${ended.starts} starts`);
+    else assert.equal(ended.starts, starts);
     const sessions = ended.database.statement('SELECT status FROM trading_sessions').all();
     assert.deepEqual(
       sessions.map((row) => row['status']),
@@ -242,7 +269,7 @@ test('after losses fewer children run side by side', async (t) => {
   const { context, database } = prepare(t, ['exits', 'exits', 'exits', 'buys'], { models, log });
   await runJob(context, 'job', new AbortController().signal);
   assert.equal(statusOf(database).status, 'completed');
-  assert.deepEqual(sizes, [2, 1, 1]);
+  assert.deepEqual(sizes, [1, 1, 1]);
 });
 
 test('a job that is stopped while a model-day pauses ends immediately and leaves it unfinished', async (t) => {
@@ -257,83 +284,42 @@ test('a job that is stopped while a model-day pauses ends immediately and leaves
 });
 
 /**
- * `j` joins, `l` leaves after a loss, `w` leaves well; expected is how many run then, and how many
- * may.
+ * `j` joins, `l` leaves after a loss, `w` leaves well, each the longest there; expected is how many
+ * run then, and how many may.
  */
 const sequences: [name: string, events: string, running: number, size: number][] = [
-  ['holds at most its size', 'jjjjjj', 4, 4],
-  ['goes down to what the machine carried beside the lost one', 'jjjjl', 3, 3],
-  ['goes down loss by loss', 'jjjjlll', 1, 1],
-  ['keeps one place whatever is lost', 'jjjjlllljlj', 1, 1],
-  ['gives the place of a lost one to no other', 'jjjjjl', 3, 3],
-  ['gives the place of a good one to the next', 'jjjjjw', 4, 4],
-  ['grows after twice as many good ends as at first', `jjl${'jw'.repeat(6)}`, 1, 2],
-  ['does not grow before', `jjl${'jw'.repeat(5)}`, 1, 1],
-  ['asks for more good ends after each loss', `jjl${'jw'.repeat(6)}jl${'jw'.repeat(11)}`, 1, 1],
-  ['grows to its first size and no further', `jjl${'w'}${'jw'.repeat(100)}jjjjj`, 4, 4],
+  ['holds at most its size', 'jjjjjjjjjj', 8, 8],
+  ['goes down to half of those that ran', 'jjjjl', 3, 2],
+  ['goes down once for children that ran side by side', 'jjjjjjjjlll', 5, 4],
+  ['goes down again for one that came later', `jjjjjjjjlwwwwwww${'j'.repeat(8)}l`, 7, 4],
+  ['keeps one place whatever is lost', 'jjjjllllljljl', 0, 1],
+  ['gives the place of a lost one to no other', 'jjjjjjjjjl', 7, 4],
+  ['gives the place of a good one to the next', 'jjjjjjjjjw', 8, 8],
+  ['grows by one with each good end', `jl${'jw'.repeat(3)}`, 0, 4],
+  ['grows to its first size and no further', `jl${'jw'.repeat(100)}${'j'.repeat(9)}`, 8, 8],
 ];
 for (const [name, events, running, size] of sequences) {
   test(`a count of places ${name}`, async () => {
-    const places = createPlaces(4, { ...workerLimits, goodEndsToGrow: 3 });
-    let joined = 0;
+    const places = createPlaces(8);
+    const leaves: ((isLost: boolean) => void)[] = [];
     let left = 0;
     for (const event of events) {
-      if (event === 'j') void places.join().then(() => (joined += 1));
-      else places.leave(event === 'l' ? 'lost' : 'well');
-      left += event === 'j' ? 0 : 1;
-      await Promise.resolve();
+      if (event === 'j') void places.join().then((leave) => leaves.push(leave));
+      else leaves[left++]?.(event === 'l');
+      await settled();
     }
-    await Promise.resolve();
-    assert.deepEqual([joined - left, places.size], [running, size]);
+    assert.deepEqual([leaves.length - left, places.size], [running, size]);
   });
 }
 
-const patience: [name: string, starts: number[], tries: number, ms: number][] = [
-  ['at first', [], 1, 5_000],
-  ['where children start fast', [20, 30], 1, 5_000],
-  ['where a child started slowly', [20, 3_000, 20], 1, 30_000],
-  ['where the slow one is long ago', [3_000, 20, 20, 20, 20, 20, 20, 20, 20], 1, 5_000],
-  ['at the third try', [], 3, 20_000],
-  ['at the last try', [], workerLimits.maxStarts, 160_000],
-  ['at the second try, where a child started slowly', [1_000], 2, 20_000],
+const MB = 1024 * 1024;
+const machines: [setting: number | null, memoryMb: number, most: number][] = [
+  [null, 8_192, 574],
+  [null, 290, 10],
+  [null, 52, 1],
+  [null, 64_000, 2_000],
+  [300, 52, 300],
 ];
-for (const [name, starts, tries, ms] of patience) {
-  test(`the time limit for the first line is ${ms / 1000} seconds ${name}`, () => {
-    const places = createPlaces(4, workerLimits);
-    for (const start of starts) places.noteStart(start);
-    assert.equal(places.firstLineLimitMs(tries), ms);
-  });
-}
-
-test('the wait for the first line counts time in which the child works a tenth', {
-  skip: noProc,
-}, async () => {
-  const tenths = async (pid: number | undefined) => {
-    const loop = createTestLoop();
-    let isSilent = false;
-    const end = watchSilence(pid, {
-      firstLineLimitMs: 100,
-      loop,
-      onSilent: () => (isSilent = true),
-    });
-    let count = 0;
-    for (; !isSilent && count < 500; count += 1) await loop.pass(10);
-    end();
-    return count;
-  };
-  assert.equal(await tenths(undefined), 10);
-  const atWork = await tenths(process.pid); // which works whenever it looks
-  assert.ok(atWork >= 100 && atWork <= 101, `${atWork}`); // a tenth is no exact number
-});
-
-test('a child whose line is read in the round after its time limit is not silent', async () => {
-  const loop = createTestLoop();
-  let isSilent = false;
-  const end = watchSilence(undefined, {
-    firstLineLimitMs: 100,
-    loop: { after: loop.after, round: async () => end() },
-    onSilent: () => (isSilent = true),
-  });
-  await loop.pass(100);
-  assert.equal(isSilent, false);
-});
+for (const [maxParallelModels, memoryMb, most] of machines)
+  test(`with ${memoryMb} MB and ${maxParallelModels ?? 'no'} setting, ${most} may run side by side`, () =>
+    assert.equal(mostSideBySide({ maxParallelModels }, memoryMb * MB), most));

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../basics/domain.ts';
+import { messageOf } from '../basics/domain.ts';
 import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import { inShortTurn } from '../basics/turns.ts';
@@ -42,12 +42,17 @@ interface LaunchOptions {
  * Runs one model-day in a separate child process. Once the process has exited, resolves to exactly
  * one outcome: the first reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(
+export function launch(
   start: Omit<Start, 'pastMessages'>,
   options: LaunchOptions,
 ): Promise<Ending> {
   // The start of a process blocks for some milliseconds; requests come between any two.
-  const started = await inShortTurn(() => startUnlessStopped(start, options));
+  return inShortTurn(() => run(start, options));
+}
+
+/** Listens to the child in the turn in which it is started: a start error is an event of the next. */
+async function run(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Ending> {
+  const started = startUnlessStopped(start, options);
   if ('status' in started) return started;
   const { timeoutMs, leftMs = timeoutMs, signal, onMessage, past = [] } = options;
   const { memoryMb, quietMs = QUIET_MS } = options;
@@ -86,7 +91,7 @@ function startUnlessStopped(
   try {
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
-    if (codeOf(error) === undefined) throw error;
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
     return isShortage(error)
       ? { status: 'lost', hasSpoken: false, error: `it could not be started: ${messageOf(error)}` }
       : { status: 'failed', error: `Cannot start the model process: ${messageOf(error)}` };

@@ -84,9 +84,11 @@ export interface Tries {
    */
   lose(lost: Lost): string | null;
   /**
-   * Waits before the next try: longer after each loss in a row, and at random, because a shortage
-   * takes many children at the same moment. Returns early when the job is stopped.
+   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at
+   * random, because a shortage takes many children at the same moment.
    */
+  readonly pauseMs: number;
+  /** Waits so long; returns early when the job is stopped. */
   pause(signal: AbortSignal): Promise<void>;
 }
 
@@ -120,6 +122,9 @@ export function createTries(
         ? `the system killed the model process ${count(killed, 'time')}`
         : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
       return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
+    },
+    get pauseMs() {
+      return pauseMs;
     },
     async pause(signal) {
       await sleep(pauseMs, undefined, { signal }).catch(() => {});

@@ -219,7 +219,8 @@ test('when processors or memory are short, the service comes before its children
   }
 });
 
-const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
+const coded = (code: string) =>
+  Object.assign(new Error(`spawn ${code}`), { code, syscall: 'spawn' });
 
 /** Some start errors are thrown, others are events. */
 const throwing =

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { NO_INSPECTOR_FLAGS } from '../../src/basics/own-node.ts';
 import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
 import { childFlags } from '../../src/children/process.ts';
-import { inProcesses, realAgentHere } from '../support/agent-here.ts';
+import { realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {
   endpoint,
@@ -23,7 +23,7 @@ import {
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
 import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
-import { inLongForm, leftToLongForm } from '../support/long.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 

@@ -53,7 +53,7 @@ export interface CannotStart {
 }
 
 /** How one process of a model-day ended. */
-export type Ending = Outcome | Lost | CannotStart;
+export type ProcessOutcome = Outcome | Lost | CannotStart;
 
 interface ChannelOptions {
   onMessage: MessageHandler;
@@ -69,7 +69,7 @@ interface ChannelOptions {
 export interface Channel {
   send(message: Start | PastMessage): void;
   /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
-  end(ending: Ending, signal?: NodeJS.Signals): void;
+  end(result: ProcessOutcome, signal?: NodeJS.Signals): void;
   /** The same for a failure of the model-day; the child gets TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
   /** The same for an end that the machine caused. */
@@ -81,7 +81,7 @@ export interface Channel {
    */
   heard(): Promise<unknown>;
   /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
-  outcome: Promise<Ending>;
+  outcome: Promise<ProcessOutcome>;
 }
 
 /** Opens the channel over the child's stdin and stdout. */
@@ -89,7 +89,7 @@ export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, describeForeign, onSettled }: ChannelOptions,
 ): Channel {
-  const { promise: outcome, resolve, reject } = Promise.withResolvers<Ending>();
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
   let hasSpoken = false;
@@ -97,8 +97,8 @@ export function openChannel(
     if (!isSettled) onSettled(signal);
     isSettled = true;
   };
-  const end = (ending: Ending, signal: NodeJS.Signals = 'SIGKILL') => {
-    resolve(ending);
+  const end = (result: ProcessOutcome, signal: NodeJS.Signals = 'SIGKILL') => {
+    resolve(result);
     settled(signal);
   };
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>

@@ -3,7 +3,7 @@ import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import { inShortTurn } from '../basics/turns.ts';
 import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
-import { type Ending, type MessageHandler, openChannel } from './channel.ts';
+import { type ProcessOutcome, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { describeForeign } from './launcher.ts';
 import { isShortage, type Rights, type Started } from './process.ts';
@@ -45,13 +45,16 @@ interface LaunchOptions {
 export function launch(
   start: Omit<Start, 'pastMessages'>,
   options: LaunchOptions,
-): Promise<Ending> {
+): Promise<ProcessOutcome> {
   // The start of a process blocks for some milliseconds; requests come between any two.
   return inShortTurn(() => run(start, options));
 }
 
 /** Listens to the child in the turn in which it is started: a start error is an event of the next. */
-async function run(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Ending> {
+async function run(
+  start: Omit<Start, 'pastMessages'>,
+  options: LaunchOptions,
+): Promise<ProcessOutcome> {
   const started = startUnlessStopped(start, options);
   if ('status' in started) return started;
   const { timeoutMs, leftMs = timeoutMs, signal, onMessage, past = [] } = options;
@@ -86,7 +89,7 @@ async function run(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): 
 function startUnlessStopped(
   { model }: Pick<Start, 'model'>,
   { program, startChild, memoryMb, signal }: LaunchOptions,
-): Started | Ending {
+): Started | ProcessOutcome {
   if (signal.aborted) return { status: 'failed', error: String(signal.reason) };
   try {
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });

@@ -193,7 +193,7 @@ function endOf(stderr: string): string[] {
  * A launcher ended before the child's first message: why its model-day fails. It ends the job when a
  * program of the command is not there, because every other model-day would end the same way.
  */
-export function endingWithoutStart(end: LauncherEnd): Outcome | CannotStart {
+export function outcomeWithoutStart(end: LauncherEnd): Outcome | CannotStart {
   const how = describeEnd(end);
   return NOT_RUN.includes(end.code)
     ? {
@@ -204,7 +204,7 @@ export function endingWithoutStart(end: LauncherEnd): Outcome | CannotStart {
 }
 
 /** The same for a launcher that could not be started on this machine. */
-export function endingOfError(name: string, error: Error): Outcome | CannotStart {
+export function outcomeOfError(name: string, error: Error): Outcome | CannotStart {
   return {
     status: NOT_STARTED.includes(codeOf(error)) ? 'cannot_start' : 'failed',
     error: `Cannot start ${name}, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: ${error.message}`,

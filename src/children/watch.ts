@@ -4,7 +4,7 @@ import { spread } from '../basics/event-loop.ts';
 import type { Hide } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import type { Channel } from './channel.ts';
-import { describeEnd, describeSaid, endingOfError, endingWithoutStart } from './launcher.ts';
+import { describeEnd, describeSaid, outcomeOfError, outcomeWithoutStart } from './launcher.ts';
 import {
   boundOutput,
   endLauncher,
@@ -48,7 +48,7 @@ export function watchChild({ child, launcher }: Started, options: WatchOptions):
   const stderr = readStderr(child, channel.fail, hide);
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`);
-    else if (launcher !== null) channel.end(endingOfError(launcher.name, error));
+    else if (launcher !== null) channel.end(outcomeOfError(launcher.name, error));
     else channel.fail(`Cannot start the model process: ${error.message}`);
   });
   return launcher === null
@@ -86,7 +86,7 @@ function watchLauncher(
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const end = { name, stderr: stderr(), code, killedBy };
     // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
-    if (!channel.hasSpoken()) channel.end(endingWithoutStart(end));
+    if (!channel.hasSpoken()) channel.end(outcomeWithoutStart(end));
     else if (killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`);
     else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
   };

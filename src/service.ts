@@ -14,7 +14,7 @@ import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/queue.ts';
 import type { Log } from './basics/log.ts';
 import type { Settings } from './basics/settings.ts';
-import { type WorkerLimits, workerLimits } from './children/shortage.ts';
+import { type WorkerLimits, workerLimits } from './children/places.ts';
 import { startChildBy } from './children/launcher.ts';
 import type { StartChild } from './children/process.ts';
 

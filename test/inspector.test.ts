@@ -111,7 +111,6 @@ test('the processes that the service starts do not hear SIGUSR1; short of memory
     program: agentFixture('never-reads'),
     startChild: startConfined,
     timeoutMs: 3_600_000,
-    firstLineLimitMs: 60_000,
     memoryMb: 512,
     signal: abort.signal,
     onMessage: async () => (spoke.resolve(), null),

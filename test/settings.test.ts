@@ -15,7 +15,7 @@ test('without a variable everything has its default', () => {
     apiPort: 8080,
     logLevel: 'INFO',
     maxSimulationDays: 30,
-    maxParallelModels: 8,
+    maxParallelModels: null,
     modelDayTimeoutMs: 3_600_000,
     modelDayMemoryMb: 512,
     modelDayCommand: null,

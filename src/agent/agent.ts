@@ -1,17 +1,13 @@
 import { messageOf } from '../basics/domain.ts';
 import {
-  decodeLine,
   MAX_ERROR_LENGTH,
   MAX_REASON_LENGTH,
   type Outcome,
   type PastMessage,
-  pastMessageSchema,
   secretsOf,
   type Start,
-  startSchema,
   type ToolCall,
   type ToolResults,
-  toolResultsSchema,
 } from '../wire/protocol.ts';
 import { type Hide, secretHider } from '../basics/secrets.ts';
 import { cutText } from '../basics/text.ts';
@@ -31,12 +27,14 @@ async function runModelDay(): Promise<void> {
   };
   pipe.onUncaught(fail);
   try {
-    const start = decodeLine(startSchema, await pipe.receive());
+    const start: Start = JSON.parse(await pipe.receive());
     hide = secretHider(secretsOf(start.model));
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     const past: PastMessage['message'][] = [];
-    while (past.length < start.pastMessages)
-      past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
+    while (past.length < start.pastMessages) {
+      const { message }: PastMessage = JSON.parse(await pipe.receive());
+      past.push(message);
+    }
     pipe.send({ type: 'outcome', result: await converse(start, past, pipe) });
   } catch (error) {
     fail(error);
@@ -66,7 +64,7 @@ async function converse(
     if (isLastAnswer(answer)) return finished(answer);
     conversation.push({ role: 'assistant', content, toolCalls, carried });
     // Of an answer that its provider paused there are none: they say that it is stored.
-    const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
+    const { results }: ToolResults = JSON.parse(await pipe.receive());
     if (!areResultsOf(toolCalls, results))
       throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);

@@ -47,7 +47,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     logLevel: env.LOG_LEVEL,
     /** Calendar days in a job's range, both ends included. */
     maxSimulationDays: env.MAX_SIMULATION_DAYS,
-    /** How many child processes run side by side. */
+    /** How many child processes run side by side; null for as many as memory allows. */
     maxParallelModels: env.MAX_PARALLEL_MODELS,
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
     /** What a child process may use in all; half of it is for its JavaScript heap. */
@@ -252,7 +252,7 @@ const environmentSchema = v.object({
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
-  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, MAX_RUNS), '8'),
+  MAX_PARALLEL_MODELS: v.optional(v.nullable(wholeNumber(1, MAX_RUNS)), null),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '3600'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
   MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),

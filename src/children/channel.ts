@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { messageOf } from '../basics/domain.ts';
+import { inShortTurn } from '../basics/turns.ts';
 import { createLineReader } from '../wire/line-reader.ts';
 import {
   type ChildMessage,
@@ -12,7 +13,6 @@ import {
   type Start,
   type ToolResults,
 } from '../wire/protocol.ts';
-import { inShortTurn } from '../basics/turns.ts';
 
 /**
  * The messages between the parent and one child: lines in order, the limits of what it may send,
@@ -38,11 +38,9 @@ export type MessageHandler = (
 /** The machine, not the model, caused the child's end. */
 export interface Lost {
   status: 'lost';
-  /** Whether the child had sent a line before. */
+  /** Whether the child had sent a message before. */
   hasSpoken: boolean;
   error: string;
-  /** The launcher through which the child was started; missing for a child of this machine. */
-  launcher?: string;
 }
 
 /**
@@ -54,113 +52,88 @@ export interface CannotStart {
   error: string;
 }
 
+/** How one process of a model-day ended. */
+export type ProcessOutcome = Outcome | Lost | CannotStart;
+
 interface ChannelOptions {
   onMessage: MessageHandler;
-  /** Called once, at the child's first line. */
-  onFirstLine: () => void;
   /**
-   * Whether a line before the child's first message was not written by the child; the channel then
-   * ignores it.
+   * Why the model-day fails when the first line is not a message, where a launcher may have written
+   * it.
    */
-  isForeign?: (line: string) => boolean;
-  /**
-   * Why a line that is too long fails the model-day when it comes before the child's first message;
-   * null for the usual reason.
-   */
-  describeForeignLine?: () => string | null;
+  describeForeign?: (line: string) => string;
   /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
 
 export interface Channel {
   send(message: Start | PastMessage): void;
-  /**
-   * Fails the model-day for this reason, unless it already has an outcome; the child gets the
-   * signal, TERM by default.
-   */
+  /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
+  end(result: ProcessOutcome, signal?: NodeJS.Signals): void;
+  /** The same for a failure of the model-day; the child gets TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
-  /** Reports that children cannot be started, unless the model-day already has an outcome. */
-  giveUpStarting(error: string): void;
-  /**
-   * Reports that the machine, or its launcher, ended the child, unless the model-day already has an
-   * outcome.
-   */
-  lose(error: string, launcher?: string): void;
+  /** The same for an end that the machine caused. */
+  lose(error: string): void;
   hasSpoken(): boolean;
   /**
    * Resolves when every line so far has been handled, or when the outcome is certain without them.
    * Never rejects.
    */
-  heard(): Promise<void>;
+  heard(): Promise<unknown>;
   /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
-  outcome: Promise<Outcome | Lost | CannotStart>;
+  outcome: Promise<ProcessOutcome>;
 }
 
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
-  { onMessage, onFirstLine, isForeign, describeForeignLine, onSettled }: ChannelOptions,
+  { onMessage, describeForeign, onSettled }: ChannelOptions,
 ): Channel {
-  const {
-    promise: outcome,
-    resolve,
-    reject,
-  } = Promise.withResolvers<Outcome | Lost | CannotStart>();
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
   let hasSpoken = false;
-  const settle = (finish: () => void, signal: NodeJS.Signals) => {
-    if (isSettled) return;
+  const settled = (signal: NodeJS.Signals) => {
+    if (!isSettled) onSettled(signal);
     isSettled = true;
-    finish();
-    onSettled(signal);
   };
-  const lose = (error: string, launcher?: string) =>
-    settle(
-      () =>
-        resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }),
-      'SIGKILL',
-    );
-  const giveUpStarting = (error: string) =>
-    settle(() => resolve({ status: 'cannot_start', error }), 'SIGKILL');
+  const end = (result: ProcessOutcome, signal: NodeJS.Signals = 'SIGKILL') => {
+    resolve(result);
+    settled(signal);
+  };
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
-    settle(() => resolve({ status: 'failed', error }), signal);
+    end({ status: 'failed', error }, signal);
   const send = (message: Start | PastMessage | ToolResults) =>
     void stdin?.write(encodeLine(message));
   const handle = async (line: string) => {
-    const message = decodeOrFail(line, fail);
-    if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
-    if (message === undefined) return;
     try {
+      const message = decode(line);
+      hasSpoken = true;
+      if (message.type === 'outcome') return end(message.result);
       const reply = await onMessage(message);
       if (reply !== null) send(reply);
     } catch (error) {
-      settle(() => reject(error), 'SIGKILL');
+      if (error instanceof NoMessage)
+        return fail(hasSpoken || !describeForeign ? error.message : describeForeign(line));
+      reject(error);
+      settled('SIGKILL');
     }
   };
   const lines = inOrder(handle, { isOver: () => isSettled, fail });
-  const hear = (line: string) => {
-    if (isSettled) return; // a launcher is read to its end, and what comes late counts for nothing
-    if (!hasSpoken && isForeign?.(line)) return;
-    if (!hasSpoken) onFirstLine();
-    hasSpoken = true;
-    lines.take(line);
-  };
-  const takeChunk = createLineReader(hear, () => {
-    const foreign = hasSpoken ? null : (describeForeignLine?.() ?? null);
-    fail(foreign ?? `The model process sent a line longer than ${MAX_LINE_BYTES} bytes`);
-  });
+  const takeChunk = createLineReader(lines.take, () =>
+    fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
+  );
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
-  const heard = () =>
-    Promise.race([
-      lines.handled(),
-      outcome.then(
-        () => {},
-        () => {},
-      ),
-    ]);
-  return { send, fail, giveUpStarting, lose, hasSpoken: () => hasSpoken, heard, outcome };
+  return {
+    send,
+    end,
+    fail,
+    lose: (error) => end({ status: 'lost', hasSpoken, error }),
+    hasSpoken: () => hasSpoken,
+    heard: () => Promise.race([lines.handled(), outcome.catch(() => {})]),
+    outcome,
+  };
 }
 
 interface Lines {
@@ -196,18 +169,15 @@ function inOrder(
   };
 }
 
-/** Whether a line is a message of the protocol. */
-export function isMessage(line: string): boolean {
-  return decodeOrFail(line, () => {}) !== undefined;
-}
+/** A line that breaks the protocol, in words. */
+class NoMessage extends Error {}
 
-function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
+function decode(line: string): ChildMessage {
   try {
     checkLineBounds(line);
     return decodeLine(childMessageSchema, line);
   } catch (error) {
-    fail(`The model process broke the protocol: ${messageOf(error)}`);
-    return undefined;
+    throw new NoMessage(`The model process broke the protocol: ${messageOf(error)}`);
   }
 }
 

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { ModelDay } from '../database/sessions.ts';
-import { codeOf, ServiceError } from '../basics/domain.ts';
+import { codeOf } from '../basics/domain.ts';
 import { type Host, ownNode } from '../basics/own-node.ts';
-import { MAX_LINE_BYTES } from '../wire/protocol.ts';
+import type { Outcome } from '../wire/protocol.ts';
 import { cleanText, quote } from '../basics/text.ts';
+import type { CannotStart } from './channel.ts';
 import { confine, type Network } from './confinement.ts';
 import {
   CAN_RESTRICT_NETWORK,
@@ -14,7 +15,6 @@ import {
   type StartChild,
   startConfined,
 } from './process.ts';
-import { isShortage } from './shortage.ts';
 
 /** What every launcher gets of this process's environment; MODEL_DAY_COMMAND_ENV names more. */
 const LAUNCHER_VARIABLES = ['PATH', 'HOME'];
@@ -46,29 +46,13 @@ export function startChildBy(
   );
   return (program, rights, modelDay) => {
     const { args } = ownNode(childFlags(rights), loaderText(rights.network), NODE);
-    const child = startLauncher(launcher.name, fillCommand(modelDayCommand, args, modelDay), env);
+    const [file = '', ...words] = fillCommand(modelDayCommand, args, modelDay);
+    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends
+    // its launchers in order.
+    const child = spawn(file, words, { stdio: 'pipe', env, detached: true });
     child.stdin?.write(packProgram(program, rights.network)); // there is no stdin when there are too many open files
     return { child, launcher };
   };
-}
-
-/**
- * Throws what `spawn` throws when the machine is short of something; otherwise a `ServiceError`
- * that names the launcher.
- */
-function startLauncher(
-  name: string,
-  [file = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-): ChildProcess {
-  try {
-    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends
-    // its launchers in order.
-    return spawn(file, args, { stdio: 'pipe', env, detached: true });
-  } catch (error) {
-    if (isShortage(error) || !(error instanceof Error)) throw error;
-    throw new ServiceError('cannot_start', describeNotStarted(name, error), { cause: error });
-  }
 }
 
 /**
@@ -118,8 +102,6 @@ const LENGTH_BYTES = 10;
 const EAGAIN_PAUSE_MS = 5;
 /** The exit code of a child that its loader ends; `EX_UNAVAILABLE` of sysexits.h. */
 const LOADER_FAILED = 69;
-/** What the loader says first when the Node that runs it will not do. */
-const WRONG_NODE = 'This machine has Node.js ';
 
 /**
  * The loader as JavaScript text: checks the version of its Node, reads the program's length and
@@ -135,9 +117,10 @@ export function loaderText(network: Network): string {
     const { readSync, writeSync } = require('node:fs');
     const end = (why) => { writeSync(2, why + '\\n'); process.exit(${LOADER_FAILED}); };
     const version = process.versions.node;
+    const refuse = (why) => end('This machine has Node.js ' + version + '; ' + why);
     const [major, minor] = version.split('.').map(Number);
-    if (!(major >= 26 || (major === 24 && minor >= 15))) end('${WRONG_NODE}' + version + '; ${needed}');
-    ${onlyOld ? `if (major > 24) end('${WRONG_NODE}' + version + '; ${same}');` : ''}
+    if (!(major >= 26 || (major === 24 && minor >= 15))) refuse('${needed}');
+    ${onlyOld ? `if (major > 24) refuse('${same}');` : ''}
     const nap = new Int32Array(new SharedArrayBuffer(4));
     const read = (bytes) => {
       for (let at = 0; at < bytes.length; )
@@ -169,100 +152,69 @@ export function packProgram(program: string, network: Network): Buffer {
 /** How much of the end of its stderr an error repeats. */
 const MAX_LINES = 3;
 const MAX_LENGTH = 500;
-/** Exit codes for a program that cannot be run, or is not there, of shells and of Docker. */
+/** Exit codes for a program that may not be run, or is not there, of shells and of Docker. */
 const NOT_RUN: readonly (number | null)[] = [126, 127];
-/** The same in the words of bubblewrap and Slurm. */
-const NOT_FOUND = /\bexecvp |\bexecve\(\): /;
-
-/** What a launcher itself has written so far. */
-interface Said {
-  name: string;
-  stderr: string;
-  /** The beginning of a line on stdout that has not ended, before the child's first. */
-  unended: string;
-}
+/** The same for the launcher itself. */
+const NOT_STARTED: readonly unknown[] = ['ENOENT', 'EACCES'];
+const ADVICE =
+  'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
 
 /** How a launcher ended. */
-export interface LauncherEnd extends Said {
+export interface LauncherEnd {
+  name: string;
+  /** The end of what it wrote there. */
+  stderr: string;
   code: number | null;
   killedBy: NodeJS.Signals | null;
 }
 
-/** `srun: exit code 137; error: Node failure on w2`. */
-export function describeEnd({ code, killedBy, ...said }: LauncherEnd): string {
-  return [`${said.name}: ${killedBy ?? `exit code ${code}`}`, ...wordsOf(said)].join('; ');
+/** `srun: exit code 137; srun: error: Node failure on w2`. */
+export function describeEnd({ name, stderr, code, killedBy }: LauncherEnd): string {
+  return [`${name}: ${killedBy ?? `exit code ${code}`}`, ...endOf(stderr)].join('; ');
 }
 
 /**
  * What a launcher has said so far, in brackets after a reason that does not come from it; empty
  * when it said nothing.
  */
-export function describeSaid(said: Said): string {
-  const words = wordsOf(said);
-  return words.length === 0 ? '' : ` (${said.name}: ${words.join('; ')})`;
+export function describeSaid({ name, stderr }: Pick<LauncherEnd, 'name' | 'stderr'>): string {
+  const words = endOf(stderr);
+  return words.length === 0 ? '' : ` (${name}: ${words.join('; ')})`;
 }
 
-function wordsOf({ name, stderr, unended }: Said): string[] {
-  return [
-    ...endOf(stderr, name),
-    ...(unended === '' ? [] : [`it wrote "${quote(unended)}" to stdout`]),
-  ];
-}
-
-/** The last lines of a launcher's stderr, without its own name in front. */
-function endOf(stderr: string, name: string): string[] {
-  const lines = stderr.split('\n').flatMap((line) => {
-    const text = cleanText(line);
-    return text === '' ? [] : [text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text];
-  });
-  const text = lines.slice(-MAX_LINES).join('; ');
+/** The last lines of a launcher's stderr, at most one text. */
+function endOf(stderr: string): string[] {
+  const lines = stderr.split('\n').map(cleanText);
+  const text = lines.filter(Boolean).slice(-MAX_LINES).join('; ');
   return text === '' ? [] : [text.length > MAX_LENGTH ? `…${text.slice(-MAX_LENGTH)}` : text];
 }
 
 /**
- * What a launcher's machine lacks, so that another try would end the same way; null when it may
- * have been bad luck.
+ * A launcher ended before the child's first message: why its model-day fails. It ends the job when a
+ * program of the command is not there, because every other model-day would end the same way.
  */
-export function lackOf({ code, stderr }: LauncherEnd): string | null {
-  const unknown = [...stderr.matchAll(/bad option: (--[a-z0-9-]+)/g)].map(([, flag]) => flag);
-  if (unknown.length > 0) {
-    const flags = [...new Set(unknown)].join(', ');
-    return `Node.js on its machine does not know ${flags}: install Node.js ${process.versions.node}, which the service runs on`;
-  }
-  if (code === LOADER_FAILED && stderr.includes(WRONG_NODE))
-    return 'Node.js on its machine has the wrong version';
-  if (NOT_RUN.includes(code) || NOT_FOUND.test(stderr))
-    return 'a program of MODEL_DAY_COMMAND was not found on its machine: give the full path of node there';
-  return null;
+export function outcomeWithoutStart(end: LauncherEnd): Outcome | CannotStart {
+  const how = describeEnd(end);
+  return NOT_RUN.includes(end.code)
+    ? {
+        status: 'cannot_start',
+        error: `Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine, or may not be run (${how})`,
+      }
+    : { status: 'failed', error: `The model process did not start (${how}). ${ADVICE}` };
 }
 
-/** Why a launcher could not be started on this machine. */
-export function describeNotStarted(name: string, error: Error): string {
-  return `Cannot start ${name}, the program of MODEL_DAY_COMMAND: ${whyNotStarted(error)}`;
+/** The same for a launcher that could not be started on this machine. */
+export function outcomeOfError(name: string, error: Error): Outcome | CannotStart {
+  return {
+    status: NOT_STARTED.includes(codeOf(error)) ? 'cannot_start' : 'failed',
+    error: `Cannot start ${name}, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: ${error.message}`,
+  };
 }
 
-function whyNotStarted(error: Error): string {
-  const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return `it is not installed, or not in PATH (${error.message})`;
-  if (code === 'E2BIG') return `its arguments are too long for this system (${error.message})`;
-  return code === 'EACCES' ? `this user may not run it (${error.message})` : error.message;
-}
-
-/**
- * Lines that came before the child's first: a banner, or the child's own input. `endless` is the
- * beginning of one that is too long.
- */
-export function describeBanner(
-  name: string,
-  lines: readonly string[],
-  endless: string | null = null,
-): string {
-  const all = endless === null ? lines : [...lines, endless];
-  const text = all.map((line) => `"${quote(line)}"`).join(' ');
-  if (all.some((line) => line.includes('(function (network, program)')))
-    return `${name} sends back its input instead of the model process's output: it must run without a terminal (no -t)`;
-  const length = endless === null ? '' : `, a line longer than ${MAX_LINE_BYTES} bytes`;
-  const advice = 'Only the model process may write there: turn this off, or send it to stderr';
-  return `${name} wrote to stdout before the model process did: ${text}${length}. ${advice}`;
+/** Why a line that came before the child's first message fails the model-day: a banner, say. */
+export function describeForeign(name: string, line: string): string {
+  return (
+    `${name} wrote to stdout before the model process did: "${quote(line)}". Only the model ` +
+    'process may write there: turn this off, or send it to stderr; a launcher with a terminal (-t) sends back its input'
+  );
 }

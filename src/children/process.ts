@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '../database/sessions.ts';
+import { codeOf } from '../basics/domain.ts';
 import type { Hide } from '../basics/secrets.ts';
 import { type Host, ownNode } from '../basics/own-node.ts';
 import { confine, type Network } from './confinement.ts';
@@ -128,6 +129,16 @@ export function startProcess(program: string, rights: Rights): ChildProcess {
   return child;
 }
 
+/** Errors of a start for which the machine lacks processes, memory or open files. */
+const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+
+/**
+ * Whether the machine lacked something when a process was started, so that another try may succeed.
+ */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGES.has(String(codeOf(error)));
+}
+
 /** When processors or memory are short, the service takes precedence over its children. */
 function yieldToParent({ pid }: ChildProcess, niceness = CHILD_NICENESS): void {
   if (pid === undefined) return;
@@ -232,19 +243,15 @@ export function endLauncher(
 ): void {
   if (child.exitCode !== null || child.signalCode !== null) return closeOutput(child);
   child.stdin?.destroy(); // what the launcher has not read yet must not delay the end
-  const steps: [afterMs: number, step: () => void][] = [
-    [times.termAfterMs, () => child.kill('SIGTERM')],
-    [times.killAfterMs, () => child.kill('SIGKILL')],
-    [times.giveUpAfterMs, () => (closeOutput(child), onGivenUp())],
+  const killAfterMs = times.termAfterMs + times.killAfterMs;
+  const giveUp = () => (closeOutput(child), onGivenUp());
+  const timers = [
+    setTimeout(() => child.kill('SIGTERM'), times.termAfterMs),
+    setTimeout(() => child.kill('SIGKILL'), killAfterMs),
+    setTimeout(giveUp, killAfterMs + times.giveUpAfterMs),
   ];
-  let timer: NodeJS.Timeout;
-  const next = () => {
-    const [afterMs, step] = steps.shift() ?? [];
-    if (step !== undefined) timer = setTimeout(() => (step(), next()), afterMs);
-  };
-  next();
   child.once('exit', () => {
-    clearTimeout(timer);
+    timers.forEach(clearTimeout);
     closeOutput(child);
   });
 }

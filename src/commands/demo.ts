@@ -24,7 +24,6 @@ export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['MAX_SIMULATION_DAYS'] ||= '90';
-  process.env['MAX_PARALLEL_MODELS'] ||= '16';
   const settings = readSettings(process.env);
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;

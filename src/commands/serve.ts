@@ -14,7 +14,6 @@ import { type Service, startService } from '../service.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
-import { capacityWarnings } from '../children/capacity.ts';
 import { OlderSchema, withNewestSchema } from '../database/snapshot.ts';
 import { forTerminal } from '../basics/text.ts';
 import { startView } from '../view.ts';
@@ -130,7 +129,6 @@ export async function serve(): Promise<Service> {
     configuration,
     ...access,
   });
-  for (const warning of capacityWarnings(settings)) log.warning(warning);
   keepMemoryFlat();
   return service;
 }

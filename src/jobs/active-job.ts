@@ -1,6 +1,6 @@
 import type { Clock } from '../basics/calendar.ts';
+import type { Places, WorkerLimits } from '../children/places.ts';
 import type { StartChild } from '../children/process.ts';
-import type { Places, WorkerLimits } from '../children/shortage.ts';
 import type { AgentConfiguration, Configuration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
@@ -79,8 +79,6 @@ export interface ActiveJob {
   keyRefusals: Map<string, KeyRefusals>;
   /** Why no child can be started, once one could not: the job then ends. */
   cannotStart: string | null;
-  /** Whether a child of the job has sent a line. */
-  hasStarted: boolean;
 }
 
 /** As it is stored with each run, which an earlier process may have begun. */

@@ -1,4 +1,4 @@
-import type { WorkerLimits } from '../children/shortage.ts';
+import type { WorkerLimits } from '../children/places.ts';
 import type { Database } from '../database/database.ts';
 import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../basics/domain.ts';

@@ -3,9 +3,8 @@ import { timestamp } from '../basics/calendar.ts';
 import type { Lost } from '../children/channel.ts';
 import { launch } from '../children/launch.ts';
 import { handleMessages } from '../children/child-messages.ts';
-import { inTurn } from '../children/pacing.ts';
+import { createTries, shortageWarning, type Tries } from '../children/places.ts';
 import { childNiceness } from '../children/process.ts';
-import { createShortage, type Shortage, shortageWarning } from '../children/shortage.ts';
 import { addWarnings } from '../database/jobs.ts';
 import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -68,7 +67,7 @@ async function runUnlessRefused(
   await attemptUntilOver(context, activeJob, {
     ...next,
     ...resolved,
-    shortage: createShortage(context.limits),
+    tries: createTries(context.settings.modelDayTimeoutMs, context.limits),
   });
   return null;
 }
@@ -121,13 +120,13 @@ async function attemptUntilOver(
 ): Promise<void> {
   const { places, signal } = activeJob;
   for (;;) {
-    await places.join();
+    const leave = await places.join();
     let result = OVER;
     try {
       if (!signal.aborted && activeJob.cannotStart === null)
         result = await attempt(context, activeJob, attempted);
     } finally {
-      places.leave(result.lost === null ? 'well' : 'lost');
+      leave(result.lost !== null);
     }
     const { isOver, lost } = result;
     if (lost !== null) {
@@ -136,7 +135,7 @@ async function attemptUntilOver(
       context.log.warning('the machine ended a model process', fields);
     }
     if (isOver) return;
-    if (lost !== null) await attempted.shortage.pause(signal);
+    if (lost !== null) await attempted.tries.pause(signal);
   }
 }
 
@@ -147,7 +146,7 @@ interface Attempted {
   model: Start['model'];
   /** What ran. */
   entry: Entry;
-  shortage: Shortage;
+  tries: Tries;
 }
 
 /** The result of one attempt. */
@@ -167,9 +166,10 @@ const OVER: AttemptResult = { isOver: true, lost: null };
 async function attempt(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { modelDay, market, model, entry, shortage }: Attempted,
+  { modelDay, market, model, entry, tries }: Attempted,
 ): Promise<AttemptResult> {
   const { job, universe, signal } = activeJob;
+  const leftMs = tries.begin();
   const over = new AbortController();
   const options = {
     market,
@@ -182,10 +182,10 @@ async function attempt(
     hasNotes: entry.notes,
     signal,
   };
-  const session = await inTurn(() => openSession(context, modelDay, options));
+  const session = await openSession(context, modelDay, options);
   try {
-    const lost = await trade(context, activeJob, { session, model, entry, tries: shortage.tries });
-    return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, shortage });
+    const lost = await trade(context, activeJob, { session, model, entry, leftMs });
+    return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, tries });
   } catch (error) {
     if (signal.aborted) return OVER;
     return await endBroken(context, session, error);
@@ -206,8 +206,8 @@ async function trade(
     session,
     model,
     entry,
-    tries,
-  }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
+    leftMs,
+  }: Pick<Attempted, 'model' | 'entry'> & { session: Session; leftMs: number },
 ): Promise<Lost | null> {
   const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
@@ -232,11 +232,7 @@ async function trade(
     program: context.agentProgram,
     startChild: (program, rights) => context.startChild(program, { ...rights, niceness }, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
-    firstLineLimitMs: places.firstLineLimitMs(tries),
-    onStart(ms) {
-      activeJob.hasStarted = true;
-      places.noteStart(ms);
-    },
+    leftMs,
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
@@ -260,12 +256,10 @@ async function trade(
 async function takeLoss(
   { database }: WorkerContext,
   activeJob: ActiveJob,
-  { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
+  { session, lost, tries }: { session: Session; lost: Lost; tries: Tries },
 ): Promise<AttemptResult> {
-  const error = shortage.note(lost);
-  const isLauncherBroken = lost.launcher !== undefined && !activeJob.hasStarted;
-  if (error !== null && isLauncherBroken) await giveUpStarting(activeJob, session, error);
-  else if (error !== null) await session.end({ status: 'failed', error });
+  const error = tries.lose(lost);
+  if (error !== null) await session.end({ status: 'failed', error });
   else
     await database.write(
       () => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]),

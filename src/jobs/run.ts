@@ -1,5 +1,5 @@
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
-import { createPlaces } from '../children/shortage.ts';
+import { createPlaces, mostSideBySide } from '../children/places.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../basics/configuration.ts';
 import {
@@ -138,27 +138,24 @@ function activate(
     universe: readonly string[];
   },
 ): ActiveJob {
-  const { settings, limits, database } = context;
+  const { settings, database } = context;
   const { job } = given;
-  const firstLineMs =
-    settings.modelDayCommand === null ? limits.firstLineMs : limits.launcherFirstLineMs;
   const entries = entriesOf(job);
   logForeignHosts(context, entries);
   return {
     ...given,
     universe: new Set(universe),
     entries,
-    places: createPlaces(settings.maxParallelModels, { ...limits, firstLineMs }),
+    places: createPlaces(mostSideBySide(settings)),
     spending: createSpending(database, job.jobId),
     leftOut: storedLeftOut(job),
     keyRefusals: new Map(),
     cannotStart: null,
-    hasStarted: false,
   };
 }
 
 /**
- * Runs all models of one date side by side, at most `maxParallelModels` at a time; resolves when
+ * Runs all models of one date side by side, at most as many as there are places; resolves when
  * the last has ended.
  */
 async function runDate(
@@ -182,9 +179,7 @@ async function runDate(
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
-  const ends = await Promise.allSettled(
-    Array.from({ length: context.settings.maxParallelModels }, workOff),
-  );
+  const ends = await Promise.allSettled(Array.from({ length: activeJob.places.most }, workOff));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
 }

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { isCalendarDate } from '../basics/calendar.ts';
-import { apiDialects, baselineStrategies } from '../basics/domain.ts';
+import type { ApiDialect, BaselineStrategy } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 
 /**
@@ -8,7 +7,8 @@ import { tryParse } from '../basics/json.ts';
  * and stdout. The child gets one `start` and as many `past_message`s as that announces, sends its
  * `prompt`, then one `answer` per step (and a `failed_request` for every try without one), gets
  * `tool_results` for each answer that calls tools or that its provider paused, before it asks again,
- * and ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
+ * and ends with one `outcome`. The parent checks every line of a child, which may have gone wrong;
+ * the child trusts its parent, which is of the same build. Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day, so that an endless one cannot fill memory. */
@@ -43,141 +43,98 @@ export const additions = [
 ] as const;
 export type Addition = (typeof additions)[number];
 
-const date = v.custom<string>(isCalendarDate, 'expected a date');
-const dollars = v.number();
-
-/** A symbol on the morning of the session date, in dollars; null where unknown. */
-interface BriefQuote {
-  symbol: string;
-  previousClose: number | null;
-  open: number | null;
-}
-
-/**
- * Written by hand, because a brief has hundreds of them and each child checks them before its code
- * is optimised.
- */
-function isQuoteList(value: unknown): boolean {
-  const isPrice = (price: unknown) => price === null || typeof price === 'number';
-  return (
-    Array.isArray(value) &&
-    value.every(
-      (quote) =>
-        typeof quote?.symbol === 'string' && isPrice(quote.previousClose) && isPrice(quote.open),
-    )
-  );
-}
-
 /** What the model knows on the morning of the session date. */
-const briefSchema = v.object({
-  date,
-  cash: dollars,
-  portfolioValue: dollars,
-  holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
+export interface Brief {
+  date: string;
+  cash: number;
+  portfolioValue: number;
+  holdings: { symbol: string; quantity: number; price: number }[];
   /**
    * Dividends that were paid this morning on what was held; left out when there are none. Cash per
    * share has up to six decimals.
    */
-  dividends: v.optional(
-    v.array(
-      v.object({
-        symbol: v.string(),
-        exDate: date,
-        shares: v.number(),
-        cashPerShare: dollars,
-        cash: dollars,
-      }),
-    ),
-  ),
-  quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
+  dividends?:
+    | { symbol: string; exDate: string; shares: number; cashPerShare: number; cash: number }[]
+    | undefined;
+  /** Each symbol on this morning; null where unknown. */
+  quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   /** Trading costs; null when there are none. */
-  costs: v.nullable(
-    v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() }),
-  ),
+  costs: { commissionPerTrade: number; commissionBps: number; slippageBps: number } | null;
   /**
    * The model's note from an earlier day; null without one, left out when it may not keep notes.
    */
-  note: v.optional(v.nullable(v.string())),
-});
+  note?: string | null | undefined;
+}
 
-const toolSchema = v.object({
-  name: v.string(),
-  description: v.string(),
-  parameters: v.record(v.string(), v.unknown()),
-});
-
-const milliseconds = v.pipe(v.number(), v.minValue(0));
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export interface ToolDescription {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
 
 /** A model's endpoint, with its time limit and retries. */
-const endpointSchema = v.object({
-  kind: v.literal('provider'),
+export interface Endpoint {
+  kind: 'provider';
   /** The dialect in which it is asked. */
-  api: v.picklist(apiDialects),
+  api: ApiDialect;
   /** Without a path: `https://host/v1`. */
-  baseUrl: v.string(),
+  baseUrl: string;
   /** Null for a server that needs no key. */
-  apiKey: v.nullable(v.string()),
+  apiKey: string | null;
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
-  secrets: v.optional(v.array(v.string())),
+  secrets?: string[] | undefined;
   /**
    * What the entry sets: `model`, and other fields of the request's body in the dialect's names.
    */
-  parameters: v.record(v.string(), v.unknown()),
+  parameters: Record<string, unknown>;
   /** Whether answers come as streams: the entry says so, the service adds it by itself, or not. */
-  stream: v.picklist(['set', 'added', 'off']),
+  stream: 'set' | 'added' | 'off';
   /** What shares a prompt at the provider; null where it knows no such field. */
-  cacheKey: v.nullable(v.string()),
+  cacheKey: string | null;
   /** What the service would add by itself, but the provider has refused. */
-  leftOut: v.array(v.picklist(additions)),
-  requestTimeoutMs: milliseconds,
+  leftOut: Addition[];
+  requestTimeoutMs: number;
   /** Retries after the first try. */
-  maxRetries: count,
-  baseDelayMs: milliseconds,
-});
+  maxRetries: number;
+  baseDelayMs: number;
+}
 
 /** What no error and no answer of a model repeats. */
 export function secretsOf(model: Start['model']): (string | null)[] {
   return model.kind === 'provider' ? [model.apiKey, ...(model.secrets ?? [])] : [];
 }
 
-/** The source of the child's answers. */
-const modelSchema = v.variant('kind', [
-  v.object({ kind: v.literal('simulated') }),
-  v.object({ kind: v.literal('baseline'), strategy: v.picklist(baselineStrategies) }),
-  endpointSchema,
-]);
-
-export const startSchema = v.object({
-  type: v.literal('start'),
+export interface Start {
+  type: 'start';
   /** The name of the run. */
-  signature: v.string(),
+  signature: string;
   /** The signature of its entry. */
-  family: v.string(),
-  model: modelSchema,
-  maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  family: string;
+  /** The source of the child's answers. */
+  model: { kind: 'simulated' } | { kind: 'baseline'; strategy: BaselineStrategy } | Endpoint;
+  maxSteps: number;
   /** Instructions of its entry for the system prompt. */
-  prompt: v.nullable(v.string()),
-  brief: briefSchema,
-  tools: v.array(toolSchema),
+  prompt: string | null;
+  brief: Brief;
+  tools: ToolDescription[];
   /** How many messages of an earlier process of this model-day follow, one per line. */
-  pastMessages: count,
-});
+  pastMessages: number;
+}
 
 /**
  * What a tool returned; malformed is a call that named no tool, or whose arguments the tool does
  * not take.
  */
-const toolResult = v.object({
-  id: v.string(),
-  content: v.string(),
-  isMalformed: v.optional(v.boolean()),
-});
+interface ToolResult {
+  id: string;
+  content: string;
+  isMalformed?: boolean | undefined;
+}
 
-export const toolResultsSchema = v.object({
-  type: v.literal('tool_results'),
-  results: v.array(toolResult),
-});
+export interface ToolResults {
+  type: 'tool_results';
+  results: ToolResult[];
+}
 
 /** `arguments` is the JSON text that the model wrote; the parent parses it. */
 export const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
@@ -202,21 +159,16 @@ export const carriedSchema = v.object({
 });
 
 /** One message of an earlier process of this model-day, after the prompt. */
-export const pastMessageSchema = v.object({
-  type: v.literal('past_message'),
-  message: v.variant('role', [
-    v.object({
-      role: v.literal('assistant'),
-      content: v.string(),
-      toolCalls: v.array(toolCallSchema),
-      note: v.nullable(v.string()),
-      carried: v.nullish(carriedSchema),
-    }),
-    v.object({ role: v.literal('tool'), ...toolResult.entries }),
-  ]),
-});
+export interface PastMessage {
+  type: 'past_message';
+  message:
+    | ({ role: 'assistant' } & Pick<Answer, 'content' | 'toolCalls' | 'note' | 'carried'>)
+    | ({ role: 'tool' } & ToolResult);
+}
 
-const tokenCount = v.nullable(v.pipe(count, v.maxValue(MAX_TOKENS_OF_ANSWER)));
+const tokenCount = v.nullable(
+  v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TOKENS_OF_ANSWER)),
+);
 
 /** Tokens of one answer; null where the provider does not report them. */
 const usageSchema = v.object({
@@ -271,7 +223,7 @@ const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
   reason,
-  waitMs: v.nullable(milliseconds),
+  waitMs: v.nullable(v.pipe(v.number(), v.minValue(0))),
   usage: v.nullish(usageSchema),
 });
 
@@ -290,7 +242,7 @@ const promptSchema = v.object({
   ),
 });
 
-/** How a model-day ended: from the child, or from the launcher when the child cannot report it. */
+/** How a model-day ended: from the child, or from its parent when the child cannot report it. */
 const outcomeSchema = v.object({
   type: v.literal('outcome'),
   result: v.variant('status', [
@@ -312,18 +264,12 @@ export const childMessageSchema = v.variant('type', [
   outcomeSchema,
 ]);
 
-export type Brief = v.InferOutput<typeof briefSchema>;
-export type ToolDescription = v.InferOutput<typeof toolSchema>;
-export type Endpoint = v.InferOutput<typeof endpointSchema>;
 export type TokenUsage = v.InferOutput<typeof usageSchema>;
-export type Start = v.InferOutput<typeof startSchema>;
-export type PastMessage = v.InferOutput<typeof pastMessageSchema>;
 export type ToolCall = v.InferOutput<typeof toolCallSchema>;
 export type Served = v.InferOutput<typeof servedSchema>;
 export type RefusedAdditions = v.InferOutput<typeof refusedAdditionsSchema>;
 export type Carried = v.InferOutput<typeof carriedSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
-export type ToolResults = v.InferOutput<typeof toolResultsSchema>;
 export type FailedRequest = v.InferOutput<typeof failedRequestSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
 export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { ChildProcess, spawn } from 'node:child_process';
+import { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/wire/protocol.ts';
 import { checkLineBounds, openChannel } from '../../src/children/channel.ts';
 import { launch } from '../../src/children/launch.ts';
-import { childNiceness, type Launcher, launcherTimes } from '../../src/children/process.ts';
-import { inTurn, MOST_STARTING } from '../../src/children/pacing.ts';
+import { childNiceness } from '../../src/children/process.ts';
+import { nextLookMs } from '../../src/children/watch.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
-import { followPace, settled } from '../support/event-loop.ts';
+import { settled } from '../support/event-loop.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
@@ -21,7 +21,8 @@ import { leftToLongForm } from '../support/long.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
-  firstLineLimitMs?: number;
+  leftMs?: number;
+  quietMs?: number;
   /** Whether the parent is never done with the first message. */
   isStuck?: boolean;
   lost?: 'silent' | 'spoke';
@@ -38,7 +39,8 @@ async function run(
   fixture: string,
   {
     timeoutMs = 600_000,
-    firstLineLimitMs = 60_000,
+    leftMs = undefined as number | undefined,
+    quietMs = 60_000,
     memoryMb = 512,
     signal = new AbortController().signal,
     most = 100,
@@ -56,7 +58,8 @@ async function run(
       program,
       startChild,
       timeoutMs,
-      firstLineLimitMs,
+      ...(leftMs !== undefined && { leftMs }),
+      quietMs,
       memoryMb,
       signal,
       onMessage: async (message) => {
@@ -90,7 +93,6 @@ test('a child that has said everything and exited is heard to its end, however s
     program: agentFixture('completes'),
     startChild: startConfined,
     timeoutMs: 600_000,
-    firstLineLimitMs: 60_000,
     memoryMb: 512,
     signal: new AbortController().signal,
     async onMessage({ type }) {
@@ -132,13 +134,8 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
     /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/,
     { lost: 'silent', memoryMb: 256 },
   ],
-  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
-  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', firstLineLimitMs: 100 }],
-  [
-    'works-in-silence',
-    /it sent nothing for [\d.]+ seconds/,
-    { lost: 'silent', firstLineLimitMs: 10 },
-  ],
+  ['hangs', /took longer than 600 seconds/, { leftMs: 300 }],
+  ['works-in-silence', /took longer than 1 second/, { timeoutMs: 1_000, quietMs: 100 }],
   ['killed-later', /it ended by itself \(SIGKILL\)/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
@@ -167,6 +164,26 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
     assert.match(outcome.error, error);
   });
 }
+
+for (const fixture of ['hangs', 'ignores-term'])
+  test(`a child that ${fixture.replaceAll('-', ' ')} and does nothing before its first message is lost`, {
+    skip: noProc,
+  }, async () => {
+    assert.deepEqual((await run(fixture, { quietMs: 300 })).outcome, {
+      status: 'lost',
+      hasSpoken: false,
+      error: 'it did nothing for 0.3 seconds',
+    });
+  });
+
+test('a child that waits after its first message is not lost', { skip: noProc }, async () => {
+  const { outcome } = await run('never-reads', { quietMs: 100, timeoutMs: 1_500 });
+  assert.match((outcome as { error: string }).error, /took longer than 1\.5 seconds/);
+});
+
+test('a child is measured more often the closer it is to its limit', () => {
+  assert.deepEqual([-5, 0, 50, 100, 467, 5_000].map(nextLookMs), [100, 100, 100, 100, 467, 1_000]);
+});
 
 test('a child that exceeds its memory outside its heap, is ended with the reason', {
   skip: noProc || leftToLongForm,
@@ -202,7 +219,8 @@ test('when processors or memory are short, the service comes before its children
   }
 });
 
-const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
+const coded = (code: string) =>
+  Object.assign(new Error(`spawn ${code}`), { code, syscall: 'spawn' });
 
 /** Some start errors are thrown, others are events. */
 const throwing =
@@ -237,7 +255,12 @@ test('a child for which the machine has no memory or process is lost; other star
   );
   const failed = { status: 'failed', error: 'Cannot start the model process: spawn ENOENT' };
   assert.deepEqual((await run('completes', { startChild: emitting('ENOENT') })).outcome, failed);
-  await assert.rejects(run('completes', { startChild: throwing('E2BIG') }), /E2BIG/);
+  assert.deepEqual((await run('completes', { startChild: throwing('E2BIG') })).outcome, {
+    status: 'failed',
+    error: 'Cannot start the model process: spawn E2BIG',
+  });
+  const bug: typeof startConfined = () => assert.fail('a bug');
+  await assert.rejects(run('completes', { startChild: bug }), /a bug/);
 });
 
 test('an error in the parent stops the child and is thrown', async () => {
@@ -259,27 +282,6 @@ test('a child whose job was stopped while it waited for its turn is not started'
   const startChild: typeof startConfined = () => assert.fail('started');
   const { outcome } = await run('hangs', { signal: AbortSignal.abort('Too late'), startChild });
   assert.deepEqual(outcome, { status: 'failed', error: 'Too late' });
-});
-
-test('children that start on this machine hold back the start of others; launchers, whose children start elsewhere, do not', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] }); // no child has been starting for too long
-  const allTurnsGiven = followPace(t);
-  const holdsBack = async (launcher: Launcher | null) => {
-    const stop = new AbortController();
-    const startChild = () => ({ child: spawn('sh', ['-c', 'exec cat >/dev/null']), launcher });
-    const all = Array.from({ length: MOST_STARTING }, () =>
-      run('', { program: '', startChild, signal: stop.signal }),
-    );
-    let isNext = false;
-    const next = inTurn(() => (isNext = true));
-    await allTurnsGiven();
-    const isHeld = !isNext;
-    stop.abort('enough');
-    await Promise.all([...all, next]);
-    return isHeld;
-  };
-  assert.equal(await holdsBack(null), true);
-  assert.equal(await holdsBack({ name: 'srun', times: launcherTimes }), false);
 });
 
 test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {
@@ -399,7 +401,6 @@ for (const [name, lines, handled, error] of endings) {
           count += 1;
           return new Promise((resolve) => setImmediate(resolve, null));
         },
-        onFirstLine: () => {},
         onSettled: (signal) => signals.push(signal),
       },
     );
@@ -418,7 +419,6 @@ test('a line whose turn comes after the model-day has failed is not handled', as
     { stdin: new PassThrough(), stdout },
     {
       onMessage: async () => ((count += 1), null),
-      onFirstLine: () => {},
       onSettled: () => {},
     },
   );

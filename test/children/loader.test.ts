@@ -35,19 +35,19 @@ const bad: [name: string, command: string[], error: RegExp][] = [
   [
     'an old Node',
     nodeOfVersion('22.1.0'),
-    /^Cannot run the model process: Node\.js on its machine has the wrong version .* 22\.1\.0; model-days/,
+    /^The model process did not start \(.*: exit code 69; This machine has Node\.js 22\.1\.0; model-days need 24\.15/,
   ],
-  ['a Node 24 that is too old', nodeOfVersion('24.14.1'), /wrong version .* 24\.14\.1; model-days/],
-  ['a Node of an odd version', nodeOfVersion('25.9.0'), /wrong version .* 25\.9\.0; model-days/],
+  ['a Node 24 that is too old', nodeOfVersion('24.14.1'), /has Node\.js 24\.14\.1; model-days/],
+  ['a Node of an odd version', nodeOfVersion('25.9.0'), /has Node\.js 25\.9\.0; model-days/],
   [
     'no stdin',
     shell('NODE </dev/null'),
-    /^it ended by itself \(sh: exit code 69; The pipe was closed before the program had arrived\)$/,
+    /^The model process did not start \(sh: exit code 69; The pipe was closed before the program had arrived\)\. Run /,
   ],
   [
     'noise in stdin',
     shell('echo some noise | NODE'),
-    /exit code 69; Something other than the program came first over the pipe\)$/,
+    /exit code 69; Something other than the program came first over the pipe\)\. Run /,
   ],
 ];
 for (const [name, command, error] of bad) {

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { watchLifetime } from '../../src/jobs/lifetime.ts';
-import { workerLimits } from '../../src/children/shortage.ts';
+import { workerLimits } from '../../src/children/places.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { startTestService } from '../support/service.ts';

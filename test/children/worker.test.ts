@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MOST_STARTING, starting } from '../../src/children/pacing.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
-import { followPace } from '../support/event-loop.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -130,28 +128,6 @@ test('no more models run side by side than the setting allows', async (t) => {
       ).length,
   );
   assert.equal(Math.max(...atOnce), 2);
-});
-
-test('while as many children start as may, no model-day begins; then the job continues', async (t) => {
-  const fill = () => Array.from({ length: MOST_STARTING }, starting);
-  const places = [fill()];
-  const refill = setInterval(() => places.push(fill()), 100); // each place is free again after a second
-  t.after(() => clearInterval(refill));
-  const allTurnsGiven = followPace(t);
-  const service = await startTestService(t, scripted({}));
-  const begun = service.database.statement('SELECT count(*) AS n FROM trading_sessions');
-  const { body } = await service.post('/simulate/trigger', {
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-  });
-  const running = service.database.statement(`SELECT 1 FROM jobs WHERE status = 'running'`);
-  await until('the job to run', () => running.get() !== undefined);
-  await allTurnsGiven();
-  assert.equal(begun.get()?.['n'], 0);
-  clearInterval(refill);
-  for (const hasStarted of places.flat()) hasStarted();
-  assert.equal((await service.waitForJob(body.job_id)).status, 'completed');
-  assert.equal(begun.get()?.['n'], 2);
 });
 
 test('a repeated job runs nothing again and is completed', async (t) => {

@@ -14,6 +14,7 @@ import {
   ownModel,
   startHeldJob,
   startHeldModels,
+  untilFailed,
 } from './jobs.ts';
 import { recipe } from './recipes.ts';
 import { SLURM, startSlurm } from './slurm.ts';
@@ -25,9 +26,6 @@ import { SLURM, startSlurm } from './slurm.ts';
 
 const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);
 const SIX_NAMES = [...NAMES, ...['delta', 'epsilon', 'zeta'].map(ownModel)];
-/** Starts that fail before the controller comes back. */
-const TRIES_WITHOUT_CONTROLLER = 2;
-
 test('Slurm', async (t) => {
   if (!hasEngine(t, SLURM)) return;
   const slurm = await startSlurm(t, 3);
@@ -86,25 +84,24 @@ test('Slurm', async (t) => {
   );
 
   await t.test(
-    'while the controller is away, what runs continues, and what cannot start is tried again',
+    'while the controller is away, what runs continues, and what cannot start fails with what srun says',
     async (t) => {
       const held = await startHeldModels(t);
       const { service, id } = await startHeldJob(t, await engineFor(t), { held, names: NAMES });
       await slurm.stopController();
       held.release();
-      const failed = () =>
-        service.logLines.filter(({ message }) => message === 'the machine ended a model process')
-          .length;
-      await until('starts to fail', () => failed() >= TRIES_WITHOUT_CONTROLLER);
+      await untilFailed(service, NAMES.length);
       await slurm.startController();
-      const { status, progress, warnings } = await service.waitForJob(id, ENGINE_PATIENCE_MS);
-      assert.deepEqual([status, progress.completed], ['completed', 9]);
-      assert.ok(
-        warnings.some((warning: string) =>
-          warning.startsWith('Model processes did not start through srun;'),
-        ),
-        warnings.join(),
-      );
+      const { status, details } = await service.waitForJob(id, ENGINE_PATIENCE_MS);
+      assert.equal(status, 'partial');
+      const failures = details.filter((detail: any) => detail.status !== 'completed');
+      for (const { error, date } of failures) {
+        assert.ok(date > HELD_DATE, 'what ran has continued');
+        assert.match(
+          error,
+          /^The model process did not start \(srun: exit code \d+; srun: error: /,
+        );
+      }
       await until('nothing to be left', () => left().length === 0);
     },
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
-import { workerLimits } from '../../src/children/shortage.ts';
+import { workerLimits } from '../../src/children/places.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
 import { clockFrom, startTestService, type TestService, TODAY } from '../support/service.ts';

@@ -9,7 +9,7 @@ import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/shortage.ts';
+import { workerLimits } from '../../src/children/places.ts';
 import { endJob } from '../../src/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';

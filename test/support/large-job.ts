@@ -8,7 +8,7 @@ import { createJobs } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/shortage.ts';
+import { workerLimits } from '../../src/children/places.ts';
 import { scriptedAgent } from './agents.ts';
 import { storePrices } from './prices.ts';
 import { clockFrom, temporaryFolder, TODAY } from './service.ts';

@@ -49,7 +49,6 @@ export interface LauncherOptions {
   environment?: NodeJS.ProcessEnv;
   times?: LauncherTimes;
   timeoutMs?: number;
-  firstLineLimitMs?: number;
   quotes?: Start['brief']['quotes'];
   startChild?: (program: string, rights: Rights) => Started;
 }
@@ -71,7 +70,6 @@ export async function runThrough(command: readonly string[], options: LauncherOp
       program,
       startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
       timeoutMs: options.timeoutMs ?? 600_000,
-      firstLineLimitMs: options.firstLineLimitMs ?? 60_000,
       memoryMb: 512,
       signal: new AbortController().signal,
       onMessage: async (message) =>
@@ -85,7 +83,7 @@ export async function runThrough(command: readonly string[], options: LauncherOp
     },
   );
   return {
-    outcome: outcome as { status: string; hasSpoken?: boolean; error: string; summary?: string },
+    outcome: outcome as { status: string; error: string; summary?: string },
     stderr,
   };
 }

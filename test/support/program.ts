@@ -105,8 +105,6 @@ export interface RunOptions {
   detached?: boolean;
   /** Options of Node. */
   flags?: readonly string[];
-  /** How many files it may have open. */
-  openFiles?: number;
 }
 
 /** Runs a command of the program to its end. */
@@ -136,15 +134,13 @@ function commandOf(flags: readonly string[]): [file: string, ...words: string[]]
  */
 export function startProgram(
   args: readonly string[],
-  { cwd, env = {}, detached = false, flags = [], openFiles }: RunOptions,
+  { cwd, env = {}, detached = false, flags = [] }: RunOptions,
 ): Program {
   const variables = {
     ...(isExecutable && { PATH: join(cwd, 'no-programs') }),
     RUNTIME_CONFIG_PATH: RUNTIME_CONFIG,
   };
-  const limited =
-    openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
-  const [file = '', ...words] = [...limited, ...commandOf(flags)];
+  const [file, ...words] = commandOf(flags);
   return followProgram(
     spawn(file, [...words, ...args], { cwd, env: { ...variables, ...env }, detached }),
   );

@@ -9,7 +9,7 @@ import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createLog, type Log, type LogLevel } from '../../src/basics/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
-import { type WorkerLimits, workerLimits } from '../../src/children/shortage.ts';
+import { type WorkerLimits, workerLimits } from '../../src/children/places.ts';
 import { inProcesses, type TestAgent } from './agent-here.ts';
 import { folderOfProcess, remove } from './folder.ts';
 import { isReplayed } from './long.ts';

@@ -1,0 +1,174 @@
+import { totalmem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff, spread } from '../basics/event-loop.ts';
+import { MAX_RUNS } from '../basics/runs.ts';
+import { count } from '../basics/sentences.ts';
+import type { Settings } from '../basics/settings.ts';
+import type { Lost } from './channel.ts';
+
+/**
+ * How many children of a job run side by side on this machine, and what becomes of those that it
+ * cannot carry: fewer run, and the lost ones are tried again.
+ */
+
+/** Of a child that waits for its provider by HTTPS; of the service, with a thousand of them. */
+const CHILD_MEMORY_MB = 14;
+const SERVICE_MEMORY_MB = 150;
+const BYTES_PER_MB = 1024 * 1024;
+/** A lost model-day is tried again after this pause at the latest. */
+const MAX_PAUSE_MS = 30_000;
+
+/** As many as the setting says; without it, as memory allows (of the machine or its group). */
+export function mostSideBySide(
+  { maxParallelModels }: Pick<Settings, 'maxParallelModels'>,
+  memory = Math.min(totalmem(), process.constrainedMemory() || Infinity),
+): number {
+  const carried = Math.floor((memory / BYTES_PER_MB - SERVICE_MEMORY_MB) / CHILD_MEMORY_MB);
+  return maxParallelModels ?? Math.min(MAX_RUNS, Math.max(1, carried));
+}
+
+/** Returns a place, after a child was lost or the model-day has ended. */
+export type Leave = (isLost: boolean) => void;
+
+/** The children of one job that run side by side. */
+export interface Places {
+  readonly most: number;
+  /** How many may run side by side now. */
+  readonly size: number;
+  /** Resolves when there is a place, to the function that returns it. */
+  join(): Promise<Leave>;
+}
+
+/**
+ * A loss halves the number of those that run; each model-day that ends well adds one. Children that
+ * ran side by side are often lost together, and halve it once.
+ */
+export function createPlaces(most: number): Places {
+  const waiting: (() => void)[] = [];
+  let size = most;
+  let running = 0;
+  let halvings = 0;
+  const fill = () => {
+    for (; running < size && waiting.length > 0; running += 1) waiting.shift()?.();
+  };
+  const leaveOf = (halvingsBefore: number) => (isLost: boolean) => {
+    if (!isLost) size = Math.min(most, size + 1);
+    else if (halvingsBefore === halvings) {
+      size = Math.max(1, Math.floor(Math.min(size, running) / 2));
+      halvings += 1;
+    }
+    running -= 1;
+    fill();
+  };
+  return {
+    most,
+    get size() {
+      return size;
+    },
+    join() {
+      const { promise, resolve } = Promise.withResolvers<Leave>();
+      waiting.push(() => resolve(leaveOf(halvings)));
+      fill();
+      return promise;
+    },
+  };
+}
+
+/** The tries of one model-day within its time limit, in which waiting for a place is not counted. */
+export interface Tries {
+  /** Begins a try. Returns what is left of the time limit, in milliseconds. */
+  begin(): number;
+  /**
+   * Counts a lost child. Returns why the model-day is given up, because it was killed too often or
+   * no time is left for another try; null when it is to be tried again.
+   */
+  lose(lost: Lost): string | null;
+  /**
+   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at
+   * random, because a shortage takes many children at the same moment.
+   */
+  readonly pauseMs: number;
+  /** Waits so long; returns early when the job is stopped. */
+  pause(signal: AbortSignal): Promise<void>;
+}
+
+export function createTries(
+  limitMs: number,
+  { maxResumptions, restartPauseMs }: Pick<WorkerLimits, 'maxResumptions' | 'restartPauseMs'>,
+  now = () => performance.now(),
+): Tries {
+  let leftMs = limitMs;
+  let since = 0;
+  let silent = 0;
+  let killed = 0;
+  let pauseMs = 0;
+  const spend = () => {
+    leftMs -= now() - since;
+    since = now();
+  };
+  return {
+    begin() {
+      since = now();
+      return leftMs;
+    },
+    lose({ hasSpoken, error }) {
+      spend();
+      silent = hasSpoken ? 0 : silent + 1;
+      killed += hasSpoken ? 1 : 0;
+      const losses = Math.max(silent, killed);
+      pauseMs = spread(backOff(losses, { firstMs: restartPauseMs, maxMs: MAX_PAUSE_MS }));
+      if (pauseMs < leftMs && killed <= maxResumptions) return null;
+      const what = hasSpoken
+        ? `the system killed the model process ${count(killed, 'time')}`
+        : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
+      return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
+    },
+    get pauseMs() {
+      return pauseMs;
+    },
+    async pause(signal) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      spend();
+    },
+  };
+}
+
+const ADVICE =
+  'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
+
+/** The warnings of a job about lost children. */
+export function shortageWarning({ hasSpoken }: Lost): string {
+  const what = hasSpoken
+    ? 'the system killed model processes; their model-days continue where their logs end'
+    : 'model processes did not start; they are started again after a pause';
+  return `The machine is short of processes or memory: ${what}, with fewer side by side`;
+}
+
+/** The worker's limits; tests have shorter ones. */
+export interface WorkerLimits {
+  /**
+   * A process that made no progress counts as an idle restart when it ran for at least this long.
+   */
+  lifeCountsAfterMs: number;
+  /**
+   * A shorter run counts too when it ended while a child of the job had been running for this long.
+   */
+  childCountsAfterMs: number;
+  /**
+   * How often a model-day is resumed, from the end of its reasoning log, after the system killed
+   * its child.
+   */
+  maxResumptions: number;
+  /** The pause before a lost child is restarted; it doubles with each loss in a row. */
+  restartPauseMs: number;
+  /** From the start of a news search to the last byte of its response. */
+  newsSearchMs: number;
+}
+
+export const workerLimits: WorkerLimits = {
+  lifeCountsAfterMs: 30_000,
+  childCountsAfterMs: 10_000,
+  maxResumptions: 5,
+  restartPauseMs: 500,
+  newsSearchMs: 20_000,
+};

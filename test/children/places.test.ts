@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createLog } from '../../src/basics/log.ts';
+import { count } from '../../src/basics/sentences.ts';
+import {
+  createPlaces,
+  createTries,
+  mostSideBySide,
+  workerLimits,
+} from '../../src/children/places.ts';
+import { runJob } from '../../src/jobs/run.ts';
+import { settled } from '../support/event-loop.ts';
+import { ledgerOf } from '../support/ledger.ts';
+import { leftToLongForm } from '../support/long.ts';
+import { LEDGER, type Options, prepare, statusOf } from '../support/one-date.ts';
+import { noProc } from '../support/processes.ts';
+import { until } from '../support/until.ts';
+
+async function runDay(t: TestContext, programs: readonly string[], limits: Options = {}) {
+  const { context, database, starts } = prepare(t, programs, limits);
+  await runJob(context, 'job', new AbortController().signal);
+  return { ...statusOf(database), starts: starts(), database };
+}
+
+const SILENT =
+  'The machine is short of processes or memory: model processes did not start; they are started again after a pause, with fewer side by side';
+const KILLED =
+  'The machine is short of processes or memory: the system killed model processes; their model-days continue where their logs end, with fewer side by side';
+
+const recoveries: [name: string, programs: string[], warnings: string[]][] = [
+  ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
+  ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
+  [
+    'fail to start before and after one of them spoke',
+    ['exits', 'exits', 'killed-after-a-trade', 'exits', 'exits', 'buys'],
+    [SILENT, KILLED],
+  ],
+  [
+    'are killed before and after they spoke',
+    ['exits', 'killed-after-a-trade', 'exits', 'buys'],
+    [SILENT, KILLED],
+  ],
+];
+for (const [name, programs, warnings] of recoveries) {
+  test(`a model-day whose children ${name} is completed, and its job says why it took longer`, async (t) => {
+    const ended = await runDay(t, programs);
+    assert.deepEqual([ended.status, ended.error, ended.warnings], ['completed', null, warnings]);
+    assert.deepEqual(ledgerOf(ended.database, 'model-a'), LEDGER);
+    assert.equal(ended.steps, 3, 'no step was taken twice');
+  });
+}
+
+test('a child that hangs before it speaks, as Node does without a thread, is started again', {
+  skip: noProc || leftToLongForm,
+}, async (t) => {
+  const ended = await runDay(t, ['hangs', 'buys']);
+  assert.deepEqual([ended.status, ended.warnings], ['completed', [SILENT]]);
+});
+
+const LOST = { status: 'lost', hasSpoken: false, error: 'it ended by itself' } as const;
+
+test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
+  const all = Array.from({ length: 100 }, () => createTries(3_600_000, workerLimits));
+  for (const [least, most] of [
+    [250, 500],
+    [500, 1_000],
+    [1_000, 2_000],
+  ] as const) {
+    const pauses = all.map((tries) => {
+      tries.begin();
+      assert.equal(tries.lose(LOST), null);
+      return tries.pauseMs;
+    });
+    assert.ok(
+      pauses.every((ms) => ms >= least && ms <= most),
+      String(pauses),
+    );
+    assert.ok(new Set(pauses).size > 90, 'spread');
+    assert.ok(
+      Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2,
+      'over the whole span',
+    );
+  }
+});
+
+test('a model-day is tried until its time limit: pauses count, waiting for a place does not', async () => {
+  let now = 0;
+  const limits = { maxResumptions: 5, restartPauseMs: 0.002 };
+  const tries = createTries(1_000, limits, () => now);
+  const { signal } = new AbortController();
+  const lostAfter = (ms: number, lost: Parameters<typeof tries.lose>[0] = LOST) => {
+    now += ms;
+    return tries.lose(lost);
+  };
+  assert.equal(tries.begin(), 1_000);
+  assert.equal(lostAfter(300), null);
+  const pausing = tries.pause(signal);
+  now += 200;
+  await pausing;
+  now += 50_000; // until there is a place
+  assert.equal(tries.begin(), 500);
+  assert.match(
+    String(lostAfter(500)),
+    /: the model process did not start in 2 tries; the last time, it ended by itself\. Give the machine more/,
+  );
+});
+
+test('one try and one time are said in the singular', () => {
+  const limits = { ...workerLimits, maxResumptions: 0 };
+  const reasonOf = (hasSpoken: boolean) => {
+    const tries = createTries(0, limits);
+    tries.begin();
+    return String(tries.lose({ ...LOST, hasSpoken }));
+  };
+  assert.match(reasonOf(false), /did not start in 1 try; the last time, it ended by itself\./);
+  assert.match(reasonOf(true), /the system killed the model process 1 time; the last time,/);
+});
+
+/** A pause longer than a model-day may take: no time is left for another try. */
+const ONE_TRY = { modelDayTimeoutMs: 10_000, restartPauseMs: 1_000_000 };
+
+const failures: [
+  name: string,
+  program: string,
+  starts: number,
+  error: RegExp,
+  options?: Options,
+][] = [
+  [
+    'never speak',
+    'exits',
+    1,
+    /^The machine is short of processes or memory: the model process did not start in 1 try; the last time, it ended by itself \(exit code 3\)\. Give the machine more .* MAX_PARALLEL_MODELS; then run this day again$/,
+    ONE_TRY,
+  ],
+  [
+    'are killed again and again',
+    'killed-always',
+    workerLimits.maxResumptions + 1,
+    /^The machine is short of processes or memory: the system killed the model process 6 times; the last time, it ended by itself \(SIGKILL\)\. Give the machine more /,
+  ],
+  [
+    'end by their own fault after they spoke',
+    'exits-later',
+    1,
+    /ended without an outcome \(exit code 3\)$/,
+  ],
+];
+for (const [name, program, starts, error, options = {}] of failures) {
+  test(`a model-day whose children ${name} fails after ${count(starts, 'start')}, with the reason`, async (t) => {
+    const ended = await runDay(t, [program], options);
+    assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
+    assert.match(ended.error, error);
+    const sessions = ended.database.statement('SELECT status FROM trading_sessions').all();
+    assert.deepEqual(
+      sessions.map((row) => row['status']),
+      ['failed'],
+      'all in one session',
+    );
+    assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
+  });
+}
+
+test('after losses fewer children run side by side', async (t) => {
+  const sizes: number[] = [];
+  const write = (line: string) => sizes.push(JSON.parse(line).sideBySide);
+  const log = createLog({ level: 'WARNING', json: true, write, clock: () => new Date() });
+  const models = ['model-a', 'model-b', 'model-c'];
+  const { context, database } = prepare(t, ['exits', 'exits', 'exits', 'buys'], { models, log });
+  await runJob(context, 'job', new AbortController().signal);
+  assert.equal(statusOf(database).status, 'completed');
+  assert.deepEqual(sizes, [1, 1, 1]);
+});
+
+test('a job that is stopped while a model-day pauses ends immediately and leaves it unfinished', async (t) => {
+  const { context, database, starts } = prepare(t, ['exits'], { restartPauseMs: 1_000_000 });
+  const abort = new AbortController();
+  const running = runJob(context, 'job', abort.signal);
+  await until('the warning', () => statusOf(database).warnings);
+  abort.abort('The service is stopping');
+  await running;
+  const { status, modelDay } = statusOf(database);
+  assert.deepEqual([status, modelDay, starts()], ['running', 'running', 1]);
+});
+
+/**
+ * `j` joins, `l` leaves after a loss, `w` leaves well, each the longest there; expected is how many
+ * run then, and how many may.
+ */
+const sequences: [name: string, events: string, running: number, size: number][] = [
+  ['holds at most its size', 'jjjjjjjjjj', 8, 8],
+  ['goes down to half of those that ran', 'jjjjl', 3, 2],
+  ['goes down once for children that ran side by side', 'jjjjjjjjlll', 5, 4],
+  ['goes down again for one that came later', `jjjjjjjjlwwwwwww${'j'.repeat(8)}l`, 7, 4],
+  ['keeps one place whatever is lost', 'jjjjlllljljl', 0, 1],
+  ['gives the place of a lost one to no other', 'jjjjjjjjjl', 7, 4],
+  ['gives the place of a good one to the next', 'jjjjjjjjjw', 8, 8],
+  ['grows by one with each good end', `jl${'jw'.repeat(3)}`, 0, 4],
+  ['grows to its first size and no further', `jl${'jw'.repeat(100)}${'j'.repeat(9)}`, 8, 8],
+];
+for (const [name, events, running, size] of sequences) {
+  test(`a count of places ${name}`, async () => {
+    const places = createPlaces(8);
+    const leaves: ((isLost: boolean) => void)[] = [];
+    let left = 0;
+    for (const event of events) {
+      if (event === 'j') void places.join().then((leave) => leaves.push(leave));
+      else leaves[left++]?.(event === 'l');
+      await settled();
+    }
+    assert.deepEqual([leaves.length - left, places.size], [running, size]);
+  });
+}
+
+const MB = 1024 * 1024;
+const machines: [setting: number | null, memoryMb: number, most: number][] = [
+  [null, 8_192, 574],
+  [null, 290, 10],
+  [null, 52, 1],
+  [null, 64_000, 2_000],
+  [300, 52, 300],
+];
+for (const [maxParallelModels, memoryMb, most] of machines)
+  test(`with ${memoryMb} MB and ${maxParallelModels ?? 'no'} setting, ${most} may run side by side`, () =>
+    assert.equal(mostSideBySide({ maxParallelModels }, memoryMb * MB), most));

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/holdings.ts';
+import { closingsOf } from '../database/records/holdings.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import { at } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
@@ -203,7 +203,10 @@ function readWeights(
   const places = new Map(symbols.map((symbol, place) => [symbol, place]));
   const weights: Weight[][] = [];
   const starts = days.flatMap(({ startedFrom }) => startedFrom ?? []);
-  const closings = readClosings(database, starts);
+  // Two days start from one close when a missed day was run later: it is read once.
+  const closings = new Map(
+    closingsOf(database, [...new Set(starts)]).map((closing) => [closing.sessionId, closing]),
+  );
   for (const start of starts) {
     const closing = closings.get(start);
     if (closing === undefined) return { reason: 'The holdings that it started from are unknown' };
@@ -221,16 +224,6 @@ function readWeights(
   if (weights.every(({ length }) => length === 0))
     return { reason: 'It held nothing at the start of any day' };
   return { returns, weights };
-}
-
-/** By session. Two days start from one close when a missed day was run later: it is read once. */
-function readClosings(database: Database, sessionIds: readonly number[]): Map<number, Closing> {
-  const distinct = [...new Set(sessionIds)];
-  const closings = new Map<number, Closing>();
-  for (let start = 0; start < distinct.length; start += CLOSINGS_PER_STEP)
-    for (const closing of closingsOf(database, distinct.slice(start, start + CLOSINGS_PER_STEP)))
-      closings.set(closing.sessionId, closing);
-  return closings;
 }
 
 function whyWithout(symbol: string, universe: readonly string[]): string {

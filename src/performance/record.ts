@@ -25,7 +25,7 @@ import type { Money } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
-import { type Choice, chosenBatches } from './choice.ts';
+import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { readValueGains, type ValueGains } from './symbols.ts';
 
@@ -221,24 +221,9 @@ export function readRecord(
   { benchmark, riskFree, withDetails, findUnknown }: RecordOptions,
 ): ModelRecord {
   const { database } = choice;
-  const chosen = new Map<number, CalendarDate | null>();
-  const startedFrom = new Map<number, number | null>();
-  const days: ChosenDay[] = [];
-  const [staleDates, unpaidDates, unknownDates] = [
-    new Set<CalendarDate>(),
-    new Set<CalendarDate>(),
-    new Set<CalendarDate>(),
-  ];
-  for (const step of chosenBatches({ ...choice, models: [model] })) {
-    days.push(...step);
-    for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
-      chosen.set(sessionId, startDate);
-      startedFrom.set(sessionId, start);
-      if (!paysDividends) unpaidDates.add(date);
-    }
-    for (const { date } of findUnknown(step)) unknownDates.add(date);
-    for (const { date } of staleAmong(database, step)) staleDates.add(date);
-  }
+  const days = daysOf(choice, model);
+  const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
+  const startedFrom = new Map(days.map((day) => [day.sessionId, day.startedFrom]));
   const sessionIds = [...chosen.keys()];
   const marks = new Map<string, Money | null>();
   const ledger = ledgerDays(database, startedFrom);
@@ -246,9 +231,9 @@ export function readRecord(
     ledger,
     chosen,
     days,
-    staleDates,
-    unpaidDates,
-    unknownDates,
+    staleDates: datesOf(staleAmong(database, days)),
+    unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
+    unknownDates: datesOf(findUnknown(days)),
     usage: usageTotals(database, sessionIds),
     refusals: countRefusals(refusedCalls(database, sessionIds)),
     benchmark,
@@ -259,4 +244,8 @@ export function readRecord(
     riskFree,
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };
+}
+
+function datesOf(days: readonly { date: CalendarDate }[]): Set<CalendarDate> {
+  return new Set(days.map(({ date }) => date));
 }

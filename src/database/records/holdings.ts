@@ -6,7 +6,7 @@ import { type Jump, unexplainedJumps } from '../jumps.ts';
 import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** Sessions that one statement reads; each may hold a hundred symbols. */
-export const CLOSINGS_PER_STEP = 10;
+const CLOSINGS_PER_STEP = 10;
 
 /** What was held of one symbol at a close. */
 export interface ClosingHolding {
@@ -38,8 +38,13 @@ const CLOSINGS = query(
   [integer, text, amount, amount, orNull(text), orNull(integer), orNull(amount)],
 );
 
-/** The closings of some committed sessions, in their order; of at most `CLOSINGS_PER_STEP`. */
-export function closingsOf(database: Database, sessionIds: readonly number[]): Closing[] {
+/** The closings of some committed sessions, in their order; a few are read at a time. */
+export function* closingsOf(database: Database, sessionIds: readonly number[]): Generator<Closing> {
+  for (let start = 0; start < sessionIds.length; start += CLOSINGS_PER_STEP)
+    yield* readClosings(database, sessionIds.slice(start, start + CLOSINGS_PER_STEP));
+}
+
+function readClosings(database: Database, sessionIds: readonly number[]): Closing[] {
   const closings: Closing[] = [];
   for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(
     database,

@@ -2,9 +2,9 @@ import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 import {
-  type ChosenSession,
-  committedSessions,
-  jsonIds,
+  boundsOf,
+  type JobWindow,
+  modelsWithSessions,
   type SessionFilters,
   SESSIONS_PER_STEP,
 } from '../session-filters.ts';
@@ -14,37 +14,43 @@ import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } f
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/**
- * An active model-day, with the date and the session that it started from; both are null for the
- * initial cash.
- */
-export interface ChosenDay extends ChosenSession {
-  startDate: CalendarDate | null;
-  startedFrom: number | null;
+const DAYS = query(
+  `SELECT session_id AS sessionId, job_id AS jobId, model, date, start_date AS startDate,
+     started_from_session_id AS startedFrom, pays_dividends AS paysDividends, daily_return AS dailyReturn
+   FROM daily_returns WHERE model = ? AND date BETWEEN ? AND ? AND job_id = coalesce(?, job_id) ORDER BY date`,
+  {
+    sessionId: integer,
+    jobId: text,
+    model: text,
+    date: text,
+    /** This and the next are null for the initial cash. */
+    startDate: orNull(text),
+    startedFrom: orNull(integer),
+    paysDividends: flag,
+    /** A fraction; null when the day started from a value of 0. */
+    dailyReturn: orNull(real),
+  },
+);
+
+/** An active model-day, with the date and the session that it started from, and its return. */
+export interface ChosenDay extends Omit<RowOf<typeof DAYS>, 'paysDividends'> {
   paysDividends: boolean;
 }
 
-const STARTS = query(
-  `SELECT past.date, own.started_from_session_id, own.pays_dividends
-   FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
-     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   ORDER BY chosen.key`,
-  [orNull(text), orNull(integer), flag],
-);
+/** The active model-days of a model in a window, by date. */
+export function chosenDays(reader: Reader, model: string, window: JobWindow): ChosenDay[] {
+  const days = DAYS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
+  return days.map((day) => ({ ...day, paysDividends: day.paysDividends === 1 }));
+}
 
-/** The matching model-days active at a change of the ledger, by date and model; in batches. */
-export function* chosenDays(
-  database: Database,
-  filters: SessionFilters,
-  at: number,
-): Generator<ChosenDay[]> {
-  for (const sessions of committedSessions(database, filters, at)) {
-    const starts = STARTS.all(database, jsonIds(sessions));
-    yield sessions.map((session, index) => {
-      const [startDate, startedFrom, pays] = starts[index] ?? [null, null, 0];
-      return { ...session, startDate, startedFrom, paysDividends: pays === 1 };
-    });
-  }
+const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [
+  text,
+]);
+
+/** The models of which model-days may match the filters, by name. */
+export function modelsIn(reader: Reader, { model, jobId }: SessionFilters): Iterable<string> {
+  if (model !== undefined) return [model];
+  return jobId === undefined ? modelsWithSessions(reader) : MODELS_OF_JOB.all(reader, jobId).flat();
 }
 
 const LEDGER = query(

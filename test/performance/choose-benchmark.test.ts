@@ -42,6 +42,7 @@ const day = (
   startDate,
   startedFrom: null,
   paysDividends,
+  dailyReturn: 0,
 });
 
 const benchmarkOf = (...given: Parameters<typeof chooseBenchmark>) => chooseBenchmark(...given);

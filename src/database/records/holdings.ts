@@ -6,7 +6,7 @@ import { type Jump, unexplainedJumps } from '../jumps.ts';
 import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** Sessions that one statement reads; each may hold a hundred symbols. */
-const CLOSINGS_PER_STEP = 10;
+export const CLOSINGS_PER_STEP = 10;
 
 /** What was held of one symbol at a close. */
 export interface ClosingHolding {

@@ -5,6 +5,7 @@ import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
   daysNeeded,
   holm,
+  type Interval,
   intervalOf,
   measureUncertainty,
   type Missing,
@@ -116,6 +117,7 @@ export interface ChosenPair {
 interface Difference {
   mean: number;
   uncertainty: Uncertainty;
+  interval: Interval | Missing;
   pValue: number;
   pValueHolm: number;
 }
@@ -137,7 +139,10 @@ export function reportPairs(chosen: readonly ChosenPair[], period: Period): Repo
   const reported: ReportedPairs = { pairs: [], leads: [] };
   for (const [index, pair] of chosen.entries()) {
     const difference = at(differences, index);
-    const lead = leadOf({ ...pair, ...intervalAndVerdict(difference, period), period });
+    const isMissing = 'reason' in difference;
+    const interval = isMissing ? difference : difference.interval;
+    const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
+    const lead = leadOf({ ...pair, interval, isShown, period });
     reported.leads.push(lead);
     reported.pairs.push(reportPair(pair, { difference, lead, pairs: known.length }, period));
   }
@@ -148,16 +153,9 @@ function differenceOf(measured: ChosenPair['measured'], period: Period): Differe
   if ('reason' in measured) return measured;
   const { mean, uncertainty } = measured;
   if (uncertainty === null) return SAME;
-  return { mean, uncertainty, pValue: twoSidedP(mean, uncertainty, period), pValueHolm: NaN };
-}
-
-function intervalAndVerdict(difference: Difference | Missing, period: Period) {
-  if ('reason' in difference) return { interval: difference, isShown: false };
-  const { mean, uncertainty, pValueHolm } = difference;
-  return {
-    interval: intervalOf(mean, uncertainty, period),
-    isShown: pValueHolm < 1 - period.confidence,
-  };
+  const interval = intervalOf(mean, uncertainty, period);
+  const pValue = twoSidedP(mean, uncertainty, period);
+  return { mean, uncertainty, interval, pValue, pValueHolm: NaN };
 }
 
 /** One pair of the comparison, named as in the response. */
@@ -173,7 +171,6 @@ function reportPair(
     'reason' in difference ? difference : compute(difference);
   const smallest = figure(({ uncertainty }) => smallestDifference(uncertainty, period));
   const needed = figure(({ mean, uncertainty }) => daysNeeded(mean, uncertainty, period));
-  const { interval, isShown } = intervalAndVerdict(difference, period);
   const { unavailable, ...figures } = reportWithInterval(
     {
       difference: figure(({ mean }) => overPeriod(mean, period.days)),
@@ -187,7 +184,7 @@ function reportPair(
       variance_share_of_runs: figure(({ uncertainty: { ofRuns, total } }) => ofRuns / total),
       correlation: 'reason' in measured ? measured : measured.correlation,
     },
-    interval,
+    'reason' in difference ? difference : difference.interval,
   );
   const missing = curve?.map((point) => point.difference).find((own) => typeof own !== 'number');
   const sentence =
@@ -204,7 +201,7 @@ function reportPair(
     against,
     ...figures,
     interval_is_lower_bound: singleRuns.length > 0,
-    shown: isShown,
+    shown: lead.isShown,
     sentence,
     ...(curve !== null && { curve: curve.map(reportPoint) }),
     unavailable: { ...unavailable, ...(missing && { curve: missing.reason }) } as Record<

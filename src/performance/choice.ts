@@ -29,10 +29,15 @@ export function modelsOf({ database, filters, models }: Choice): Iterable<string
 }
 
 /** The chosen model-days of a model, by date. */
-export function daysOf({ database, filters, after, dates }: Choice, model: string): ChosenDay[] {
-  const last = after?.get(model) ?? '';
-  return chosenDays(database, model, filters).filter(
-    ({ date }) => date > last && (dates === undefined || dates.get(model)?.has(date) === true),
+export function daysOf(choice: Choice, model: string): ChosenDay[] {
+  const { database, filters } = choice;
+  return chosenDays(database, model, filters).filter(({ date }) => counts(choice, model, date));
+}
+
+function counts({ after, dates }: Choice, model: string, date: CalendarDate): boolean {
+  return (
+    date > (after?.get(model) ?? '') &&
+    (dates === undefined || dates.get(model)?.has(date) === true)
   );
 }
 
@@ -53,9 +58,9 @@ export function readChosenDays(choice: Choice): ChosenDays {
   const periods: ModelPeriod[] = [];
   const days = new Map<string, ChosenDay>();
   for (const model of modelsOf(choice)) {
-    for (const { date } of daysOf({ ...choice, dates: undefined }, model))
-      failed.get(model)?.delete(date);
-    const own = daysOf(choice, model);
+    const completed = daysOf({ ...choice, dates: undefined }, model);
+    for (const { date } of completed) failed.get(model)?.delete(date);
+    const own = completed.filter(({ date }) => counts(choice, model, date));
     const [first, last] = [own[0], own.at(-1)];
     if (first === undefined || last === undefined) continue;
     const jobIds = new Set(own.map(({ jobId }) => jobId));

@@ -5,7 +5,7 @@ import type { ChosenDay } from '../database/records/performance.ts';
 import { at } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
 import { type BothLevels, levelAt, levelsFor } from './benchmark.ts';
-import { MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
+import { type Figure, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
 import { tooFew } from './risk-and-return.ts';
 
 /**
@@ -251,31 +251,23 @@ export function reportSelection(
   { model, days, market }: { model: string; days: readonly ChosenDay[]; market: Market },
 ) {
   const held = readWeights(database, days, market);
-  if ('reason' in held) {
-    const { reason } = held;
-    const none = { return: held, percentile: held, p_value: held, median: held };
-    const { unavailable, ...figures } = reportFigures(none);
-    return {
-      symbols: 0,
-      days: 0,
-      ...figures,
-      interval_90: null,
-      unavailable: { ...unavailable, interval_90: reason },
-    };
-  }
-  const permuted = permuteNames(held, JSON.stringify([model, days[0]?.date, days.at(-1)?.date]));
-  const { percentile, pValue, median, interval90 } = placeAmong(permuted);
+  const isMissing = 'reason' in held;
+  const permuted = isMissing
+    ? null
+    : permuteNames(held, JSON.stringify([model, days[0]?.date, days.at(-1)?.date]));
+  const place = permuted && placeAmong(permuted);
+  const figure = (known: number | undefined): Figure => (isMissing ? held : (known ?? NaN));
   const { unavailable, ...figures } = reportFigures({
-    return: permuted.own,
-    percentile,
-    p_value: pValue,
-    median,
+    return: figure(permuted?.own),
+    percentile: figure(place?.percentile),
+    p_value: figure(place?.pValue),
+    median: figure(place?.median),
   });
   return {
-    symbols: held.returns[0]?.length ?? 0,
-    days: held.returns.length,
+    symbols: isMissing ? 0 : (held.returns[0]?.length ?? 0),
+    days: isMissing ? 0 : held.returns.length,
     ...figures,
-    interval_90: interval90,
-    unavailable: { ...unavailable, interval_90: undefined },
+    interval_90: place?.interval90 ?? null,
+    unavailable: { ...unavailable, interval_90: isMissing ? held.reason : undefined },
   };
 }

@@ -44,9 +44,6 @@ interface Gap {
   exDates: ReadonlySet<CalendarDate>;
 }
 
-/** Model-days that are looked at in one step; each may hold a hundred symbols. */
-const SESSIONS_PER_STEP = 10;
-
 /**
  * Those of some sessions that held a symbol over a morning for which its dividends are neither
  * stored nor covered.
@@ -60,7 +57,10 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
 export function createUnknownSearch(database: Database): UnknownSearch {
   let gaps: Gap[] | undefined;
   return (sessions) => {
-    gaps ??= readGaps(database);
+    gaps ??= heldSymbols(database)
+      .map((held) => readGap(database, held))
+      .filter((gap) => gap !== null)
+      .toArray();
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
     const last = paying.reduce((latest, { date }) => (date > latest ? date : latest), '');
     const suspects = new Map(
@@ -70,33 +70,13 @@ export function createUnknownSearch(database: Database): UnknownSearch {
     );
     if (suspects.size === 0) return [];
     const found = new Set<number>();
-    for (let start = 0; start < paying.length; start += SESSIONS_PER_STEP) {
-      const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
-      for (const [sessionId, symbol, since, date] of heldUncovered(
-        database,
-        ids,
-        suspects.keys(),
-      )) {
-        const gap = suspects.get(symbol);
-        if (
-          gap !== undefined &&
-          !found.has(sessionId) &&
-          isUnknown(gap, { after: since, upTo: date })
-        )
-          found.add(sessionId);
-      }
+    for (const [id, symbol, since, date] of heldUncovered(database, paying, suspects.keys())) {
+      const gap = suspects.get(symbol);
+      if (gap !== undefined && !found.has(id) && isUnknown(gap, { after: since, upTo: date }))
+        found.add(id);
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
   };
-}
-
-function readGaps(database: Database): Gap[] {
-  const gaps: Gap[] = [];
-  for (const held of heldSymbols(database)) {
-    const gap = readGap(database, held);
-    if (gap !== null) gaps.push(gap);
-  }
-  return gaps;
 }
 
 /**

@@ -42,7 +42,6 @@ const day = (
   startDate,
   startedFrom: null,
   paysDividends,
-  dailyReturn: 0,
 });
 
 const benchmarkOf = (...given: Parameters<typeof chooseBenchmark>) => chooseBenchmark(...given);

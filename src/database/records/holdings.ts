@@ -2,6 +2,7 @@ import type { CalendarDate } from '../../basics/calendar.ts';
 import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
+import { jsonIds } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../jumps.ts';
 import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
@@ -130,10 +131,10 @@ const HELD = query(
  */
 export function heldUncovered(
   database: Database,
-  sessionIds: readonly number[],
+  sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
-): RowOf<typeof HELD>[] {
-  return HELD.all(database, JSON.stringify(sessionIds), JSON.stringify([...symbols]));
+): IterableIterator<RowOf<typeof HELD>> {
+  return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
 }
 
 const PAYS_NOTHING = query(

@@ -10,37 +10,72 @@ import {
 } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
-import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
+import {
+  amount,
+  type Column,
+  flag,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  real,
+  type RowOf,
+  text,
+} from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-const DAYS = query(
-  `SELECT session_id AS sessionId, job_id AS jobId, model, date, start_date AS startDate,
-     started_from_session_id AS startedFrom, pays_dividends AS paysDividends, daily_return AS dailyReturn
-   FROM daily_returns WHERE model = ? AND date BETWEEN ? AND ? AND job_id = coalesce(?, job_id) ORDER BY date`,
-  {
-    sessionId: integer,
-    jobId: text,
-    model: text,
-    date: text,
-    /** This and the next are null for the initial cash. */
-    startDate: orNull(text),
-    startedFrom: orNull(integer),
-    paysDividends: flag,
-    /** A fraction; null when the day started from a value of 0. */
-    dailyReturn: orNull(real),
-  },
-);
-
-/** An active model-day, with the date and the session that it started from, and its return. */
-export interface ChosenDay extends Omit<RowOf<typeof DAYS>, 'paysDividends'> {
+/** An active model-day, with the date and the session that it started from. */
+export interface ChosenDay {
+  sessionId: number;
+  jobId: string;
+  model: string;
+  date: CalendarDate;
+  /** This and the next are null for the initial cash. */
+  startDate: CalendarDate | null;
+  startedFrom: number | null;
   paysDividends: boolean;
 }
+
+/** Without returns no position is looked up. */
+const daysWith = <const Columns extends readonly Column<unknown>[]>(
+  more: string,
+  columns: Columns,
+) =>
+  query(
+    `SELECT session_id, job_id, date, start_date, started_from_session_id, pays_dividends ${more}
+     FROM daily_returns WHERE model = ? AND date BETWEEN ? AND ? AND job_id = coalesce(?, job_id) ORDER BY date`,
+    [integer, text, text, orNull(text), orNull(integer), flag, ...columns],
+  );
+const DAYS = daysWith('', []);
+const RETURNS = daysWith(', daily_return', [orNull(real)]);
+
+const dayOf = (
+  model: string,
+  [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
+): ChosenDay => ({
+  sessionId,
+  jobId,
+  model,
+  date,
+  startDate,
+  startedFrom,
+  paysDividends: pays === 1,
+});
 
 /** The active model-days of a model in a window, by date. */
 export function chosenDays(reader: Reader, model: string, window: JobWindow): ChosenDay[] {
   const days = DAYS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
-  return days.map((day) => ({ ...day, paysDividends: day.paysDividends === 1 }));
+  return days.map((day) => dayOf(model, day));
+}
+
+/** With the return of each as a fraction; null for one that started from a value of 0. */
+export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
+  const days = RETURNS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
+  return days.map(([a, b, c, d, e, f, dailyReturn]) => ({
+    ...dayOf(model, [a, b, c, d, e, f]),
+    dailyReturn,
+  }));
 }
 
 const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [

@@ -11,7 +11,7 @@ import type { Database } from '../database.ts';
 import { integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
-import { type ChosenDay, chosenDays } from './performance.ts';
+import { type ChosenDay, dailyReturns } from './performance.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -52,6 +52,7 @@ const SERVED = query(
 
 /** An active model-day of a run. */
 export interface DayOfRun extends ChosenDay {
+  dailyReturn: number | null;
   isStale: boolean;
   /** The models that answered, in their providers' names; none where no provider said. */
   servedBy: readonly string[];
@@ -59,14 +60,13 @@ export interface DayOfRun extends ChosenDay {
 
 /** The active model-days of a run, by date. */
 export function daysOfRun(database: Database, run: string, window: JobWindow): DayOfRun[] {
-  const days = chosenDays(database, run, window);
+  const days = dailyReturns(database, run, window);
   const stale = new Set(staleAmong(database, days).map(({ date }) => date));
   const served = Map.groupBy(SERVED.all(database, jsonIds(days)), ([sessionId]) => sessionId);
-  return days.map((day) => ({
-    ...day,
-    isStale: stale.has(day.date),
-    servedBy: (served.get(day.sessionId) ?? []).map(([, model]) => model),
-  }));
+  return days.map((day) => {
+    const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
+    return Object.assign(day, { isStale: stale.has(day.date), servedBy });
+  });
 }
 
 const FIRST_TRIED = query(

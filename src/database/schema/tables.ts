@@ -142,7 +142,7 @@ SELECT own.session_id, own.job_id, own.model, own.date, own.pays_dividends, past
   CASE WHEN portfolio_value_e4 <> daily_profit_e4
     THEN CAST(daily_profit_e4 AS REAL) / (portfolio_value_e4 - daily_profit_e4) END AS daily_return
 FROM trading_sessions AS own
-  JOIN positions ON position_id = (SELECT last.position_id FROM positions AS last
+  LEFT JOIN positions ON position_id = (SELECT last.position_id FROM positions AS last
     WHERE last.session_id = own.session_id ORDER BY action_id DESC LIMIT 1)
   LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
 WHERE own.status = 'active';

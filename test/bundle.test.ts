@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
-import { conventions } from '../src/comparison/comparison-response.ts';
+import { conventions } from '../src/comparison/conventions.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { leftToLongForm, inLongForm, isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';

@@ -1,17 +1,7 @@
 import * as v from 'valibot';
-import {
-  answerIn,
-  columns,
-  conventions,
-  type Cutoff,
-  leaderOf,
-  leftOutOf,
-  modelOf,
-  modelRow,
-  pairOf,
-  pairRow,
-  toDigits,
-} from '../comparison/comparison-response.ts';
+import { conventions } from '../comparison/conventions.ts';
+import { toDigits } from '../comparison/difference.ts';
+import { columns, modelRow, pairRow } from '../comparison/tables.ts';
 import {
   countSchema as count,
   dateText,
@@ -27,6 +17,7 @@ import {
 import type { Cell } from '../basics/csv.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
+import { reportDay } from '../comparison/pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import {
@@ -251,40 +242,32 @@ type Response = v.InferOutput<typeof comparisonResponse>;
 
 function inJson(
   { settings }: Context,
-  experiment: Experiment,
+  { comparison: compared, ...experiment }: Experiment,
   { align, confidence, looks }: Query,
 ): string {
-  const { models, pairs, leader, leftOut, days, boundary } = experiment.comparison;
-  const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
+  const { models, pairs, leader, leftOut, days, boundary, answer } = compared;
   const response: Response = {
-    start_date: startDate,
-    end_date: endDate,
+    start_date: experiment.startDate,
+    end_date: experiment.endDate,
     days: days.length,
     align,
     confidence,
     looks,
     boundary: boundary === null ? null : toDigits(boundary),
-    answer: answerIn(experiment.answer, days),
-    clean_after: cleanAfter,
-    left_out_models: leftOutModels,
-    left_out: leftOut.map(leftOutOf),
-    models: models.map((report) => modelOf(report, cutoffIn(experiment, report))),
-    pairs: pairs.map((report) => pairOf(report, days)),
-    leader: leaderOf(leader),
+    answer,
+    clean_after: experiment.cleanAfter,
+    left_out_models: experiment.leftOutModels,
+    left_out: leftOut.map(({ day, runs, reason }) => ({ ...reportDay(day), runs, reason })),
+    models,
+    pairs,
+    leader,
     conventions,
     ...deploymentFields(settings),
   };
   return JSON.stringify(response);
 }
 
-function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
-  return cutoffs.get(model) ?? { knowledgeCutoff: null, daysBefore: 0 };
-}
-
 /** One of both tables. */
-function* rowsOf(experiment: Experiment, table: Query['table']): Generator<Cell[]> {
-  const { models, pairs } = experiment.comparison;
-  if (table === 'models')
-    for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
-  else for (const report of pairs) yield pairRow(report);
+function rowsOf({ comparison: { models, pairs } }: Experiment, table: Query['table']): Cell[][] {
+  return table === 'models' ? models.map(modelRow) : pairs.map(pairRow);
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
+import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
@@ -15,8 +15,8 @@ import {
 import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
 import { selectModels, unknownModel } from '../experiments/selection.ts';
-import { narrowToEntries } from '../experiments/entries.ts';
-import { narrowChoice, type NarrowedChoice } from '../performance/choice.ts';
+import { narrowToShared } from '../experiments/shared-days.ts';
+import { cleanDays, type NarrowedChoice } from '../performance/choice.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
@@ -173,21 +173,21 @@ interface ReadChoice extends NarrowedChoice {
  * unknown, repeated or too many.
  */
 export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
-  const filters = filtersOf(query);
-  const isByEntry = query.by === 'entry';
-  const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
-  const { model } = query;
-  // By entry, the name of an entry means all its runs; one that is unknown has no days.
-  const isEntry = isByEntry && model !== undefined && newestRun(database, model) !== undefined;
-  const names = isEntry ? [model] : query.models?.split(',');
-  const own = isEntry ? { ...filters, model: undefined } : filters;
-  const named = names && runsOfSelected(database, names, filters);
-  const choice = { database, filters: own, at: lastChange(database), models: named };
-  const narrowed =
-    isByEntry && (isEntry || model === undefined)
-      ? narrowToEntries(choice, names, restrictions)
-      : narrowChoice(choice, restrictions);
-  return { ...narrowed, named };
+  const { model, by, common: isCommon } = query;
+  const isClean = query.days === 'clean';
+  const { model: _, ...window } = filtersOf(query);
+  const names = model === undefined ? query.models?.split(',') : [model];
+  const isUnknown = model !== undefined && newestRun(database, model) === undefined;
+  // By entry, the name of an entry means all its runs. An unknown model has no days.
+  const isOneRun = model !== undefined && (by === 'run' || isUnknown);
+  const runs = names && (isOneRun ? names : runsOfSelected(database, names, window));
+  const choice = { database, filters: isOneRun ? { ...window, model } : window, models: runs };
+  if (by === 'run' && !isCommon) {
+    const all = { choice, cleanAfter: null, withoutCleanDays: [], common: null };
+    return { ...(isClean ? cleanDays(choice) : all), named: runs };
+  }
+  const models = isUnknown ? [] : by === 'run' ? runs : names;
+  return { ...narrowToShared(choice, { models, by, isClean, isCommon }), named: runs };
 }
 
 /** All runs of the named models, by name. */

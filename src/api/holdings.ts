@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
-import { committedSessions, lastChange } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
-import { type Closing, CLOSINGS_PER_STEP, closingsOf } from '../database/records/holdings.ts';
+import { type Closing, closingsOf } from '../database/records/holdings.ts';
+import { chosenDays } from '../database/records/performance.ts';
 import { collectHeldSymbols, reportClosing } from '../performance/symbols.ts';
 import {
   type Context,
@@ -90,40 +89,32 @@ export function holdings(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
 ): ResponseBody {
-  const filters = filtersOf(query);
-  checkJob(database, filters);
-  if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(database, filters));
+  const { model: _, ...window } = filtersOf(query);
+  checkJob(database, window);
+  const days = chosenDays(database, query.model, window);
+  const closings = closingsOf(
+    database,
+    days.map(({ sessionId }) => sessionId),
+  );
+  if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(closings));
   const symbols = collectHeldSymbols();
   const items = function* (): Generator<string> {
-    for (const closing of closings(database, filters)) {
+    for (const closing of closings) {
       const day = reportClosing(closing);
       symbols.add(day);
       yield JSON.stringify(day);
     }
   };
-  return listBody('days', items(), (days) => ({
-    count: days,
+  return listBody('days', items(), (own) => ({
+    count: own,
     symbols: symbols.report(),
     ...deploymentFields(settings),
   }));
 }
 
-function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing> {
-  const at = lastChange(database);
-  for (const sessions of committedSessions(database, filters, at)) {
-    for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
-      const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);
-      yield* closingsOf(
-        database,
-        slice.map(({ sessionId }) => sessionId),
-      );
-    }
-  }
-}
-
 /** A row per holding; a day without any has one row without a symbol. */
-function* rowsOf(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Cell[]> {
-  for (const closing of closings(database, filters)) yield* rowsOfDay(closing);
+function* rowsOf(closings: Iterable<Closing>): Generator<Cell[]> {
+  for (const closing of closings) yield* rowsOfDay(closing);
 }
 
 function rowsOfDay(closing: Closing): Cell[][] {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
-import { modelsWithSessions } from '../database/session-filters.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
 import { reported, toDollars } from '../basics/money.ts';
 import {
   type Choice,
-  chosenBatches,
+  daysOf,
+  modelsOf,
   modelsWithoutCompletedDays,
   type NarrowedChoice,
 } from '../performance/choice.ts';
@@ -150,13 +150,7 @@ function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) 
   return {
     clean_after: cleanAfter,
     without_clean_days: withoutCleanDays,
-    common: common && {
-      start_date: common.start,
-      end_date: common.end,
-      days: common.days,
-      left_out: common.leftOut,
-      left_out_days: common.leftOutDays,
-    },
+    common,
   } satisfies Partial<Response>;
 }
 
@@ -219,15 +213,10 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
  */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
   const { choice } = readChoice(database, query);
-  const models =
-    choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
-  database.settle?.(); // from here on only committed model-days are read, which never change
-  for (const model of models) {
-    for (const sessions of chosenBatches({ ...choice, models: [model] })) {
-      for (const change of changesOf(database, sessions)) {
-        if (change === null || change.side !== 'split' || query.table === 'actions')
-          yield change && tradeRow(change);
-      }
+  for (const model of modelsOf(choice)) {
+    for (const change of changesOf(database, daysOf(choice, model))) {
+      if (change === null || change.side !== 'split' || query.table === 'actions')
+        yield change && tradeRow(change);
     }
   }
 }

@@ -1,41 +1,18 @@
 import { count, list } from '../basics/sentences.ts';
 import type { Figure } from '../performance/figure.ts';
-import type { Period } from './looks.ts';
-import type { ModelReport } from './models.ts';
-import type { PairReport } from './pairs.ts';
-import { MIN_DAYS } from './participants.ts';
-import { boundsOf, type Lead, leadOf, signed } from './sentences.ts';
+import { reportWithInterval, toDigits } from './difference.ts';
+import { type Day, MIN_DAYS } from './participants.ts';
+import { type Lead, signed } from './sentences.ts';
 
 /** A benchmark over the days compared, or why it has no return over them. */
 export type BenchmarkReturn = { name: string; totalReturn: number } | { reason: string };
 
-/** Who leads, said once for all who show it. */
-export interface Answer {
-  /** The model with the highest return; null where none has one. */
-  leader: string | null;
-  totalReturn: Figure;
-  /** The next model that it is paired with; null without one. */
-  against: string | null;
-  /** The leader's return minus that of the other, and its interval. */
-  lead: Figure;
-  interval: Lead['interval'];
-  /** Whether the lead is more than chance. */
-  isShown: boolean;
-  benchmark: BenchmarkReturn;
-  /** The models whose return may contain a split that the prices do not know: none of them leads. */
-  leftOut: string[];
-  sentence: string;
-}
-
-type Model = Pick<ModelReport, 'model' | 'totalReturn'>;
-type Pair = Pick<
-  PairReport,
-  'model' | 'against' | 'returns' | 'interval' | 'isShown' | 'singleRuns'
->;
-
-export interface AnswerFacts extends Period {
-  models: readonly Model[];
-  pairs: readonly Pair[];
+export interface AnswerFacts {
+  /** With their returns. */
+  models: readonly { model: string; totalReturn: Figure }[];
+  /** Of the pairs. */
+  leads: readonly Lead[];
+  days: readonly Day[];
   benchmark: BenchmarkReturn;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
@@ -52,53 +29,59 @@ export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare 
  * chance (95 % interval −1.60 to +5.30 points, whichever day you look). The benchmark (QQQ) made
  * +2.10 % over the same days."
  */
-export function answerOf(facts: AnswerFacts): Answer {
-  const { benchmark, suspected } = facts;
+export function answerOf(facts: AnswerFacts) {
+  const { benchmark, suspected, days, leads } = facts;
   const [leader, ...others] = facts.models
     .flatMap(({ model, totalReturn: own }) =>
       typeof own !== 'number' || suspected.has(model) ? [] : [{ model, own }],
     )
     .sort((one, other) => other.own - one.own);
-  const pair = others
+  const lead = others
     .map(({ model }) =>
-      facts.pairs.find((any) =>
-        [leader?.model, model].every((name) => name === any.model || name === any.against),
+      leads.find(({ first, second }) =>
+        [leader?.model, model].every((name) => name === first || name === second),
       ),
     )
     .find((found) => found !== undefined);
   const missing = leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE;
-  const lead = pair && leadOf(pair);
-  const than = overSecond(pair, facts);
-  const words =
-    leader === undefined
-      ? whatIsMissing(facts)
-      : inWords(leader, [pair ? 'leads with' : 'made', than], facts);
+  const { interval, unavailable, ...figures } = reportWithInterval(
+    { total_return: leader?.own ?? missing, lead: lead?.points ?? missing },
+    lead?.interval ?? missing,
+  );
+  const isKnown = 'name' in benchmark;
+  const dateOf = (day: Day | undefined) => (typeof day === 'string' ? day : null);
   return {
+    sentence:
+      (leader === undefined ? whatIsMissing(facts) : inWords(leader, lead, facts)) +
+      whoIsLeftOut(facts),
+    /** The model with the highest return; null where none has one. */
     leader: leader?.model ?? null,
-    totalReturn: leader?.own ?? missing,
+    /** The next model that it is paired with; null without one. */
     against: lead?.second ?? null,
-    lead: lead?.points ?? missing,
-    interval: lead?.interval ?? missing,
-    isShown: pair?.isShown ?? false,
-    benchmark,
-    leftOut: [...suspected.keys()],
-    sentence: words + whoIsLeftOut(facts),
+    ...figures,
+    interval,
+    shown: lead?.isShown ?? false,
+    /** The models whose return may contain a split that the prices do not know: none of them leads. */
+    left_out: [...suspected.keys()],
+    benchmark: isKnown
+      ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
+      : null,
+    days: days.length,
+    start_date: dateOf(days[0]),
+    end_date: dateOf(days.at(-1)),
+    unavailable: { ...unavailable, ...(!isKnown && { benchmark: benchmark.reason }) },
   };
 }
 
-interface Ranked {
-  model: string;
-  own: number;
-}
-
 function inWords(
-  { model, own }: Ranked,
-  [how, than]: readonly [string, string],
+  { model, own }: { model: string; own: number },
+  lead: Lead | undefined,
   { benchmark, days }: AnswerFacts,
 ): string {
-  const over = `over ${count(days, 'day')}`;
+  const over = `over ${count(days.length, 'day')}`;
+  const than = overSecond(lead);
   const made = (verb: string) => `${model} ${verb} ${signed(own)} %`;
-  const first = `${made(how)} ${over}${than}.`;
+  const first = `${made(lead === undefined ? 'made' : 'leads with')} ${over}${than}.`;
   if ('reason' in benchmark) return first;
   const { name, totalReturn } = benchmark;
   const its = `made ${signed(totalReturn)} %`;
@@ -107,13 +90,11 @@ function inWords(
     : `No model beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
 }
 
-function overSecond(pair: Pair | undefined, period: Period): string {
-  if (pair === undefined) return '; no other model can be compared with it';
-  const lead = leadOf(pair);
-  if (lead.points === 0) return `, level with ${lead.second}`;
-  const verdict = pair.isShown ? 'is more than chance' : 'could be chance';
-  const bounds = boundsOf(lead, { ...period, singleRuns: pair.singleRuns });
-  return `; its lead of ${lead.words} over ${lead.second} ${verdict}${bounds}`;
+function overSecond(lead: Lead | undefined): string {
+  if (lead === undefined) return '; no other model can be compared with it';
+  const { second, points, words, isShown, bounds } = lead;
+  if (points === 0) return `, level with ${second}`;
+  return `; its lead of ${words} over ${second} ${isShown ? 'is more than chance' : 'could be chance'}${bounds}`;
 }
 
 function whoIsLeftOut({ suspected }: AnswerFacts): string {
@@ -124,7 +105,7 @@ function whoIsLeftOut({ suspected }: AnswerFacts): string {
   return ` Left out until possible splits are settled: ${names} (${splits}).`;
 }
 
-function whatIsMissing({ models, days }: AnswerFacts): string {
+function whatIsMissing({ models, days: { length: days } }: AnswerFacts): string {
   if (models.length < 2)
     return `A comparison needs two models; there is ${models.length === 0 ? 'none' : 'one'}.`;
   if (days >= MIN_DAYS) return `No leader can be named over these ${days} days.`;

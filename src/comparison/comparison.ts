@@ -1,81 +1,125 @@
 import assert from 'node:assert/strict';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
-import { NOTHING_TO_COMPARE } from './answer.ts';
-import { type LeaderReport, probabilitiesOfBest, reportLeader } from './leader.ts';
+import { at } from '../statistics/moments.ts';
+import { answerOf, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
+import type { Missing } from './difference.ts';
+import { probabilitiesOfBest, reportLeader } from './leader.ts';
+import { boundaryOf, type Period } from './looks.ts';
+import { type Cutoff, isSingleRun, reportModel, totalReturnOf } from './models.ts';
+import { type ChosenPair, differenceCurve, measurePairs, reportPairs } from './pairs.ts';
 import {
-  calendarOf,
-  type ComparisonInput,
+  type ComparedModel,
   type Day,
-  type DayNumbers,
   findParticipants,
-  type LeftOut,
   leftOutDays,
-  namesOf,
-  type Participants,
   readRecords,
   type Series,
+  seriesOf,
   type TrackRecord,
 } from './participants.ts';
-import { boundaryOf, type Period } from './looks.ts';
-import { differenceCurve, type ModelReport, reportLeftOut, reportModel } from './models.ts';
-import {
-  type ChosenPair,
-  type MeasuredPairs,
-  measurePairs,
-  type PairReport,
-  reportPairs,
-} from './pairs.ts';
 
-/** Models compared over the same days. */
-export interface Comparison<OfDay extends Day> {
-  /** The days compared, in order: every run of every compared model has started each from the same close. */
-  days: OfDay[];
-  /** The other days on which any of these runs has a return. */
-  leftOut: LeftOut<OfDay>[];
-  /** By probability of being best, then by return, then by name; those without figures last. */
-  models: ModelReport[];
-  /** In the order of their models. */
-  pairs: PairReport[];
-  leader: LeaderReport;
-  /** How many standard errors the boundary over all days is; null for a single look, and without a day. */
-  boundary: number | null;
+export interface ComparisonInput extends Omit<Period, 'days'> {
+  /** With distinct names; `against` is one of them. */
+  models: readonly ComparedModel[];
+  /** The second model of every pair; null for all pairs. */
+  against: string | null;
+  /** The requested window; only the seed of the random numbers depends on it. */
+  window: { start: CalendarDate; end: CalendarDate };
+  /** Whether each pair has the curve of its difference. */
+  curves: boolean;
+  /**
+   * How many models have active model-days in the window, compared or not: the number of trials.
+   */
+  trials: number;
+  /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
+  suspected: ReadonlyMap<string, readonly string[]>;
+  benchmarkOver: (days: readonly Day[]) => BenchmarkReturn;
+  cutoffOf: (model: string, days: readonly Day[]) => Cutoff;
+}
+
+/** Models compared over the same days, in parts named as in the response. */
+export type Comparison = ReturnType<typeof compareModels>;
+
+/** A model and, over the days compared, its series; or why it is not compared. */
+interface Candidate {
+  record: TrackRecord;
+  series: Series | Missing;
+  probabilityBest: Figure;
 }
 
 /**
- * Compares models over the days that all their runs share, step by step. The result depends neither
- * on the order of the models nor on models without figures, and is the same every time.
+ * Compares models over the days that all their runs share. The result depends neither on the order
+ * of the models nor on models without figures, and is the same every time.
  */
-export function compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>): Comparison<OfDay> {
+export function compareModels(input: ComparisonInput) {
   check(input);
-  const numbers: DayNumbers<OfDay> = new Map();
-  const records = readRecords(input.models, numbers);
-  const calendar = calendarOf(numbers);
-  const participants = findParticipants(records, calendar);
-  const { confidence, looks } = input;
-  const period = { days: participants.days.length, confidence, looks };
-  const pairs = measurePairs(participants.series);
-  const models = reportModels({
-    records,
-    participants,
-    pairs,
-    period,
-    seed: seedOf(participants.series, input),
+  const { confidence, looks, suspected, trials } = input;
+  const { calendar, records } = readRecords(input.models);
+  const participants = findParticipants(records);
+  const days = participants.days.map((place) => at(calendar, place));
+  const period = { days: days.length, confidence, looks };
+  const all = records.map((record): Candidate => {
+    const reason = participants.reasons.get(record.model);
+    const series = reason === undefined ? seriesOf(record, participants.days) : { reason };
+    return { record, series, probabilityBest: NOTHING_TO_COMPARE };
   });
-  const chosen = choosePairs(models, input.against).map((pair) =>
-    measuredOf(pair, participants, { pairs, curves: input.curves }),
+  const series = all.flatMap((one) => ('reason' in one.series ? [] : [one.series]));
+  const measured = measurePairs(series);
+  const seed = JSON.stringify([
+    series.map(({ record }) => record.model),
+    input.window.start,
+    input.window.end,
+  ]);
+  const chances = series.length < 2 ? [] : probabilitiesOfBest(series, measured, { seed });
+  for (const [index, chance] of chances.entries()) {
+    const own = all.find((one) => one.series === series[index]);
+    if (own !== undefined) own.probabilityBest = chance;
+  }
+  const ordered = all.sort(byChance);
+  const chosen = choosePairs(ordered, input.against).map(
+    ([one, other]): ChosenPair => ({
+      model: one.record.model,
+      against: other.record.model,
+      returns: [totalReturnOf(one.series, period), totalReturnOf(other.series, period)],
+      measured: whyNot(one, other) ?? measured(one.record.model, other.record.model),
+      curve: input.curves ? curveOf(one.series, other.series, days) : null,
+      singleRuns: [one, other]
+        .filter(({ record }) => isSingleRun(record))
+        .map(({ record }) => record.model),
+    }),
   );
+  const { pairs, leads } = reportPairs(chosen, period);
+  const totals = ordered.map((one) => ({
+    model: one.record.model,
+    totalReturn: totalReturnOf(one.series, period),
+  }));
   return {
-    days: namesOf(participants.days, calendar),
+    /** The days compared: every run of every compared model has started each from the same close. */
+    days,
+    /** The other days on which any of these runs has a return. */
     leftOut: leftOutDays(participants.records, calendar),
-    models,
-    pairs: reportPairs(chosen, period),
-    leader: reportLeader(participants.series, input.trials),
+    answer: answerOf({
+      models: totals,
+      leads,
+      days,
+      benchmark: input.benchmarkOver(days),
+      suspected,
+    }),
+    /** By probability of being best, then by return, then by name; those without figures last. */
+    models: ordered.map(({ record, ...one }) =>
+      reportModel(record, { ...one, cutoff: input.cutoffOf(record.model, days) }, period),
+    ),
+    /** In the order of their models. */
+    pairs,
+    leader: reportLeader(series, trials),
+    /** In standard errors; null for a single look, and without a day. */
     boundary:
       looks === 'once' || period.days === 0 ? null : boundaryOf(period.days, 1 - confidence),
   };
 }
 
-function check<OfDay extends Day>({ models, against, confidence }: ComparisonInput<OfDay>): void {
+function check({ models, against, confidence }: ComparisonInput): void {
   const names = new Set(models.map(({ model }) => model));
   assert(names.size === models.length, 'Cannot compare a model with itself: a name is repeated');
   assert(
@@ -92,97 +136,40 @@ function check<OfDay extends Day>({ models, against, confidence }: ComparisonInp
   );
 }
 
-function seedOf<OfDay extends Day>(
-  series: readonly Series[],
-  { window }: ComparisonInput<OfDay>,
-): string {
-  return JSON.stringify([series.map(({ record }) => record.model), window.start, window.end]);
-}
-
-interface ReportOptions {
-  /** Ordered by name, as the series are. */
-  records: readonly TrackRecord[];
-  participants: Participants;
-  pairs: MeasuredPairs;
-  period: Period;
-  seed: string;
-}
-
-function reportModels({
-  records,
-  participants,
-  pairs,
-  period,
-  seed,
-}: ReportOptions): ModelReport[] {
-  const { series, reasons } = participants;
-  const probabilities: Figure[] =
-    series.length < 2
-      ? series.map(() => NOTHING_TO_COMPARE)
-      : probabilitiesOfBest(series, pairs, { seed });
-  const order = series
-    .map((own, index) => ({ own, probability: probabilities[index] ?? NOTHING_TO_COMPARE }))
-    .sort(
-      (one, other) =>
-        valueOf(other.probability) - valueOf(one.probability) || other.own.mean - one.own.mean,
-    );
-  const compared: ModelReport[] = [];
-  for (const { own, probability } of order) {
-    compared.push(reportModel(own, probability, period));
-  }
-  const leftOut = records.flatMap((record) => {
-    const reason = reasons.get(record.model);
-    return reason === undefined ? [] : [reportLeftOut(record, reason)];
-  });
-  return [...compared, ...leftOut];
-}
-
-function valueOf(figure: Figure): number {
-  return typeof figure === 'number' ? figure : 0;
+function byChance(one: Candidate, other: Candidate): number {
+  const [isMissing, isOtherMissing] = ['reason' in one.series, 'reason' in other.series];
+  if (isMissing || isOtherMissing) return Number(isMissing) - Number(isOtherMissing);
+  const meanOf = ({ series }: Candidate) => ('reason' in series ? NaN : series.mean);
+  const chanceOf = ({ probabilityBest: own }: Candidate) => (typeof own === 'number' ? own : 0);
+  return chanceOf(other) - chanceOf(one) || meanOf(other) - meanOf(one);
 }
 
 /**
  * All pairs of the models in their order; with `against`, each of the others paired with that one.
  */
 function choosePairs(
-  models: readonly ModelReport[],
+  models: readonly Candidate[],
   against: string | null,
-): [ModelReport, ModelReport][] {
-  const second = models.find(({ model }) => model === against);
+): [Candidate, Candidate][] {
+  const second = models.find(({ record }) => record.model === against);
   if (second !== undefined)
     return models.filter((model) => model !== second).map((model) => [model, second]);
   return models.flatMap((model, index) =>
-    models.slice(index + 1).map((other): [ModelReport, ModelReport] => [model, other]),
+    models.slice(index + 1).map((other): [Candidate, Candidate] => [model, other]),
   );
 }
 
-function measuredOf(
-  [one, other]: readonly [ModelReport, ModelReport],
-  { reasons, series }: Participants,
-  { pairs, curves }: { pairs: MeasuredPairs; curves: boolean },
-): ChosenPair {
-  // By name, so that a pair says the same in either order.
-  const without = [one.model, other.model].sort().find((model) => reasons.has(model));
-  const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
-  const measured =
-    without === undefined
-      ? pairs(one.model, other.model)
-      : { reason: `No figures for ${without}: ${reasons.get(without)}` };
-  const curve = curves ? curveOf([one.model, other.model], series) : null;
-  return {
-    model: one.model,
-    against: other.model,
-    returns: [one.totalReturn, other.totalReturn],
-    measured,
-    curve,
-    singleRuns,
-  };
+/** Why a pair has no figures, by name, so that it says the same in either order; null if it has. */
+function whyNot(...pair: Candidate[]): Missing | null {
+  const [first] = pair
+    .flatMap(({ record: { model }, series }) =>
+      'reason' in series ? [{ model, reason: `No figures for ${model}: ${series.reason}` }] : [],
+    )
+    .sort((one, other) => (one.model < other.model ? -1 : 1));
+  return first === undefined ? null : { reason: first.reason };
 }
 
-/** The curve of the difference of two models; empty where one of them has no figures. */
-function curveOf(models: readonly [string, string], series: readonly Series[]): Figure[] {
-  const [first, second] = models.map((model) =>
-    series.find(({ record }) => record.model === model),
-  );
-  return first === undefined || second === undefined ? [] : differenceCurve(first, second);
+/** Empty where one of them has no figures. */
+function curveOf(one: Candidate['series'], other: Candidate['series'], days: readonly Day[]) {
+  return 'reason' in one || 'reason' in other ? [] : differenceCurve(one, other, days);
 }

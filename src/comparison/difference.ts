@@ -1,6 +1,6 @@
 import { at } from '../statistics/moments.ts';
 import { degreesOfDays, varianceOfMean } from '../statistics/newey-west.ts';
-import type { Figure } from '../performance/figure.ts';
+import { type Figure, reportFigures } from '../performance/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/student-t.ts';
 import { detectionOf, levelOf, type Period, tailOf } from './looks.ts';
 
@@ -58,13 +58,41 @@ function share({ runs, variance }: RunSpread): number {
   return variance / runs;
 }
 
+/** Why there is no figure, or no interval. */
+export interface Missing {
+  reason: string;
+}
+
 /** Both ends as returns over the period. */
 export interface Interval {
   low: number;
   high: number;
 }
 
-export const TOO_LARGE = { reason: 'The figure is too large for a number' };
+export const TOO_LARGE: Missing = { reason: 'The figure is too large for a number' };
+
+/** Significant digits: more than the exactness of any figure here. */
+const DIGITS = 12;
+
+export function toDigits(number: number): number {
+  return Number(number.toPrecision(DIGITS)) + 0; // no -0
+}
+
+/** Figures and an interval by their names in the response, null where missing, with the reasons. */
+export function reportWithInterval<Name extends string>(
+  figures: Record<Name, Figure>,
+  interval: Interval | Missing,
+) {
+  const { unavailable, ...numbers } = reportFigures(figures, toDigits);
+  const reasons = { ...unavailable } as Record<string, string>;
+  if ('reason' in interval) reasons['interval'] = interval.reason;
+  const ends = 'reason' in interval ? null : interval;
+  return {
+    ...numbers,
+    interval: ends && { low: toDigits(ends.low), high: toDigits(ends.high) },
+    unavailable: reasons,
+  };
+}
 
 /**
  * exp(D·x) − 1: a mean daily log return, or a difference of two, as a return over the whole period.
@@ -82,7 +110,7 @@ export function intervalOf(
   mean: number,
   uncertainty: Uncertainty,
   period: Period,
-): Interval | { reason: string } {
+): Interval | Missing {
   const { days } = period;
   const quantile = -studentTQuantile(tailOf(period), uncertainty.degreesOfFreedom);
   const reach = quantile * Math.sqrt(uncertainty.total);

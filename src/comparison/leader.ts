@@ -2,7 +2,8 @@ import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../stati
 import { createNormals } from '../statistics/random.ts';
 import type { MeasuredPairs } from './pairs.ts';
 import { LEAST_DEVIATION, type Series } from './participants.ts';
-import type { Figure } from '../performance/figure.ts';
+import { type Figure, reportFigures } from '../performance/figure.ts';
+import { toDigits } from './difference.ts';
 import { normalCdf, normalQuantile } from '../statistics/normal.ts';
 
 const DRAWS = 10_000;
@@ -73,24 +74,6 @@ function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void 
     if (value >= best - tie) wins[index] = at(wins, index) + 1 / winners;
 }
 
-/**
- * The model whose mean run has the highest Sharpe ratio, and how much of that may be the luck of
- * being the best of many.
- */
-export interface LeaderReport {
-  /** Null when no model is compared. */
-  model: string | null;
-  sharpeRatioDaily: Figure;
-  /** The probability that the true ratio is above 0. */
-  probabilisticSharpeRatio: Figure;
-  /**
-   * The probability that the true ratio is above what the best of `trials` would reach by chance.
-   */
-  deflatedSharpeRatio: Figure;
-  expectedBestSharpeRatioDaily: Figure;
-  trials: number;
-}
-
 /** The Euler–Mascheroni constant. */
 const GAMMA = 0.5772156649;
 /** The variance of a Sharpe ratio, times the days, is about 1; values up to this are rounding. */
@@ -102,36 +85,31 @@ const TWO_VALUES = {
 };
 
 /**
- * The leader of the compared models; `tried` counts every model that was tried, including those
- * compared.
+ * The model whose mean run has the highest Sharpe ratio, and how much of that may be the luck of
+ * being the best of many, named as in the response; `tried` counts every model that was tried,
+ * including those compared.
  */
-export function reportLeader(series: readonly Series[], tried: number): LeaderReport {
+export function reportLeader(series: readonly Series[], tried: number) {
   const trials = Math.max(tried, series.length);
   const ratios = series.map(({ logReturns }) => dailySharpeRatio(logReturns));
   const known = ratios.filter((ratio) => typeof ratio === 'number');
   const highest = Math.max(...known);
   const leader = series[ratios.indexOf(highest)];
-  if (leader === undefined) {
-    const none = series.length === 0 ? { reason: 'Nothing is left to compare' } : FLAT;
-    const figures = {
-      sharpeRatioDaily: none,
-      probabilisticSharpeRatio: none,
-      deflatedSharpeRatio: none,
-    };
-    return { model: null, ...figures, expectedBestSharpeRatioDaily: none, trials };
-  }
-  const expectedBest = expectedBestSharpeRatio(known, trials);
-  return {
-    model: leader.record.model,
-    sharpeRatioDaily: highest,
-    probabilisticSharpeRatio: probabilisticSharpeRatio(leader.logReturns, 0),
-    deflatedSharpeRatio:
-      typeof expectedBest === 'number'
-        ? probabilisticSharpeRatio(leader.logReturns, expectedBest)
-        : expectedBest,
-    expectedBestSharpeRatioDaily: expectedBest,
-    trials,
+  const none = series.length === 0 ? { reason: 'Nothing is left to compare' } : FLAT;
+  const expectedBest = leader === undefined ? none : expectedBestSharpeRatio(known, trials);
+  const above = (benchmark: Figure) =>
+    leader === undefined || typeof benchmark !== 'number'
+      ? benchmark
+      : probabilisticSharpeRatio(leader.logReturns, benchmark);
+  const figures = {
+    sharpe_ratio_daily: leader === undefined ? none : highest,
+    probabilistic_sharpe_ratio: leader === undefined ? none : above(0),
+    deflated_sharpe_ratio: above(expectedBest),
+    expected_best_sharpe_ratio_daily: expectedBest,
   };
+  /** Null when no model is compared. */
+  const model = leader?.record.model ?? null;
+  return { model, ...reportFigures<keyof typeof figures>(figures, toDigits), trials };
 }
 
 /** Mean over sample deviation, per day, without a risk-free rate. */

@@ -1,5 +1,12 @@
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
-import { type Interval, intervalOf, overPeriod } from './difference.ts';
+import {
+  intervalOf,
+  type Missing,
+  overPeriod,
+  reportWithInterval,
+  toDigits,
+} from './difference.ts';
 import type { Period } from './looks.ts';
 import type { Series, TrackRecord } from './participants.ts';
 
@@ -8,40 +15,12 @@ export const MIN_CURVE_MODELS = 2;
 export const MAX_CURVE_MODELS = 4;
 
 /**
- * exp(Σ d) − 1 after each of the days, d the daily differences of log returns up to that day: by
- * how much more the first model has grown than the second. The last one is the difference over the
- * whole period.
+ * What a model may remember: its knowledge cutoff, and how many of the days compared are on or
+ * before it.
  */
-export function differenceCurve(one: Series, other: Series): Figure[] {
-  let sum = 0;
-  return Array.from(one.logReturns, (logReturn, day) => {
-    sum += logReturn - (other.logReturns[day] ?? NaN);
-    return overPeriod(sum, 1);
-  });
-}
-
-/**
- * One model of the comparison; a missing figure has its reason. All returns cover only the days
- * compared.
- */
-export interface ModelReport {
-  model: string;
-  runs: string[];
-  /** In the order of `runs`. */
-  runReturns: Figure[];
-  /** exp(D·x̄) − 1, from the mean run's log returns. */
-  totalReturn: Figure;
-  interval: Interval | { reason: string };
-  meanDailyReturn: Figure;
-  standardErrorDaily: Figure;
-  degreesOfFreedom: Figure;
-  varianceShareOfRuns: Figure;
-  probabilityBest: Figure;
-  /**
-   * Whether the interval is a lower bound, because one run does not show how much the model itself
-   * varies.
-   */
-  isSingleRun: boolean;
+export interface Cutoff {
+  knowledgeCutoff: CalendarDate | null;
+  daysBefore: number;
 }
 
 /** Whether the model's runs would differ by chance, but there is only one. */
@@ -49,39 +28,61 @@ export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
   return runs.length === 1 && !isDeterministic;
 }
 
+/** exp(D·x̄) − 1, from the mean run's log returns. */
+export function totalReturnOf(series: Series | Missing, { days }: Period): Figure {
+  return 'reason' in series ? series : overPeriod(series.mean, days);
+}
+
 const FLAT = { reason: 'Its daily returns do not vary' };
 
-export function reportModel(series: Series, probabilityBest: Figure, period: Period): ModelReport {
-  const { record, runMeans, mean, uncertainty } = series;
+/** One model of the comparison, named as in the response. */
+export type ModelReport = ReturnType<typeof reportModel>;
+
+/** All returns cover only the days compared. */
+export function reportModel(
+  record: TrackRecord,
+  { series, probabilityBest, cutoff }: Reported,
+  period: Period,
+) {
+  const isMissing = 'reason' in series;
+  const measured = isMissing ? series : (series.uncertainty ?? FLAT);
+  const isFlat = 'reason' in measured;
+  const { unavailable, interval, ...figures } = reportWithInterval(
+    {
+      total_return: totalReturnOf(series, period),
+      standard_error_daily: isFlat ? measured : Math.sqrt(measured.total),
+      degrees_of_freedom: isFlat ? measured : measured.degreesOfFreedom,
+      variance_share_of_runs: isFlat ? measured : measured.ofRuns / measured.total,
+      probability_best: isMissing ? series : probabilityBest,
+    },
+    isMissing || isFlat ? (measured as Missing) : intervalOf(series.mean, measured, period),
+  );
+  const returns = record.runs.map((_, run) =>
+    isMissing ? series : overPeriod(series.runMeans[run] ?? NaN, period.days),
+  );
+  const missing = returns.find((own) => typeof own !== 'number');
   return {
     model: record.model,
     runs: record.runs.map(({ run }) => run),
-    runReturns: [...runMeans].map((own) => overPeriod(own, period.days)),
-    totalReturn: overPeriod(mean, period.days),
-    interval: uncertainty === null ? FLAT : intervalOf(mean, uncertainty, period),
-    meanDailyReturn: mean,
-    standardErrorDaily: uncertainty === null ? FLAT : Math.sqrt(uncertainty.total),
-    degreesOfFreedom: uncertainty?.degreesOfFreedom ?? FLAT,
-    varianceShareOfRuns: uncertainty === null ? FLAT : uncertainty.ofRuns / uncertainty.total,
-    probabilityBest,
-    isSingleRun: isSingleRun(record),
+    /** In the order of `runs`. */
+    run_returns: returns.map((own) => (typeof own === 'number' ? toDigits(own) : null)),
+    ...figures,
+    interval,
+    /** One run does not show how much the model itself varies. */
+    interval_is_lower_bound: isSingleRun(record),
+    knowledge_cutoff: cutoff.knowledgeCutoff,
+    days_before_cutoff: cutoff.daysBefore,
+    unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable } as Record<
+      string,
+      string
+    >,
   };
 }
 
-/** A model that is not compared. */
-export function reportLeftOut(record: TrackRecord, reason: string): ModelReport {
-  const none = { reason };
-  return {
-    model: record.model,
-    runs: record.runs.map(({ run }) => run),
-    runReturns: record.runs.map(() => none),
-    totalReturn: none,
-    interval: none,
-    meanDailyReturn: none,
-    standardErrorDaily: none,
-    degreesOfFreedom: none,
-    varianceShareOfRuns: none,
-    probabilityBest: none,
-    isSingleRun: isSingleRun(record),
-  };
+/** What a model's figures are computed from. */
+interface Reported {
+  /** Over the days compared; or why it is not compared. */
+  series: Series | Missing;
+  probabilityBest: Figure;
+  cutoff: Cutoff;
 }

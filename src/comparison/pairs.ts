@@ -1,20 +1,23 @@
-import assert from 'node:assert/strict';
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
 import { at, mean } from '../statistics/moments.ts';
-import { LEAST_DEVIATION, type Series } from './participants.ts';
+import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
   daysNeeded,
   holm,
   type Interval,
   intervalOf,
   measureUncertainty,
+  type Missing,
   overPeriod,
+  reportWithInterval,
   smallestDifference,
+  toDigits,
   twoSidedP,
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
-import { sentenceOf } from './sentences.ts';
+import { type Lead, leadOf, sentenceOf } from './sentences.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -100,174 +103,140 @@ export interface ChosenPair {
   against: string;
   /** Of both over the period, in this order. */
   returns: readonly [Figure, Figure];
-  measured: MeasuredPair | { reason: string };
-  /** The difference after each of the days, in order; null when the curves are not wanted. */
-  curve: Figure[] | null;
-  /** Those of the two that have a single run although their runs would differ by chance. */
-  singleRuns: string[];
-}
-
-/**
- * One pair of the comparison; a missing figure has its reason. Returns and differences are over the
- * period.
- */
-export interface PairReport {
-  model: string;
-  against: string;
-  /** Of both, in this order. */
-  returns: readonly [Figure, Figure];
-  /** exp(D·δ) − 1: by how much more the first model grew than the second. */
-  difference: Figure;
-  interval: Interval | { reason: string };
-  meanDailyDifference: Figure;
-  standardErrorDaily: Figure;
-  degreesOfFreedom: Figure;
-  pValue: Figure;
-  pValueHolm: Figure;
-  /** p_Holm below 1 − confidence; false where there are no figures. */
-  isShown: boolean;
-  smallestDifference: Figure;
-  daysNeeded: Figure;
-  varianceShareOfRuns: Figure;
-  /**
-   * Of both models' daily log returns, from −1 to 1; known also where the difference does not vary.
-   */
-  correlation: Figure;
-  /**
-   * The difference after each of the days, in order; empty where there are no figures, null when
-   * the curves are not wanted.
-   */
-  curve: Figure[] | null;
+  measured: MeasuredPair | Missing;
+  /** The days and the difference after each, in order; null when the curves are not wanted. */
+  curve: readonly CurvePoint[] | null;
   /**
    * Those of the two for which the interval is a lower bound, because one run does not show how
    * much a model itself varies.
    */
-  singleRuns: string[];
-  sentence: string;
+  singleRuns: readonly string[];
 }
 
 /** A measured difference, and how likely one of its size is by chance. */
 interface Difference {
   mean: number;
   uncertainty: Uncertainty;
+  interval: Interval | Missing;
   pValue: number;
-}
-
-/** What a pair's figures are computed from. */
-interface PairBasis extends ChosenPair, Difference {
   pValueHolm: number;
-  /** How many pairs the p-value is adjusted for. */
-  pairs: number;
 }
 
 const SAME = { reason: 'The difference does not vary from day to day' };
 
-/** The pairs in the order given, with p-values adjusted over all of them that have figures. */
-export function reportPairs(chosen: readonly ChosenPair[], period: Period): PairReport[] {
-  const differences: (Difference | { reason: string })[] = [];
-  for (const { measured } of chosen) {
-    differences.push(differenceOf(measured, period));
-  }
-  const pValues = differences.flatMap((difference) =>
-    'pValue' in difference ? [difference.pValue] : [],
-  );
-  const adjusted = holm(pValues).values();
-  const reports: PairReport[] = [];
-  for (const [index, pair] of chosen.entries()) {
-    const difference = at(differences, index);
-    if ('reason' in difference) reports.push(withoutFigures(pair, difference.reason));
-    else {
-      const { value: pValueHolm } = adjusted.next();
-      assert(pValueHolm !== undefined, 'each p-value has been adjusted');
-      reports.push(
-        reportPair({ ...pair, ...difference, pValueHolm, pairs: pValues.length }, period),
-      );
-    }
-  }
-  return reports;
+/** The pairs as in the response, and who leads in each. */
+export interface ReportedPairs {
+  pairs: PairReport[];
+  leads: Lead[];
 }
 
-function differenceOf(
-  measured: ChosenPair['measured'],
-  period: Period,
-): Difference | { reason: string } {
+/** The pairs in the order given, with p-values adjusted over all of them that have figures. */
+export function reportPairs(chosen: readonly ChosenPair[], period: Period): ReportedPairs {
+  const differences = chosen.map(({ measured }) => differenceOf(measured, period));
+  const known = differences.flatMap((one) => ('reason' in one ? [] : [one]));
+  for (const [index, pValueHolm] of holm(known.map(({ pValue }) => pValue)).entries())
+    at(known, index).pValueHolm = pValueHolm;
+  const reported: ReportedPairs = { pairs: [], leads: [] };
+  for (const [index, pair] of chosen.entries()) {
+    const difference = at(differences, index);
+    const isMissing = 'reason' in difference;
+    const interval = isMissing ? difference : difference.interval;
+    const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
+    const lead = leadOf({ ...pair, interval, isShown, period });
+    reported.leads.push(lead);
+    reported.pairs.push(reportPair(pair, { difference, lead, pairs: known.length }, period));
+  }
+  return reported;
+}
+
+function differenceOf(measured: ChosenPair['measured'], period: Period): Difference | Missing {
   if ('reason' in measured) return measured;
   const { mean, uncertainty } = measured;
   if (uncertainty === null) return SAME;
-  return { mean, uncertainty, pValue: twoSidedP(mean, uncertainty, period) };
+  const interval = intervalOf(mean, uncertainty, period);
+  const pValue = twoSidedP(mean, uncertainty, period);
+  return { mean, uncertainty, interval, pValue, pValueHolm: NaN };
 }
 
-function reportPair(basis: PairBasis, period: Period): PairReport {
-  const {
-    model,
-    against,
-    returns,
-    measured,
-    curve,
-    mean,
-    uncertainty,
-    pValue,
-    pValueHolm,
-    pairs,
-    singleRuns,
-  } = basis;
-  const shared = {
-    model,
-    against,
-    returns,
-    difference: overPeriod(mean, period.days),
-    interval: intervalOf(mean, uncertainty, period),
-    isShown: pValueHolm < 1 - period.confidence,
-    smallestDifference: smallestDifference(uncertainty, period),
-    daysNeeded: daysNeeded(mean, uncertainty, period),
-    singleRuns,
-  };
-  return {
-    ...shared,
-    meanDailyDifference: mean,
-    standardErrorDaily: Math.sqrt(uncertainty.total),
-    degreesOfFreedom: uncertainty.degreesOfFreedom,
-    pValue,
-    pValueHolm,
-    varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
-    correlation: correlationIn(measured),
-    curve,
-    sentence: sentenceOf({
-      ...shared,
-      ...period,
-      pairs,
-      isShownAsOnlyPair: pValue < 1 - period.confidence,
-    }),
-  };
-}
+/** One pair of the comparison, named as in the response. */
+export type PairReport = ReturnType<typeof reportPair>;
 
-function correlationIn(measured: ChosenPair['measured']): Figure {
-  return 'reason' in measured ? measured : measured.correlation;
-}
-
-function withoutFigures(
-  { model, against, returns, measured, curve, singleRuns }: ChosenPair,
-  reason: string,
-): PairReport {
-  const none = { reason };
+/** Returns and differences are over the period. */
+function reportPair(
+  { model, against, measured, curve, singleRuns }: ChosenPair,
+  { difference, lead, pairs }: { difference: Difference | Missing; lead: Lead; pairs: number },
+  period: Period,
+) {
+  const figure = (compute: (known: Difference) => Figure) =>
+    'reason' in difference ? difference : compute(difference);
+  const smallest = figure(({ uncertainty }) => smallestDifference(uncertainty, period));
+  const needed = figure(({ mean, uncertainty }) => daysNeeded(mean, uncertainty, period));
+  const { unavailable, ...figures } = reportWithInterval(
+    {
+      difference: figure(({ mean }) => overPeriod(mean, period.days)),
+      mean_daily_difference: figure(({ mean }) => mean),
+      standard_error_daily: figure(({ uncertainty }) => Math.sqrt(uncertainty.total)),
+      degrees_of_freedom: figure(({ uncertainty }) => uncertainty.degreesOfFreedom),
+      p_value: figure(({ pValue }) => pValue),
+      p_value_holm: figure(({ pValueHolm }) => pValueHolm),
+      smallest_difference: smallest,
+      days_needed: needed,
+      variance_share_of_runs: figure(({ uncertainty: { ofRuns, total } }) => ofRuns / total),
+      correlation: 'reason' in measured ? measured : measured.correlation,
+    },
+    'reason' in difference ? difference : difference.interval,
+  );
+  const missing = curve?.map((point) => point.difference).find((own) => typeof own !== 'number');
+  const sentence =
+    'reason' in difference
+      ? `${model} and ${against}: no figures. ${difference.reason}.`
+      : sentenceOf(lead, {
+          smallestDifference: smallest,
+          daysNeeded: needed,
+          isShownAsOnlyPair: difference.pValue < 1 - period.confidence,
+          pairs,
+        });
   return {
     model,
     against,
-    returns,
-    difference: none,
-    interval: none,
-    meanDailyDifference: none,
-    standardErrorDaily: none,
-    degreesOfFreedom: none,
-    pValue: none,
-    pValueHolm: none,
-    isShown: false,
-    smallestDifference: none,
-    daysNeeded: none,
-    varianceShareOfRuns: none,
-    correlation: correlationIn(measured),
-    curve,
-    singleRuns,
-    sentence: `${model} and ${against}: no figures. ${reason}.`,
+    ...figures,
+    interval_is_lower_bound: singleRuns.length > 0,
+    shown: lead.isShown,
+    sentence,
+    ...(curve !== null && { curve: curve.map(reportPoint) }),
+    unavailable: { ...unavailable, ...(missing && { curve: missing.reason }) } as Record<
+      string,
+      string
+    >,
   };
+}
+
+/** A day compared, and by how much more the first model has grown than the second up to it. */
+export interface CurvePoint {
+  day: Day;
+  difference: Figure;
+}
+
+/**
+ * exp(Σ d) − 1 after each of the days, d the daily differences of log returns up to that day. The
+ * last one is the difference over the whole period.
+ */
+export function differenceCurve(one: Series, other: Series, days: readonly Day[]): CurvePoint[] {
+  let sum = 0;
+  return days.map((day, index) => {
+    sum += (one.logReturns[index] ?? NaN) - (other.logReturns[index] ?? NaN);
+    return { day, difference: overPeriod(sum, 1) };
+  });
+}
+
+function reportPoint({ day, difference }: CurvePoint) {
+  return {
+    ...reportDay(day),
+    difference: typeof difference === 'number' ? toDigits(difference) : null,
+  };
+}
+
+/** A day compared, named as in the response. */
+export function reportDay(day: Day): { date: CalendarDate } | { number: number } {
+  return typeof day === 'number' ? { number: day } : { date: day };
 }

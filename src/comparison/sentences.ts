@@ -1,6 +1,6 @@
 import { count } from '../basics/sentences.ts';
 import { type Figure, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
-import { type Interval, TOO_LARGE } from './difference.ts';
+import { type Interval, type Missing, TOO_LARGE } from './difference.ts';
 import type { Period } from './looks.ts';
 
 /** What a comparison says in words. */
@@ -17,39 +17,61 @@ export interface Lead {
   /** `0.38 points`: the difference of both returns as they are shown; `far` where it is too large. */
   words: string;
   /** That of the pair, in points. */
-  interval: Interval | { reason: string };
+  interval: Interval | Missing;
+  /** The interval in words; '' where an end is too large for a number. */
+  bounds: string;
+  isShown: boolean;
+  /** The return of the one behind. */
+  least: number;
+  days: number;
 }
 
 /** What the lead in a pair is computed from. */
-interface PairReturns {
+export interface PairFacts {
   model: string;
   against: string;
   /** Of both over the period, in this order. */
   returns: readonly [Figure, Figure];
   /** Of the difference of growth. */
-  interval: Interval | { reason: string };
+  interval: Interval | Missing;
+  isShown: boolean;
+  singleRuns: readonly string[];
+  period: Period;
 }
 
 /** A difference of growth times the growth of the second model is one of returns. */
-export function leadOf({ model, against, interval, returns }: PairReturns): Lead {
-  const [one, other] = returns.map((own) => (typeof own === 'number' ? own : Infinity)) as [
-    number,
-    number,
-  ];
+export function leadOf(facts: PairFacts): Lead {
+  const { model, against, returns, isShown, period } = facts;
+  const [one = NaN, other = NaN] = returns.map((own) => (typeof own === 'number' ? own : Infinity));
   const isBehind = one < other;
   const [first, second] = isBehind ? [against, model] : [model, against];
   const points = Math.abs(one - other);
   const isKnown = Number.isFinite(points);
   const apart = Math.abs(shownPercent(one) - shownPercent(other)) / 100;
-  const words = isKnown ? inPoints(apart || points) : 'far';
-  const lead = { first, second, points: isKnown ? points : TOO_LARGE, words };
-  if ('reason' in interval) return { ...lead, interval };
-  const growth = 1 + Math.min(one, other);
+  const least = Math.min(one, other);
+  const interval = intervalOfLead(facts, { isBehind, growth: 1 + least });
+  return {
+    first,
+    second,
+    points: isKnown ? points : TOO_LARGE,
+    words: isKnown ? inPoints(apart || points) : 'far',
+    interval,
+    bounds: boundsOf(interval, { ...period, singleRuns: facts.singleRuns }),
+    isShown,
+    least,
+    days: period.days,
+  };
+}
+
+function intervalOfLead(
+  { interval }: PairFacts,
+  { isBehind, growth }: { isBehind: boolean; growth: number },
+): Interval | Missing {
+  if ('reason' in interval) return interval;
   const [low, high] = isBehind
     ? [opposite(interval.high), opposite(interval.low)]
     : [interval.low, interval.high];
-  const ends = { low: low * growth, high: high * growth };
-  return { ...lead, interval: Number.isFinite(ends.high) ? ends : TOO_LARGE };
+  return Number.isFinite(high * growth) ? { low: low * growth, high: high * growth } : TOO_LARGE;
 }
 
 function shownPercent(fraction: number): number {
@@ -61,43 +83,10 @@ function opposite(difference: number): number {
   return -difference / (1 + difference);
 }
 
-/** What the sentence of a pair is made from. */
-export interface PairFacts extends PairReturns, Period {
-  isShown: boolean;
-  /** Whether the difference would be shown if this were the only pair. */
-  isShownAsOnlyPair: boolean;
-  pairs: number;
-  smallestDifference: Figure;
-  daysNeeded: Figure;
-  singleRuns: readonly string[];
-}
-
-/**
- * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is 1.01
- * points ahead of claude over 20 days (95 % interval −4.70 to +6.90 points, for a single look).
- * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
- * one would need about 1,180 days."
- */
-export function sentenceOf(facts: PairFacts): string {
-  const { days, isShown } = facts;
-  const lead = leadOf(facts);
-  const { first, second, points, words } = lead;
-  const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
-  const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
-  return [
-    `${first} is ${ahead} over ${count(days, 'day')}${boundsOf(lead, facts)}.`,
-    points === 0 ? '' : verdict,
-    whyNotAmongMany(facts),
-    whatItTakes(facts, lead),
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
-/** The interval, unless an end is too large for a number; with one run of a model a lower bound. */
-export function boundsOf(
-  { interval }: Lead,
-  { confidence, looks, singleRuns }: Pick<PairFacts, 'confidence' | 'looks' | 'singleRuns'>,
+/** With one run of a model the interval is a lower bound. */
+function boundsOf(
+  interval: Interval | Missing,
+  { confidence, looks, singleRuns }: Period & Pick<PairFacts, 'singleRuns'>,
 ): string {
   if ('reason' in interval) return '';
   const level = Number((confidence * 100).toFixed(4));
@@ -107,23 +96,48 @@ export function boundsOf(
   return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
 }
 
-function whyNotAmongMany({ isShown, isShownAsOnlyPair, pairs }: PairFacts): string {
-  if (isShown || !isShownAsOnlyPair) return '';
-  return `On its own it would be more than chance, but the best of ${grouped(pairs)} pairs can look like this by chance.`;
+/** What it would take to show a difference, and what one among many pairs shows. */
+export interface Demands {
+  smallestDifference: Figure;
+  daysNeeded: Figure;
+  /** Whether the difference would be shown if this were the only pair. */
+  isShownAsOnlyPair: boolean;
+  pairs: number;
+}
+
+/**
+ * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is 1.01
+ * points ahead of claude over 20 days (95 % interval −4.70 to +6.90 points, for a single look).
+ * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
+ * one would need about 1,180 days."
+ */
+export function sentenceOf(lead: Lead, demands: Demands): string {
+  const { first, second, points, words, isShown, days, bounds } = lead;
+  const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
+  const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
+  const { isShownAsOnlyPair, pairs } = demands;
+  const manyPairs = `On its own it would be more than chance, but the best of ${grouped(pairs)} pairs can look like this by chance.`;
+  return [
+    `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
+    points === 0 ? '' : verdict,
+    isShown || !isShownAsOnlyPair ? '' : manyPairs,
+    whatItTakes(lead, demands),
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 function whatItTakes(
-  { days, returns, isShown, smallestDifference, daysNeeded }: PairFacts,
-  { points }: Lead,
+  { points, isShown, least, days }: Lead,
+  { smallestDifference, daysNeeded }: Demands,
 ): string {
   if (isShown || typeof smallestDifference !== 'number' || typeof points !== 'number') return '';
-  const growth = 1 + Math.min(...(returns as readonly number[]));
-  const needed = inPoints(smallestDifference * growth);
-  const least = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
-  if (points === 0) return `${least}.`;
+  const needed = inPoints(smallestDifference * (1 + least));
+  const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
+  if (points === 0) return `${demand}.`;
   if (typeof daysNeeded !== 'number')
-    return `${least}. More days would not be enough for this one; more runs could be.`;
-  return daysNeeded > days ? `${least}; this one would need ${inWords(daysNeeded)}.` : '';
+    return `${demand}. More days would not be enough for this one; more runs could be.`;
+  return daysNeeded > days ? `${demand}; this one would need ${inWords(daysNeeded)}.` : '';
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type JobWindow, lastChange } from '../database/session-filters.ts';
+import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
@@ -14,12 +14,11 @@ import {
   readFamily,
   whyUnusable,
 } from './family.ts';
-import { type Answer, answerOf, type BenchmarkReturn } from '../comparison/answer.ts';
+import type { BenchmarkReturn } from '../comparison/answer.ts';
 import { compareModels, type Comparison } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
-import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
+import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
-import type { Cutoff } from '../comparison/comparison-response.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { chooseBenchmark, reportBenchmark } from '../performance/choose-benchmark.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
@@ -95,10 +94,7 @@ export interface Experiment {
   cleanAfter: CalendarDate | null;
   /** Entries with too few model-days. */
   leftOutModels: string[];
-  comparison: Comparison<Day>;
-  answer: Answer;
-  /** By model. */
-  cutoffs: ReadonlyMap<string, Cutoff>;
+  comparison: Comparison;
 }
 
 /**
@@ -114,7 +110,7 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
   const cleanAfter = request.days === 'clean' ? latestCutoff(all) : null;
   const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
   const clean = cleaner(all, cleanAfter, numberings);
-  const compared: ComparedModel<Day>[] = [];
+  const compared: ComparedModel[] = [];
   const ends: AskedDay[] = [];
   const suspected = new Map<string, string[]>();
   const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
@@ -127,10 +123,10 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
     const named = jumps.map(({ jump }) => `${jump.symbol} on ${jump.date}`);
     if (named.length > 0) suspected.set(family.model, named);
-    compared.push(comparedModel<Day>(own, (date) => numbers?.get(date) ?? date));
+    compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
   }
   const { startDate, endDate } = window;
-  const comparison = compareModels<Day>({
+  const comparison = compareModels({
     models: compared,
     against,
     window: { start: startDate ?? '', end: endDate ?? '' },
@@ -138,17 +134,19 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     looks,
     curves: request.curves,
     trials,
+    suspected,
+    benchmarkOver: (days) => benchmarkOver(database, all, { days, wanted: request.benchmark }),
+    cutoffOf(model, days) {
+      const family = all.find((own) => own.model === model);
+      return family === undefined ? NO_CUTOFF : cutoffOf(family, days, numberings?.get(model));
+    },
   });
-  const { days } = comparison;
-  const benchmark = benchmarkOver(database, all, { days, wanted: request.benchmark });
   return {
     startDate: startDate ?? earliestOf(ends)?.date ?? null,
     endDate: endDate ?? latestOf(ends)?.date ?? null,
     cleanAfter,
     leftOutModels: leftOut.map(({ model }) => model),
     comparison,
-    answer: answerOf({ ...comparison, days: days.length, confidence, looks, benchmark, suspected }),
-    cutoffs: cutoffsOf(all, days, numberings),
   };
 }
 
@@ -188,10 +186,8 @@ export function readFamilies(
   models: readonly ChosenModel[],
   window: JobWindow,
 ): Family[] {
-  const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
-  const families: Family[] = [];
-  for (const chosen of models) families.push(readFamily(database, chosen, options));
-  return families;
+  const options = { window, readAsked: createAskedReader(database) };
+  return models.map((chosen) => readFamily(database, chosen, options));
 }
 
 /**
@@ -203,7 +199,7 @@ export function latestCutoff(families: readonly Family[]): CalendarDate | null {
   for (const family of families) {
     const { knowledgeCutoff } = family;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = comparedModel(daysAfter(family, knowledgeCutoff), (date) => date);
+    const clean = comparedModel(daysAfter(family, knowledgeCutoff));
     if (whyWithoutFigures(clean) === null) latest = knowledgeCutoff;
   }
   return latest;
@@ -237,17 +233,14 @@ type Numberings = ReadonlyMap<string, Numbering>;
 
 /** By model. */
 function numberAll(database: Database, families: readonly Family[], window: JobWindow): Numberings {
-  const numberings = new Map<string, Numbering>();
-  for (const family of families)
-    numberings.set(family.model, numberDates(database, family, window));
-  return numberings;
+  return new Map(families.map((own) => [own.model, numberDates(database, own, window)]));
 }
 
 /** A family as it is compared: by date, or by the number of one. */
-export function comparedModel<OfDay extends Day>(
+export function comparedModel(
   family: Family,
-  dayOf: (date: CalendarDate) => OfDay,
-): ComparedModel<OfDay> {
+  dayOf: (date: CalendarDate) => Day = (date) => date,
+): ComparedModel {
   const { model, runs, isDeterministic } = family;
   const unusable = whyUnusable(family);
   return {
@@ -265,34 +258,20 @@ export function comparedModel<OfDay extends Day>(
   };
 }
 
-/** By model. */
-function cutoffsOf(
-  families: readonly Family[],
-  days: readonly Day[],
-  numberings: Numberings | null,
-): Map<string, Cutoff> {
-  const cutoffs = new Map<string, Cutoff>();
-  for (const family of families) {
-    cutoffs.set(family.model, cutoffOf(family, days, numberings));
-  }
-  return cutoffs;
-}
+const NO_CUTOFF: Cutoff = { knowledgeCutoff: null, daysBefore: 0 };
 
 /**
  * A model without figures may have no date for a number compared: such a day counts as after its
  * cutoff.
  */
 function cutoffOf(
-  { model, knowledgeCutoff }: Family,
+  { knowledgeCutoff }: Family,
   days: readonly Day[],
-  numberings: Numberings | null,
+  numbering: Numbering = new Map(),
 ): Cutoff {
-  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0 };
+  if (knowledgeCutoff === null) return NO_CUTOFF;
   const dates = new Map<Day, CalendarDate>(
-    numberings
-      ?.get(model)
-      ?.entries()
-      .map(([date, number]) => [number, date]),
+    numbering.entries().map(([date, number]) => [number, date]),
   );
   const dated = days.map((day) => (typeof day === 'string' ? day : dates.get(day)));
   return {

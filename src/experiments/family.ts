@@ -53,7 +53,6 @@ function readAsked(storedEntry: string, agentConfig: string): Asked {
 
 /** A model-day with what its run was asked. */
 export interface AskedDay extends DayOfRun {
-  run: string;
   asked: Asked;
 }
 
@@ -68,8 +67,6 @@ export interface Family {
 
 export interface FamilyOptions {
   window: JobWindow;
-  /** The change of the ledger as of which model-days are active. */
-  at: number;
   readAsked: AskedReader;
 }
 
@@ -80,9 +77,13 @@ export function readFamily(
 ): Family {
   const read: Family['runs'][number][] = [];
   for (const run of runs) {
-    const days = daysOfRun(database, run, options);
+    const days = daysOfRun(database, run, options.window);
     const asked = options.readAsked(run, new Set(days.map(({ jobId }) => jobId)));
-    read.push({ run, days: days.flatMap((day) => withAsked(day, run, asked.get(day.jobId))) });
+    const known = days.flatMap((day): AskedDay[] => {
+      const own = asked.get(day.jobId);
+      return own === undefined ? [] : [Object.assign(day, { asked: own })];
+    });
+    read.push({ run, days: known });
   }
   const family = { model, runs: read };
   const withCutoff = latestOf(daysOf(family).filter(({ asked }) => asked.knowledgeCutoff !== null));
@@ -91,10 +92,6 @@ export function readFamily(
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
     isDeterministic: read.length > 0 && daysOf(family).every(({ asked }) => asked.isDeterministic),
   };
-}
-
-function withAsked(day: DayOfRun, run: string, asked: Asked | undefined): AskedDay[] {
-  return asked === undefined ? [] : [{ ...day, run, asked }];
 }
 
 /** The days of all its runs, run by run. */
@@ -146,7 +143,7 @@ function changeOfServed(family: Family): string | null {
   const after = earliestOf(daysOf(family).filter((day) => otherOf(day) !== undefined));
   if (before === undefined || after === undefined) return null;
   return (
-    `It was served by two models: ${otherOf(after)} answered ${after.run} on ${after.date}, and ${first} ${before.run} on ` +
+    `It was served by two models: ${otherOf(after)} answered ${after.model} on ${after.date}, and ${first} ${before.model} on ` +
     `${before.date}; choose a window before or after the change`
   );
 }
@@ -157,8 +154,8 @@ function asSentence(change: Change | null): string | null {
   if (change === null) return null;
   const [before, after] = change;
   return (
-    `It was asked in two ways: the request for ${after.run} on ${after.date} differs from that for ` +
-    `${before.run} on ${before.date}; choose a window before or after the change`
+    `It was asked in two ways: the request for ${after.model} on ${after.date} differs from that for ` +
+    `${before.model} on ${before.date}; choose a window before or after the change`
   );
 }
 

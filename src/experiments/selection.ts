@@ -30,6 +30,8 @@ export interface WantedModels {
   against?: string | undefined;
   /** How many there may be, by default MAX_COMPARED. */
   most?: number;
+  /** With `run` each run is a model of its own. */
+  by?: 'entry' | 'run';
 }
 
 /**
@@ -38,12 +40,14 @@ export interface WantedModels {
  */
 export function selectModels(
   database: Database,
-  { models, against, most = MAX_COMPARED }: WantedModels,
+  { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
   window: JobWindow,
 ): Selection {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
-  const families = Map.groupBy(runsInWindow(database, window), ({ family }) => family);
+  const families = Map.groupBy(runsInWindow(database, window), ({ run, family }) =>
+    by === 'run' ? run : family,
+  );
   const present = [...families]
     .filter(([, runs]) => modelDaysOf(runs) > 0)
     .map(([family]) => family);

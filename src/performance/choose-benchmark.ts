@@ -82,10 +82,9 @@ function bothLevels(
   days: readonly ChosenDay[],
   levelsOf: (paysDividends: boolean) => Levels,
 ): BothLevels {
-  const kinds = new Set(days.map(({ paysDividends }) => paysDividends));
-  const withDividends = kinds.has(true) ? levelsOf(true) : [];
-  const ofPrices = kinds.has(false) || kinds.size === 0 ? levelsOf(false) : withDividends;
-  return { withDividends: kinds.has(true) ? withDividends : ofPrices, ofPrices };
+  const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
+  const withDividends = levelsOf(days[0]?.paysDividends === true || !isOneKind);
+  return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
 }
 
 /** The levels of single symbols over the days, each read once. */
@@ -108,9 +107,8 @@ export function createLevelReader(
 
 /** From the earliest start of the days to the last of them. */
 function spanOf(days: readonly ChosenDay[]): Span {
-  const starts = days.map((day) => startOf(day).date);
   return {
-    from: starts.reduce((earliest, date) => (date < earliest ? date : earliest), NEVER),
+    from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
   };
 }
@@ -124,7 +122,7 @@ function levelsOfAll(
   return name === UNIVERSE ? equalWeightLevels(members) : (members.next().value ?? []);
 }
 
-function firstDateOf(days: readonly ChosenDay[]): CalendarDate {
+function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
   return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
 }
 
@@ -142,15 +140,13 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): readonl
 /** Whether QQQ has a level at the earliest start of the first date. */
 function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   const date = firstDateOf(days);
-  const starts = days.filter((day) => day.date === date).map(startOf);
-  const [first, ...others] = starts;
-  if (first === undefined) return false;
-  const start = others.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first);
-  const span = { from: start.date, to: start.date };
-  return (
-    levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, { ...span, paysDividends: false }), start) !==
-    null
-  );
+  const [start] = days
+    .filter((day) => day.date === date)
+    .map(startOf)
+    .sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  if (start === undefined) return false;
+  const span = { from: start.date, to: start.date, paysDividends: false };
+  return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;
 }
 
 interface Span {

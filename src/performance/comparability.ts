@@ -44,21 +44,13 @@ export interface ModelPeriod {
   jobIds: ReadonlySet<string>;
 }
 
-/** The terms behind a model's figures. Two models are comparable where these are the same. */
-interface Terms {
-  model: string;
-  start: CalendarDate;
-  end: CalendarDate;
-  days: number;
-  /**
-   * By respect: a key that is equal when the terms are, with its wording. Several when the model's
-   * jobs differ.
-   */
-  costs: ReadonlyMap<string, string>;
-  universe: ReadonlyMap<string, string>;
-  initial_cash: ReadonlyMap<string, string>;
-  dividends: ReadonlyMap<string, string>;
-}
+/**
+ * The terms behind a model's figures. Two models are comparable where these are the same. By
+ * respect: a key that is equal when the terms are, with its wording. Several when the model's jobs
+ * differ.
+ */
+type Terms = Omit<ModelPeriod, 'jobIds'> &
+  Record<(typeof respects)[number], ReadonlyMap<string, string>>;
 
 export type IncomparableModel = Incomparability & { model: string };
 
@@ -97,7 +89,7 @@ export function staleness(runs: readonly RunDays[]): Incomparability[] {
 type Universes = Map<AgentConfiguration, [key: string, words: string]>;
 
 function termsOf(
-  { model, start, end, days, jobIds }: ModelPeriod,
+  { jobIds, ...period }: ModelPeriod,
   { configurations, initialCash, universes }: TradingTerms & { universes: Universes },
 ): Terms {
   const used = new Set<AgentConfiguration>();
@@ -105,12 +97,9 @@ function termsOf(
     const configuration = configurations.get(job);
     if (configuration !== undefined) used.add(configuration);
   }
-  const cash = initialCash.get(model) ?? null;
+  const cash = initialCash.get(period.model) ?? null;
   return {
-    model,
-    start,
-    end,
-    days,
+    ...period,
     costs: new Map([...used].map(costsOf)),
     universe: new Map([...used].map((configuration) => universeIn(configuration, universes))),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),

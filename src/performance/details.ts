@@ -1,16 +1,14 @@
-import type { CalendarDate } from '../basics/calendar.ts';
 import { type Figure, reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
 import {
   annualisedVolatility,
   type DayOfCurve,
   deepestDrawdowns,
-  monthlyReturns,
   type ReturnSeries,
+  returnsBy,
   returnsOf,
   seriesOf,
   sharpeRatio,
   tooFew,
-  yearlyReturns,
 } from './risk-and-return.ts';
 import { type Money, reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
@@ -21,35 +19,6 @@ import {
   type OpenPosition,
   type SymbolTrading,
 } from './trading.ts';
-
-/** Risk figures over the days of one window. */
-export interface RollingPoint {
-  /** The window's last day. */
-  date: CalendarDate;
-  sharpeRatio: Figure;
-  annualisedVolatility: Figure;
-}
-
-/**
- * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
- * whole period, for each day on which there are that many.
- */
-export function rollingRisk(
-  curve: readonly DayOfCurve[],
-  { leastReturn, riskFree }: { leastReturn: number; riskFree: number },
-): RollingPoint[] {
-  const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
-  const points: RollingPoint[] = [];
-  for (const [index, { date }] of days.slice(ROLLING_WINDOW - 1).entries()) {
-    const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    points.push({
-      date,
-      sharpeRatio: sharpeRatio(series, riskFree),
-      annualisedVolatility: annualisedVolatility(series),
-    });
-  }
-  return points;
-}
 
 /** How many numbers lie in each bin. */
 export interface Histogram {
@@ -154,14 +123,14 @@ export interface DetailsInput {
 export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
   const rolling = reportRolling(curve, series, riskFree);
   return {
-    months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({
+    months: returnsBy(series, 'YYYY-MM').map(({ period, return: own, days }) => ({
       month: period,
-      return: rounded(totalReturn),
+      return: rounded(own),
       days,
     })),
-    years: yearlyReturns(series).map(({ period, totalReturn, days }) => ({
+    years: returnsBy(series, 'YYYY').map(({ period, return: own, days }) => ({
       year: period,
-      return: rounded(totalReturn),
+      return: rounded(own),
       days,
     })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
@@ -171,19 +140,28 @@ export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput
   };
 }
 
-function reportRolling(
+/**
+ * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
+ * whole period, for each day on which there are that many.
+ */
+export function reportRolling(
   curve: readonly DayOfCurve[],
-  { days, leastReturn }: ReturnSeries,
+  { days: { length: count }, leastReturn }: Pick<ReturnSeries, 'days' | 'leastReturn'>,
   riskFree: number,
 ) {
-  const points = rollingRisk(curve, { leastReturn, riskFree });
+  const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
+  const points = days.slice(ROLLING_WINDOW - 1).map(({ date }, index) => {
+    const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
+    const figures = {
+      sharpe_ratio: sharpeRatio(series, riskFree),
+      annualised_volatility: annualisedVolatility(series),
+    };
+    return { date, ...reportFigures<keyof typeof figures>(figures) };
+  });
   return {
     window: ROLLING_WINDOW,
-    points: points.map(({ date, sharpeRatio, annualisedVolatility }) => ({
-      date,
-      ...reportFigures({ sharpe_ratio: sharpeRatio, annualised_volatility: annualisedVolatility }),
-    })),
-    unavailable: points.length > 0 ? {} : { points: tooFew(days.length, ROLLING_WINDOW) },
+    points,
+    unavailable: points.length > 0 ? {} : { points: tooFew(count, ROLLING_WINDOW) },
   };
 }
 

@@ -29,6 +29,14 @@ export function reportFigures<Name extends string>(
   return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
 }
 
+/** Figures that are all missing for one reason. */
+export function allMissing<Name extends string>(
+  names: readonly Name[],
+  reason: string,
+): Record<Name, Figure> {
+  return Object.fromEntries(names.map((name) => [name, { reason }])) as Record<Name, Figure>;
+}
+
 /** JSON has no infinity: it would become a null without a reason. */
 function finite(figure: Figure): Figure {
   return typeof figure === 'number' && !Number.isFinite(figure) ? TOO_LARGE : figure;

@@ -1,23 +1,13 @@
 import { hasTradingCosts, parseAgentConfigurations, universeOf } from '../basics/configuration.ts';
-import { type SuspectedSplit, suspectedSplits } from '../database/records/holdings.ts';
+import { suspectedSplits } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
-import { type Money, toDollars } from '../basics/money.ts';
-import {
-  type Benchmark,
-  chooseBenchmark,
-  createLevelReader,
-  reportBenchmark,
-} from './choose-benchmark.ts';
-import { createMarket, type Market, reportSelection } from './permutation.ts';
-import {
-  compareModels,
-  type Incomparability,
-  type ModelPeriod,
-  staleness,
-} from './comparability.ts';
+import { toDollars } from '../basics/money.ts';
+import { chooseBenchmark, createLevelReader, reportBenchmark } from './choose-benchmark.ts';
+import { createMarket, reportSelection } from './permutation.ts';
+import { compareModels, type ModelPeriod, staleness } from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
 import { ownMarks } from './own-marks.ts';
-import { createUnknownSearch, readRecord, type UnknownSearch } from './record.ts';
+import { createUnknownSearch, readRecord } from './record.ts';
 import { reportModel } from './report.ts';
 
 export interface ReportRequest extends Choice {
@@ -30,24 +20,9 @@ export interface ReportRequest extends Choice {
 }
 
 /** What the figures of all models share. */
-export interface Basis {
-  periods: readonly ModelPeriod[];
-  benchmark: Benchmark;
-  benchmarkReport: ReturnType<typeof reportBenchmark>;
-  incomparable: ReadonlyMap<string, Incomparability[]>;
-  /** By model: model-days that have failed and were not completed. */
-  failed: ReadonlyMap<string, number>;
-  /** By model: what its first completed day started with; null when that is not stored. */
-  initialCash: ReadonlyMap<string, Money | null>;
-  findUnknown: UnknownSearch;
-  /** By session. */
-  suspected: ReadonlyMap<number, readonly SuspectedSplit[]>;
-  market: Market;
-  /** Whether a job's orders cost nothing beside their price. */
-  hasNoCosts: (jobId: string) => boolean;
-}
+export type Basis = ReturnType<typeof prepareReports>;
 
-export function prepareReports(request: ReportRequest): Basis {
+export function prepareReports(request: ReportRequest) {
   const { database, wanted, riskFree } = request;
   const { periods, days, failed } = readChosenDays(request);
   const benchmark = chooseBenchmark(database, wanted, days);
@@ -63,9 +38,12 @@ export function prepareReports(request: ReportRequest): Basis {
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
+    /** By model: model-days that have failed and were not completed. */
     failed,
+    /** By model: what its first completed day started with; null when that is not stored. */
     initialCash,
     findUnknown: createUnknownSearch(database),
+    /** By session. */
     suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
     market: createMarket(
       (jobId) => {
@@ -74,7 +52,8 @@ export function prepareReports(request: ReportRequest): Basis {
       },
       createLevelReader(database, days),
     ),
-    hasNoCosts: (jobId) => {
+    /** Whether a job's orders cost nothing beside their price. */
+    hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
       return configuration !== undefined && !hasTradingCosts(configuration);
     },
@@ -125,9 +104,11 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     incomparable: [
       ...(incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }]),
-      ...ownMarks(record, figures, {
+      ...ownMarks(record, {
         database: request.database,
         basemodel,
+        trades: figures.trading.trades,
+        held: figures.open_positions.map(({ symbol }) => symbol),
         universe: market.universeOf(record.days.at(-1)?.jobId ?? ''),
         suspected,
       }),

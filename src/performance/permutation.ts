@@ -1,11 +1,11 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/holdings.ts';
+import { closingsOf } from '../database/records/holdings.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import { at } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
 import { type BothLevels, levelAt, levelsFor } from './benchmark.ts';
-import { MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
+import { type Figure, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
 import { tooFew } from './risk-and-return.ts';
 
 /**
@@ -203,7 +203,10 @@ function readWeights(
   const places = new Map(symbols.map((symbol, place) => [symbol, place]));
   const weights: Weight[][] = [];
   const starts = days.flatMap(({ startedFrom }) => startedFrom ?? []);
-  const closings = readClosings(database, starts);
+  // Two days start from one close when a missed day was run later: it is read once.
+  const closings = new Map(
+    closingsOf(database, [...new Set(starts)]).map((closing) => [closing.sessionId, closing]),
+  );
   for (const start of starts) {
     const closing = closings.get(start);
     if (closing === undefined) return { reason: 'The holdings that it started from are unknown' };
@@ -221,16 +224,6 @@ function readWeights(
   if (weights.every(({ length }) => length === 0))
     return { reason: 'It held nothing at the start of any day' };
   return { returns, weights };
-}
-
-/** By session. Two days start from one close when a missed day was run later: it is read once. */
-function readClosings(database: Database, sessionIds: readonly number[]): Map<number, Closing> {
-  const distinct = [...new Set(sessionIds)];
-  const closings = new Map<number, Closing>();
-  for (let start = 0; start < distinct.length; start += CLOSINGS_PER_STEP)
-    for (const closing of closingsOf(database, distinct.slice(start, start + CLOSINGS_PER_STEP)))
-      closings.set(closing.sessionId, closing);
-  return closings;
 }
 
 function whyWithout(symbol: string, universe: readonly string[]): string {
@@ -258,31 +251,23 @@ export function reportSelection(
   { model, days, market }: { model: string; days: readonly ChosenDay[]; market: Market },
 ) {
   const held = readWeights(database, days, market);
-  if ('reason' in held) {
-    const { reason } = held;
-    const none = { return: held, percentile: held, p_value: held, median: held };
-    const { unavailable, ...figures } = reportFigures(none);
-    return {
-      symbols: 0,
-      days: 0,
-      ...figures,
-      interval_90: null,
-      unavailable: { ...unavailable, interval_90: reason },
-    };
-  }
-  const permuted = permuteNames(held, JSON.stringify([model, days[0]?.date, days.at(-1)?.date]));
-  const { percentile, pValue, median, interval90 } = placeAmong(permuted);
+  const isMissing = 'reason' in held;
+  const permuted = isMissing
+    ? null
+    : permuteNames(held, JSON.stringify([model, days[0]?.date, days.at(-1)?.date]));
+  const place = permuted && placeAmong(permuted);
+  const figure = (known: number | undefined): Figure => (isMissing ? held : (known ?? NaN));
   const { unavailable, ...figures } = reportFigures({
-    return: permuted.own,
-    percentile,
-    p_value: pValue,
-    median,
+    return: figure(permuted?.own),
+    percentile: figure(place?.percentile),
+    p_value: figure(place?.pValue),
+    median: figure(place?.median),
   });
   return {
-    symbols: held.returns[0]?.length ?? 0,
-    days: held.returns.length,
+    symbols: isMissing ? 0 : (held.returns[0]?.length ?? 0),
+    days: isMissing ? 0 : held.returns.length,
     ...figures,
-    interval_90: interval90,
-    unavailable: { ...unavailable, interval_90: undefined },
+    interval_90: place?.interval90 ?? null,
+    unavailable: { ...unavailable, interval_90: isMissing ? held.reason : undefined },
   };
 }

@@ -25,7 +25,7 @@ import type { Money } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
-import { type Choice, chosenBatches } from './choice.ts';
+import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { readValueGains, type ValueGains } from './symbols.ts';
 
@@ -44,9 +44,6 @@ interface Gap {
   exDates: ReadonlySet<CalendarDate>;
 }
 
-/** Model-days that are looked at in one step; each may hold a hundred symbols. */
-const SESSIONS_PER_STEP = 10;
-
 /**
  * Those of some sessions that held a symbol over a morning for which its dividends are neither
  * stored nor covered.
@@ -60,7 +57,10 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
 export function createUnknownSearch(database: Database): UnknownSearch {
   let gaps: Gap[] | undefined;
   return (sessions) => {
-    gaps ??= readGaps(database);
+    gaps ??= heldSymbols(database)
+      .map((held) => readGap(database, held))
+      .filter((gap) => gap !== null)
+      .toArray();
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
     const last = paying.reduce((latest, { date }) => (date > latest ? date : latest), '');
     const suspects = new Map(
@@ -70,33 +70,13 @@ export function createUnknownSearch(database: Database): UnknownSearch {
     );
     if (suspects.size === 0) return [];
     const found = new Set<number>();
-    for (let start = 0; start < paying.length; start += SESSIONS_PER_STEP) {
-      const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
-      for (const [sessionId, symbol, since, date] of heldUncovered(
-        database,
-        ids,
-        suspects.keys(),
-      )) {
-        const gap = suspects.get(symbol);
-        if (
-          gap !== undefined &&
-          !found.has(sessionId) &&
-          isUnknown(gap, { after: since, upTo: date })
-        )
-          found.add(sessionId);
-      }
+    for (const [id, symbol, since, date] of heldUncovered(database, paying, suspects.keys())) {
+      const gap = suspects.get(symbol);
+      if (gap !== undefined && !found.has(id) && isUnknown(gap, { after: since, upTo: date }))
+        found.add(id);
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
   };
-}
-
-function readGaps(database: Database): Gap[] {
-  const gaps: Gap[] = [];
-  for (const held of heldSymbols(database)) {
-    const gap = readGap(database, held);
-    if (gap !== null) gaps.push(gap);
-  }
-  return gaps;
 }
 
 /**
@@ -221,24 +201,9 @@ export function readRecord(
   { benchmark, riskFree, withDetails, findUnknown }: RecordOptions,
 ): ModelRecord {
   const { database } = choice;
-  const chosen = new Map<number, CalendarDate | null>();
-  const startedFrom = new Map<number, number | null>();
-  const days: ChosenDay[] = [];
-  const [staleDates, unpaidDates, unknownDates] = [
-    new Set<CalendarDate>(),
-    new Set<CalendarDate>(),
-    new Set<CalendarDate>(),
-  ];
-  for (const step of chosenBatches({ ...choice, models: [model] })) {
-    days.push(...step);
-    for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
-      chosen.set(sessionId, startDate);
-      startedFrom.set(sessionId, start);
-      if (!paysDividends) unpaidDates.add(date);
-    }
-    for (const { date } of findUnknown(step)) unknownDates.add(date);
-    for (const { date } of staleAmong(database, step)) staleDates.add(date);
-  }
+  const days = daysOf(choice, model);
+  const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
+  const startedFrom = new Map(days.map((day) => [day.sessionId, day.startedFrom]));
   const sessionIds = [...chosen.keys()];
   const marks = new Map<string, Money | null>();
   const ledger = ledgerDays(database, startedFrom);
@@ -246,9 +211,9 @@ export function readRecord(
     ledger,
     chosen,
     days,
-    staleDates,
-    unpaidDates,
-    unknownDates,
+    staleDates: datesOf(staleAmong(database, days)),
+    unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
+    unknownDates: datesOf(findUnknown(days)),
     usage: usageTotals(database, sessionIds),
     refusals: countRefusals(refusedCalls(database, sessionIds)),
     benchmark,
@@ -259,4 +224,8 @@ export function readRecord(
     riskFree,
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };
+}
+
+function datesOf(days: readonly { date: CalendarDate }[]): Set<CalendarDate> {
+  return new Set(days.map(({ date }) => date));
 }

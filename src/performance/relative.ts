@@ -1,7 +1,7 @@
 import { mean } from '../statistics/moments.ts';
 import { fitLine } from '../statistics/newey-west.ts';
 import { studentTUpperTail } from '../statistics/student-t.ts';
-import { type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
+import { allMissing, type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
 import {
   annualisedDeviation,
   annualisedRatio,
@@ -21,24 +21,8 @@ export interface Comparison {
   benchmark: ReturnSeries;
 }
 
-/** Named as in the response. */
-export interface RelativeFigures {
-  benchmark_return: Figure;
-  excess_return: Figure;
-  alpha: Figure;
-  alpha_standard_error: Figure;
-  alpha_p_value: Figure;
-  beta: Figure;
-  beta_standard_error: Figure;
-  correlation: Figure;
-  tracking_error: Figure;
-  information_ratio: Figure;
-}
-
-const FLAT_BENCHMARK = 'The benchmark does not move';
-
 /**
- * A model's performance against the benchmark. Excess return is the difference of the totals. Beta
+ * A model's performance against the benchmark, named as in the response. Excess return is the difference of the totals. Beta
  * is the slope of the model's returns over the benchmark's; alpha is the return that beta does not
  * explain, per year without compounding (Jensen, The Performance of Mutual Funds, Journal of
  * Finance, 1968), its p-value from Student's t with two degrees of freedom fewer than days;
@@ -46,69 +30,52 @@ const FLAT_BENCHMARK = 'The benchmark does not move';
  * differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio
  * Management, 1999).
  */
-export function relativeFigures(comparison: Comparison, riskFree: number): RelativeFigures {
+export function relativeFigures(comparison: Comparison, riskFree: number) {
   const { own } = comparison;
   const totals = compareTotals(comparison);
-  if (own.days.length < MIN_DAYS_FOR_RISK) {
-    const few = { reason: tooFew(own.days.length, MIN_DAYS_FOR_RISK) };
+  const few = tooFew(own.days.length, MIN_DAYS_FOR_RISK);
+  if (own.days.length < MIN_DAYS_FOR_RISK)
     return {
       ...totals,
-      alpha: few,
-      alpha_standard_error: few,
-      alpha_p_value: few,
-      beta: few,
-      beta_standard_error: few,
-      correlation: few,
-      tracking_error: few,
-      information_ratio: few,
+      ...allMissing(OF_SLOPE, few),
+      ...allMissing(['tracking_error', 'information_ratio'], few),
     };
-  }
   const figures = { ...totals, ...slope(comparison, riskFree), ...differences(comparison) };
   const reason = whyNotAnnualised(own, MIN_DAYS_FOR_RISK);
-  if (reason === null) return figures;
-  return {
-    ...figures,
-    alpha: { reason },
-    alpha_standard_error: { reason },
-    tracking_error: { reason },
-    information_ratio: { reason },
-  };
+  return reason === null ? figures : { ...figures, ...allMissing(PER_YEAR, reason) };
 }
 
-function compareTotals({
-  own,
-  benchmark,
-}: Comparison): Pick<RelativeFigures, 'benchmark_return' | 'excess_return'> {
+/** Figures that a line through the days has; and figures per year. */
+const OF_SLOPE = [
+  'alpha',
+  'alpha_standard_error',
+  'alpha_p_value',
+  'beta',
+  'beta_standard_error',
+  'correlation',
+] as const;
+const PER_YEAR = ['alpha', 'alpha_standard_error', 'tracking_error', 'information_ratio'] as const;
+
+function compareTotals({ own, benchmark }: Comparison) {
   const [total, other] = [totalReturn(own), totalReturn(benchmark)];
   if (typeof total === 'number' && typeof other === 'number')
     return { benchmark_return: other, excess_return: total - other };
-  const none = { reason: 'There is no day on which both have a return' };
-  return { benchmark_return: none, excess_return: none };
+  return allMissing(
+    ['benchmark_return', 'excess_return'],
+    'There is no day on which both have a return',
+  );
 }
 
 function slope(
   { own, benchmark }: Comparison,
   riskFree: number,
-): Omit<
-  RelativeFigures,
-  keyof ReturnType<typeof compareTotals> | keyof ReturnType<typeof differences>
-> {
+): Record<(typeof OF_SLOPE)[number], Figure> {
   const [ours, theirs] = [returnsOf(own), returnsOf(benchmark)];
   const [deviation, other] = [
     sampleDeviation(ours, own.leastReturn),
     sampleDeviation(theirs, own.leastReturn),
   ];
-  if (other === 0) {
-    const reason = { reason: FLAT_BENCHMARK };
-    return {
-      alpha: reason,
-      alpha_standard_error: reason,
-      alpha_p_value: reason,
-      beta: reason,
-      beta_standard_error: reason,
-      correlation: reason,
-    };
-  }
+  if (other === 0) return allMissing(OF_SLOPE, 'The benchmark does not move');
   const line = fitLine(
     theirs.map((dailyReturn) => dailyReturn - riskFree),
     ours.map((dailyReturn) => dailyReturn - riskFree),
@@ -129,10 +96,7 @@ function slope(
   };
 }
 
-function differences({
-  own,
-  benchmark,
-}: Comparison): Pick<RelativeFigures, 'tracking_error' | 'information_ratio'> {
+function differences({ own, benchmark }: Comparison) {
   const active = pairs(returnsOf(own), returnsOf(benchmark)).map(([ours, theirs]) => ours - theirs);
   return {
     tracking_error: annualisedDeviation(active, own.leastReturn),

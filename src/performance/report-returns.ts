@@ -88,14 +88,8 @@ export function reportReturns(series: ReturnSeries, riskFree: number) {
   };
 }
 
-export function reportDrawdown({ depth, peakDate, troughDate, recoveryDate, length }: Drawdown) {
-  return {
-    depth: rounded(depth),
-    peak_date: peakDate,
-    trough_date: troughDate,
-    recovery_date: recoveryDate,
-    length,
-  };
+export function reportDrawdown(drawdown: Drawdown): Drawdown {
+  return { ...drawdown, depth: rounded(drawdown.depth) };
 }
 
 function reportDay(day: DailyReturn | null) {

@@ -187,23 +187,31 @@ function totalProfit(days: readonly LedgerDay[]): Money {
   return reported(days.reduce((sum, { profit }) => sum + profit, 0));
 }
 
-/** A point per day. */
+/**
+ * A point per day, with the value at its close of one dollar invested at the start, and its
+ * distance below the highest value so far, as a fraction.
+ */
 function reportCurve(
   days: readonly LedgerDay[],
   record: ModelRecord,
   { curve, trading }: { curve: readonly DayOfCurve[]; trading: ModelTrading },
 ) {
-  const { growth, drawdown } = linkedReturns(curve);
-  return days.map(({ sessionId, date, value }, index) => ({
-    date,
-    value: toDollars(value),
-    daily_return: returnAt(curve, index),
-    stale: record.staleDates.has(date),
-    dividends: toDollars(trading.dividends.get(sessionId) ?? reported(0)),
-    dividend_status: dividendStatus(date, record),
-    growth: at(growth, index),
-    drawdown: at(drawdown, index),
-  }));
+  let [growth, high] = [1, 1];
+  return days.map(({ sessionId, date, value }, index) => {
+    const { dailyReturn } = at(curve, index);
+    growth *= 1 + (dailyReturn ?? 0);
+    high = Math.max(high, growth);
+    return {
+      date,
+      value: toDollars(value),
+      daily_return: dailyReturn === null ? null : rounded(dailyReturn),
+      stale: record.staleDates.has(date),
+      dividends: toDollars(trading.dividends.get(sessionId) ?? reported(0)),
+      dividend_status: dividendStatus(date, record),
+      growth: rounded(growth),
+      drawdown: rounded(1 - growth / high),
+    };
+  });
 }
 
 /**
@@ -245,16 +253,14 @@ function compare(
   theirs: readonly (number | null)[],
   leastReturn: number,
 ): Comparison {
-  const isCommon = curve.map(
-    ({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null,
+  const own = curve.map((day, index) =>
+    theirs[index] === null ? { ...day, dailyReturn: null } : day,
   );
-  const common = (returns: readonly (number | null)[]) =>
-    curve.map((day, index) => ({
-      ...day,
-      dailyReturn: isCommon[index] ? (returns[index] ?? null) : null,
-    }));
-  const own = common(curve.map(({ dailyReturn }) => dailyReturn));
-  return { own: seriesOf(own, leastReturn), benchmark: seriesOf(common(theirs)) };
+  const benchmark = own.map((day, index) => ({
+    ...day,
+    dailyReturn: day.dailyReturn === null ? null : (theirs[index] ?? null),
+  }));
+  return { own: seriesOf(own, leastReturn), benchmark: seriesOf(benchmark) };
 }
 
 /** What more expensive orders would have left of each day. */
@@ -272,10 +278,8 @@ function costDays(days: readonly LedgerDay[], theirs: readonly (number | null)[]
 }
 
 function reportRelative(comparison: Comparison, riskFree: number) {
-  return {
-    days: comparison.own.days.length,
-    ...reportFigures(relativeFigures(comparison, riskFree)),
-  };
+  const figures = relativeFigures(comparison, riskFree);
+  return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }
 
 function reportUsage(usage: UsageTotals, profit: Money) {
@@ -299,25 +303,4 @@ function reportUsage(usage: UsageTotals, profit: Money) {
       profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),
     }),
   };
-}
-
-/**
- * By day: the value at its close of one dollar invested at the start, and its distance below the
- * highest value so far, as a fraction.
- */
-function linkedReturns(curve: readonly DayOfCurve[]): { growth: number[]; drawdown: number[] } {
-  const linked: ReturnType<typeof linkedReturns> = { growth: [], drawdown: [] };
-  let [growth, high] = [1, 1];
-  for (const { dailyReturn } of curve) {
-    growth *= 1 + (dailyReturn ?? 0);
-    high = Math.max(high, growth);
-    linked.growth.push(rounded(growth));
-    linked.drawdown.push(rounded(1 - growth / high));
-  }
-  return linked;
-}
-
-function returnAt(curve: readonly DayOfCurve[], index: number): number | null {
-  const dailyReturn = curve[index]?.dailyReturn ?? null;
-  return dailyReturn === null ? null : rounded(dailyReturn);
 }

@@ -15,32 +15,14 @@ import {
 import { mean } from '../statistics/moments.ts';
 
 /**
- * The return of a month or a year: the daily returns of its days linked (Bacon 2008), and how many
- * days these are.
+ * The returns of months or years, named by the first letters of a date: the daily returns of its
+ * days linked (Bacon 2008), and how many days these are. In order, without those in which no day
+ * has a return.
  */
-export interface PeriodReturn {
-  /** `2025-10`, or `2025`. */
-  period: string;
-  totalReturn: number;
-  days: number;
-}
-
-export function monthlyReturns(series: ReturnSeries): PeriodReturn[] {
-  return returnsBy(series, (date) => date.slice(0, 'YYYY-MM'.length));
-}
-
-export function yearlyReturns(series: ReturnSeries): PeriodReturn[] {
-  return returnsBy(series, (date) => date.slice(0, 'YYYY'.length));
-}
-
-/** In order, without periods in which no day has a return. */
-function returnsBy(
-  { days }: ReturnSeries,
-  periodOf: (date: CalendarDate) => string,
-): PeriodReturn[] {
-  return [...Map.groupBy(days, ({ date }) => periodOf(date))].map(([period, own]) => ({
+export function returnsBy({ days }: ReturnSeries, unit: 'YYYY-MM' | 'YYYY') {
+  return [...Map.groupBy(days, ({ date }) => date.slice(0, unit.length))].map(([period, own]) => ({
     period,
-    totalReturn: own.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1,
+    return: own.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1,
     days: own.length,
   }));
 }
@@ -165,15 +147,15 @@ export function longestRun({ days }: ReturnSeries, sign: 1 | -1): number {
   return longest;
 }
 
-/** The deepest fall from a high. */
+/** The deepest fall from a high, named as in the response. */
 export interface Drawdown {
   /** The loss from the high to the low, as a fraction of the high; 0 when the value never fell. */
   depth: number;
   /** Null when the high is the value at the start of the first day, or when there was no fall. */
-  peakDate: CalendarDate | null;
-  troughDate: CalendarDate | null;
+  peak_date: CalendarDate | null;
+  trough_date: CalendarDate | null;
   /** The first day back at the high; null when it was never reached again. */
-  recoveryDate: CalendarDate | null;
+  recovery_date: CalendarDate | null;
   /** Days from the one after the high through the recovery, or through the last day. */
   length: number;
 }
@@ -191,7 +173,9 @@ interface Fall {
  */
 export function maxDrawdown(series: ReturnSeries): Drawdown {
   const [deepest] = deepestDrawdowns(series, 1);
-  return deepest ?? { depth: 0, peakDate: null, troughDate: null, recoveryDate: null, length: 0 };
+  return (
+    deepest ?? { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 }
+  );
 }
 
 /**
@@ -202,9 +186,9 @@ export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown
   const dateOf = (index: number | null) => days[index ?? -1]?.date ?? null;
   return deepestFalls(fallsOf(days), most).map(({ depth, peak, trough, recovery }) => ({
     depth,
-    peakDate: dateOf(peak),
-    troughDate: dateOf(trough),
-    recoveryDate: dateOf(recovery),
+    peak_date: dateOf(peak),
+    trough_date: dateOf(trough),
+    recovery_date: dateOf(recovery),
     length: (recovery ?? days.length - 1) - peak,
   }));
 }

@@ -192,8 +192,14 @@ export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<numb
 function noTrading(): Trading {
   const nothing = reported(0);
   return {
-    ...{ trades: 0, bought: nothing, sold: nothing, commission: nothing },
-    ...{ roundTrips: [], fractionProfit: nothing, dividends: new Map(), symbols: new Map() },
+    trades: 0,
+    bought: nothing,
+    sold: nothing,
+    commission: nothing,
+    roundTrips: [],
+    fractionProfit: nothing,
+    dividends: new Map(),
+    symbols: new Map(),
   };
 }
 

@@ -69,7 +69,7 @@ test('of equal models hardly any comparison shows a difference in any of its pai
   const wrong = Array.from(
     { length: seeds },
     (_, seed) => compare(equalModels(4, scenario, `equal ${seed}`)).pairs,
-  ).filter((pairs) => pairs.some(({ isShown }) => isShown)).length;
+  ).filter((pairs) => pairs.some(({ shown }) => shown)).length;
   assert.ok(isRare(wrong / seeds, seeds), `${wrong} of ${seeds}`);
 });
 

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnswerFacts, answerOf } from '../../src/comparison/answer.ts';
-import { type PairFacts, sentenceOf } from '../../src/comparison/sentences.ts';
+import type { Period } from '../../src/comparison/looks.ts';
+import {
+  type Demands,
+  leadOf,
+  type PairFacts,
+  sentenceOf,
+} from '../../src/comparison/sentences.ts';
 
-const example: PairFacts = {
+/** What the sentence of a pair is made from. */
+type Facts = Omit<PairFacts, 'period'> & Period & Demands;
+
+const example: Facts = {
   model: 'gpt-5',
   against: 'claude',
   returns: [0.0301, 0.02],
@@ -24,7 +33,7 @@ const RANGE = '(95 % interval −4.79 to +7.04 points, for a single look)';
 const LEAST = 'Only a lead of 7.85 points or more would be likely to show in 20 days';
 const NEEDED = `${LEAST}; this one would need about 1,180 days.`;
 
-const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
+const table: [name: string, change: Partial<Facts>, sentence: string][] = [
   ['a lead that could be chance', {}, `${AHEAD} ${RANGE}. This could be chance. ${NEEDED}`],
   [
     'the one with the higher return comes first, with an interval of its own',
@@ -90,20 +99,24 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
 ];
 
 test('a pair as one sentence for people', () => {
-  for (const [name, change, sentence] of table)
-    assert.equal(sentenceOf({ ...example, ...change }), sentence, name);
+  for (const [name, change, sentence] of table) {
+    const facts = { ...example, ...change };
+    assert.equal(sentenceOf(leadOf({ ...facts, period: facts }), facts), sentence, name);
+  }
 });
 
 const one = (model: string, totalReturn: AnswerFacts['models'][number]['totalReturn']) => {
   return { model, totalReturn };
 };
-const pairOf = (model: string, against: string, more: Partial<AnswerFacts['pairs'][number]>) => {
+const leadIn = (model: string, against: string, more: Partial<PairFacts> = {}) => {
   const own = { returns: [0.032, 0.014] as const, interval: { low: -0.016, high: 0.053 } };
-  return { model, against, isShown: false, singleRuns: [], ...own, ...more };
+  const period = { days: 55, confidence: 0.95, looks: 'daily' as const };
+  return leadOf({ model, against, isShown: false, singleRuns: [], period, ...own, ...more });
 };
+const many = (days: number) => Array.from({ length: days }, (_, day) => day);
 const none = { reason: 'Few' };
 const [deepseek, qwen] = [one('deepseek', 0.032), one('qwen', 0.014)];
-const pairs = [pairOf('deepseek', 'qwen', {})];
+const leads = [leadIn('deepseek', 'qwen')];
 const CHANCE =
   'its lead of 1.80 points over qwen could be chance (95 % interval −1.62 to +5.37 points, whichever day you look)';
 const MADE = 'The benchmark (QQQ) made +2.10 % over the same days.';
@@ -128,8 +141,8 @@ const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] =
     'a lead that is shown, the difference of +3.63 and +3.25, in a pair that names the other model first',
     {
       models: [one('qwen', 0.03246), one('deepseek', 0.03633)],
-      pairs: [
-        pairOf('qwen', 'deepseek', {
+      leads: [
+        leadIn('qwen', 'deepseek', {
           returns: [0.03246, 0.03633],
           interval: { low: -0.5, high: -0.1 },
           isShown: true,
@@ -143,20 +156,20 @@ const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] =
     'the same every day',
     {
       models: [deepseek, one('twin', 0.032)],
-      pairs: [pairOf('deepseek', 'twin', { returns: [0.032, 0.032], interval: none })],
+      leads: [leadIn('deepseek', 'twin', { returns: [0.032, 0.032], interval: none })],
     },
     `deepseek leads with +3.20 % over 55 days, level with twin. ${MADE}`,
   ],
   [
     'one run of a model, whose interval may be wider',
-    { pairs: [pairOf('deepseek', 'qwen', { singleRuns: ['qwen'] })] },
+    { leads: [leadIn('deepseek', 'qwen', { singleRuns: ['qwen'] })] },
     `deepseek leads with +3.20 % over 55 days; ${CHANCE.replace('points,', 'points or wider,')}. ${MADE}`,
   ],
   [
     'all against one, which is not the second',
     {
       models: [deepseek, one('second', 0.03), qwen],
-      pairs: [...pairs, pairOf('second', 'qwen', {})],
+      leads: [...leads, leadIn('second', 'qwen')],
     },
     `deepseek leads with +3.20 % over 55 days; ${CHANCE}. ${MADE}`,
   ],
@@ -187,22 +200,22 @@ const answers: [name: string, facts: Partial<AnswerFacts>, sentence: string][] =
   ],
   [
     'too few days',
-    { models: [one('deepseek', none), one('qwen', none)], days: 10 },
+    { models: [one('deepseek', none), one('qwen', none)], days: many(10) },
     'It takes 20 days in common to say whether a difference could be chance; so far there are 10.',
   ],
   [
     'a single day',
-    { models: [one('deepseek', none), one('qwen', none)], days: 1 },
+    { models: [one('deepseek', none), one('qwen', none)], days: many(1) },
     'It takes 20 days in common to say whether a difference could be chance; so far there is 1.',
   ],
   [
     'no day in common',
-    { models: [one('deepseek', none), one('qwen', none)], days: 0 },
+    { models: [one('deepseek', none), one('qwen', none)], days: [] },
     'It takes 20 days in common to say whether a difference could be chance; so far there are none.',
   ],
   [
     'days enough, of models that cannot be compared',
-    { models: [one('deepseek', none), one('qwen', none)], days: 30 },
+    { models: [one('deepseek', none), one('qwen', none)], days: many(30) },
     'No leader can be named over these 30 days.',
   ],
   [
@@ -217,11 +230,9 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
   for (const [name, more, sentence] of answers) {
     const facts: AnswerFacts = {
       models: [qwen, deepseek],
-      pairs,
+      leads,
       benchmark: { name: 'QQQ', totalReturn: 0.021 },
-      days: 55,
-      confidence: 0.95,
-      looks: 'daily',
+      days: many(55),
       suspected: new Map(),
       ...more,
     };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/leader.ts';
-import { calendarOf, findParticipants, readRecords } from '../../src/comparison/participants.ts';
+import { findParticipants, readRecords, seriesOf } from '../../src/comparison/participants.ts';
 import { measurePairs } from '../../src/comparison/pairs.ts';
 import { measureUncertainty } from '../../src/comparison/difference.ts';
 import { lookWords } from '../../src/comparison/looks.ts';
@@ -130,7 +130,7 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 });
 
 function measureStocks() {
-  const days = new Map<string, number>();
-  const { series } = findParticipants(readRecords(stockModels(), days), calendarOf(days));
+  const { days, records } = findParticipants(readRecords(stockModels()).records);
+  const series = records.map((record) => seriesOf(record, days));
   return { series, pairs: measurePairs(series) };
 }

@@ -237,7 +237,7 @@ for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
       typeof pair.difference === 'number' && Math.abs(pair.difference) < 1e-4,
       `${JSON.stringify(pair.difference)}`,
     );
-    assert.equal(pair.isShown, false);
+    assert.equal(pair.shown, false);
   });
 }
 
@@ -247,5 +247,5 @@ test('a model that remembers the real prices shows a large difference', async ()
     typeof pair.difference === 'number' && pair.difference > 0.2,
     `${JSON.stringify(pair.difference)}`,
   );
-  assert.equal(pair.isShown, true);
+  assert.equal(pair.shown, true);
 });

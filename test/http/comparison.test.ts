@@ -8,7 +8,7 @@ import { comparisonResponse } from '../../src/api/comparison.ts';
 import { performanceResponse } from '../../src/api/performance-response.ts';
 import { boundaryOf } from '../../src/comparison/looks.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { compare, model } from '../support/comparisons.ts';
+import { compare, model, type Read } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
@@ -247,7 +247,7 @@ const pairFields = [
 ];
 
 /** The figure of a report that a field of the response is named after: `p_value` is `pValue`. */
-function figureOf(report: ModelReport | PairReport, field: string): unknown {
+function figureOf(report: Read<ModelReport> | Read<PairReport>, field: string): unknown {
   const name = field.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   assert.ok(name in report, name);
   return report[name as keyof typeof report];
@@ -274,18 +274,18 @@ test('the ledger and the arithmetic meet: entries with their runs, the days they
     const own = body.models[index];
     for (const name of modelFields)
       assertClose(own[name], figureOf(report, name), `${report.model}: ${name}`);
-    assert.equal(own.interval_is_lower_bound, report.isSingleRun, report.model);
+    assert.equal(own.interval_is_lower_bound, report.intervalIsLowerBound, report.model);
     report.runReturns.forEach((value, run) =>
       assertClose(own.run_returns[run], value, `${report.model}: run ${run}`),
     );
-    assert.ok('low' in report.interval);
+    assert.ok(typeof report.interval === 'object' && 'low' in report.interval);
     assertClose(own.interval.low, report.interval.low, `${report.model}: low`);
     assertClose(own.interval.high, report.interval.high, `${report.model}: high`);
   }
   for (const [index, report] of expected.pairs.entries()) {
     for (const name of pairFields)
       assertClose(body.pairs[index][name], figureOf(report, name), `pair ${index}: ${name}`);
-    assert.equal(body.pairs[index].shown, report.isShown, `pair ${index}`);
+    assert.equal(body.pairs[index].shown, report.shown, `pair ${index}`);
   }
   const { leader } = expected;
   assertClose(body.leader.model, leader.model, 'leader');
@@ -775,7 +775,10 @@ test('with curves=true each pair has a curve with a point per day compared; the 
     ],
     { curves: true },
   );
-  const expected = pairs[0]?.curve?.map((difference, day) => ({ date: recent[day], difference }));
+  const expected = pairs[0]?.curve?.map(({ difference }, day) => ({
+    date: recent[day],
+    difference,
+  }));
   assert.deepEqual(
     pair.curve.map(({ date }: any) => date),
     expected?.map(({ date }) => date),

@@ -47,26 +47,19 @@ before(async (t) => {
 const ask = (query: string) => validBody(service, `/performance${query}`, performanceResponse);
 const assertNear = within({ absolute: 1e-9 });
 
-const FEW = 'It has 2 days with a return, fewer than half the median of 6 days';
 const UNCLEAN = {
   model: 'unclean',
   reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31',
 };
-const commonOf = (
-  start: string | null,
-  end: string | null,
-  days: number,
-  leftOut: LeftOut = [],
-) => ({
+const commonOf = (start: string | null, end: string | null, days: number) => ({
   ...{ start_date: start, end_date: end, days },
-  left_out: leftOut,
+  left_out: [] as { model: string; reason: string }[],
   left_out_days: [] as { date: string; missing: number; models: string[] }[],
 });
 /** These days of the month are not shared by a model. */
 const unshared = (model: string, ...days: number[]) => ({
   left_out_days: days.map((day) => ({ date: `2025-11-${day}`, missing: 1, models: [model] })),
 });
-type LeftOut = { model: string; reason: string }[];
 
 type Choice = Pick<
   v.InferOutput<typeof performanceResponse>,
@@ -80,18 +73,30 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ['?models=twice,twice%232', { twice: 6, 'twice#2': 6 }, {}],
   ['?models=all,fails&job_id=JOB&start_date=2025-11-13', { all: 3, fails: 3 }, {}],
   [
-    '?common=true',
-    { all: 4, fails: 4, twice: 4, 'twice#2': 4, unclean: 4 },
-    // On the day after it failed, its return covers two days.
+    '?common=true', // no model has enough days for a comparison: the days are those that all share
+    { all: 1, fails: 1, short: 1, twice: 1, 'twice#2': 1, unclean: 1 },
     {
       common: {
-        ...commonOf('2025-11-10', '2025-11-17', 4, [{ model: 'short', reason: FEW }]),
-        ...unshared('fails', 12, 13),
+        ...commonOf('2025-11-17', '2025-11-17', 1),
+        left_out_days: DATES.slice(0, -1).map((date) => {
+          const isOfTwo = ['2025-11-12', '2025-11-13'].includes(date);
+          return {
+            date,
+            missing: isOfTwo ? 2 : 1,
+            models: [...(isOfTwo ? ['fails'] : []), 'short'],
+          };
+        }),
       },
     },
   ],
   [
-    '?common=true&models=all,short', // half of the median, 4, is enough
+    '?common=true&models=all,fails,twice',
+    { all: 4, fails: 4, twice: 4, 'twice#2': 4 },
+    // On the day after it failed, its return covers two days.
+    { common: { ...commonOf('2025-11-10', '2025-11-17', 4), ...unshared('fails', 12, 13) } },
+  ],
+  [
+    '?common=true&models=all,short',
     { all: 1, short: 1 }, // the first day of short is measured from its open
     {
       common: {
@@ -107,8 +112,13 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ],
   [
     '?common=true&models=twice,short',
-    { twice: 6, 'twice#2': 6 },
-    { common: commonOf('2025-11-10', '2025-11-17', 6, [{ model: 'short', reason: FEW }]) },
+    { short: 1, twice: 1, 'twice#2': 1 },
+    {
+      common: {
+        ...commonOf('2025-11-17', '2025-11-17', 1),
+        ...unshared('short', 10, 11, 12, 13, 14),
+      },
+    },
   ],
   [
     '?common=true&models=fails,short',
@@ -142,17 +152,20 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     },
   ],
   [
-    '?days=clean&common=true',
+    '?days=clean&common=true&models=all,fails,twice', // too few clean days for the cutoff to count
     { all: 2, fails: 2, twice: 2, 'twice#2': 2 },
     {
-      clean_after: '2025-11-11',
-      without_clean_days: [UNCLEAN],
-      common: {
-        ...commonOf('2025-11-14', '2025-11-17', 2, [
-          { model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') },
-        ]),
-        ...unshared('fails', 12, 13),
-      },
+      common: { ...commonOf('2025-11-14', '2025-11-17', 2), ...unshared('fails', 10, 11, 12, 13) },
+    },
+  ],
+  [
+    '?days=clean&common=true&models=all,unclean',
+    {},
+    {
+      without_clean_days: [
+        { model: 'unclean', reason: 'None of its model-days is after the knowledge cutoff' },
+      ],
+      common: { ...commonOf(null, null, 0), ...unshared('unclean', 10, 11, 12, 13, 14, 17) },
     },
   ],
 ];
@@ -180,7 +193,9 @@ for (const [query, days, choice] of choices) {
 }
 
 test('every figure is over the common days: returns link over the days between, the benchmark has the same dates', async () => {
-  const { models: reports, benchmark } = await ask('?common=true&details=true');
+  const { models: reports, benchmark } = await ask(
+    '?common=true&details=true&models=all,fails,twice',
+  );
   const [all] = reports;
   assert.ok(all !== undefined);
   const dates = DATES.filter((date) => !['2025-11-12', '2025-11-13'].includes(date));
@@ -279,7 +294,7 @@ test('failed model-days count within the filters until one is completed', async 
   assert.deepEqual(await failed(''), { ...none, fails: 1, short: 0 });
   assert.deepEqual(await failed('?days=clean&models=fails'), { fails: 1 });
   assert.deepEqual(await failed('?days=clean&models=fails&end_date=2025-11-13'), { fails: 1 });
-  assert.deepEqual(await failed('?common=true'), { ...none, fails: 1 });
+  assert.deepEqual(await failed('?common=true'), { ...none, fails: 1, short: 0 });
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 });
   assert.deepEqual(await failed('?model=fails&start_date=2025-11-13'), { fails: 0 });
   assert.deepEqual(await failed('?model=fails&end_date=2025-11-11'), { fails: 0 });

@@ -305,15 +305,15 @@ test('the five deepest drawdowns, the earlier of equals first; one without a rec
   );
   const indexOf = (date: string | null) => days.days.findIndex((day) => day.date === date);
   assert.deepEqual(
-    found.map(({ troughDate }) => indexOf(troughDate)),
+    found.map(({ trough_date }) => indexOf(trough_date)),
     [3, 9, 7, 13, 1],
   );
   assert.deepEqual(
-    found.map(({ peakDate }) => indexOf(peakDate)),
+    found.map(({ peak_date }) => indexOf(peak_date)),
     [2, 8, 6, 12, 0],
   );
   assert.deepEqual(
-    found.map(({ recoveryDate, length }) => [indexOf(recoveryDate), length]),
+    found.map(({ recovery_date, length }) => [indexOf(recovery_date), length]),
     [
       [4, 2],
       [10, 2],

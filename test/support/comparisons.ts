@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { compareModels, type Comparison } from '../../src/comparison/comparison.ts';
-import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/participants.ts';
+import {
+  compareModels,
+  type Comparison,
+  type ComparisonInput,
+} from '../../src/comparison/comparison.ts';
+import type { ComparedModel } from '../../src/comparison/participants.ts';
+import type { Figure } from '../../src/performance/figure.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 
@@ -11,8 +16,8 @@ export type Returns = Record<string, readonly (number | null)[]>;
 export function model(
   name: string,
   runs: Returns,
-  more: Partial<ComparedModel<number>> = {},
-): ComparedModel<number> {
+  more: Partial<ComparedModel> = {},
+): ComparedModel {
   return {
     model: name,
     runs: Object.entries(runs).map(([run, returns]) => ({ run, returns: byNumber(returns) })),
@@ -33,38 +38,65 @@ function byNumber(returns: readonly (number | null)[]): [number, number, number 
   });
 }
 
-export type Options<OfDay extends Day> = Partial<Omit<ComparisonInput<OfDay>, 'models'>>;
+export type Options = Partial<Omit<ComparisonInput, 'models'>>;
 
 /** All pairs, 95 %, as many trials as models, by default. */
-export function inputOf<OfDay extends Day>(
-  models: readonly ComparedModel<OfDay>[],
-  options: Options<OfDay> = {},
-): ComparisonInput<OfDay> {
-  const window = { start: '2025-01-01', end: '2025-12-31' };
+export function inputOf(models: readonly ComparedModel[], options: Options = {}): ComparisonInput {
   return {
     models,
     against: null,
-    window,
+    window: { start: '2025-01-01', end: '2025-12-31' },
     confidence: 0.95,
     looks: 'once',
     curves: false,
     trials: models.length,
+    suspected: new Map(),
+    benchmarkOver: () => ({ reason: 'There is no benchmark' }),
+    cutoffOf: () => ({ knowledgeCutoff: null, daysBefore: 0 }),
     ...options,
   };
 }
 
-export function compare<OfDay extends Day>(
-  models: readonly ComparedModel<OfDay>[],
-  options: Options<OfDay> = {},
-): Comparison<OfDay> {
-  return compareModels(inputOf(models, options));
+type Camel<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
+type Value<Own> = Own extends number | null
+  ? Figure
+  : Own extends (number | null)[]
+    ? Figure[]
+    : Own extends { low: number } | null
+      ? NonNullable<Own> | { reason: string }
+      : Own;
+
+/** A part of the response as the oracles name it, with its reason in place of each null. */
+export type Read<Report> = { [Name in keyof Report as Camel<Name>]: Value<Report[Name]> };
+
+export function read<Report extends { unavailable: object }>(report: Report): Read<Report> {
+  const reasons = report.unavailable as Record<string, string | undefined>;
+  const entries = Object.entries(report).map(([name, value]) => {
+    const reason = reasons[name];
+    const valueOf = (own: unknown) => (own === null && reason !== undefined ? { reason } : own);
+    const camel = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    return [camel, Array.isArray(value) ? value.map(valueOf) : valueOf(value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+export function compare(models: readonly ComparedModel[], options: Options = {}) {
+  const comparison: Comparison = compareModels(inputOf(models, options));
+  return {
+    ...comparison,
+    models: comparison.models.map(read),
+    pairs: comparison.pairs.map(read),
+    leader: read(comparison.leader),
+  };
 }
 
 /**
  * Four "models" made of ten stocks of the NASDAQ-100, each stock a run: daily returns from close to
  * close, 2025-06-03 to 2025-10-22, rounded to six decimals; three of them are taken out. By date.
  */
-export function stockModels(): ComparedModel<string>[] {
+export function stockModels(): ComparedModel[] {
   const file = new URL('../fixtures/comparison/returns.json', import.meta.url);
   return modelsOf(JSON.parse(readFileSync(file, 'utf8')));
 }
@@ -77,7 +109,7 @@ export interface StockFile {
 }
 
 /** Models with their runs, `name` and `name#2`; each day starts from the one before that the run has. */
-export function modelsOf({ days, missing, returns }: StockFile): ComparedModel<string>[] {
+export function modelsOf({ days, missing, returns }: StockFile): ComparedModel[] {
   const groups = Map.groupBy(Object.entries(returns), ([run]) => run.split('#')[0] as string);
   return [...groups].map(([name, runs]) => ({
     model: name,

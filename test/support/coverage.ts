@@ -50,11 +50,7 @@ function simulateRuns(
 }
 
 /** Models that are equal but for chance, as the service compares them. */
-export function equalModels(
-  count: number,
-  scenario: Scenario,
-  seed: string,
-): ComparedModel<number>[] {
+export function equalModels(count: number, scenario: Scenario, seed: string): ComparedModel[] {
   const normal = createNormals(seed);
   return Array.from({ length: count }, (_, index) => ({
     model: `model-${index}`,

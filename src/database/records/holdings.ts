@@ -2,6 +2,7 @@ import type { CalendarDate } from '../../basics/calendar.ts';
 import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
+import { jsonIds } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../jumps.ts';
 import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
@@ -38,8 +39,13 @@ const CLOSINGS = query(
   [integer, text, amount, amount, orNull(text), orNull(integer), orNull(amount)],
 );
 
-/** The closings of some committed sessions, in their order; of at most `CLOSINGS_PER_STEP`. */
-export function closingsOf(database: Database, sessionIds: readonly number[]): Closing[] {
+/** The closings of some committed sessions, in their order; a few are read at a time. */
+export function* closingsOf(database: Database, sessionIds: readonly number[]): Generator<Closing> {
+  for (let start = 0; start < sessionIds.length; start += CLOSINGS_PER_STEP)
+    yield* readClosings(database, sessionIds.slice(start, start + CLOSINGS_PER_STEP));
+}
+
+function readClosings(database: Database, sessionIds: readonly number[]): Closing[] {
   const closings: Closing[] = [];
   for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(
     database,
@@ -125,10 +131,10 @@ const HELD = query(
  */
 export function heldUncovered(
   database: Database,
-  sessionIds: readonly number[],
+  sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
-): RowOf<typeof HELD>[] {
-  return HELD.all(database, JSON.stringify(sessionIds), JSON.stringify([...symbols]));
+): IterableIterator<RowOf<typeof HELD>> {
+  return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
 }
 
 const PAYS_NOTHING = query(

@@ -70,12 +70,9 @@ export function servedOf(database: Database, model: string): RowOf<typeof SERVED
   return SERVED.all(database, model);
 }
 
-const CLOSING_VALUE = query(
-  `SELECT portfolio_value_e4 FROM positions WHERE session_id = (
-     SELECT session_id FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active')
-   ORDER BY action_id DESC LIMIT 1`,
-  [amount],
-);
+const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model = ? AND date = ?', [
+  orNull(amount),
+]);
 
 /**
  * A model that some job has named, with its newest job, what it has completed, and its value at the

@@ -2,49 +2,90 @@ import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 import {
-  type ChosenSession,
-  committedSessions,
-  jsonIds,
+  boundsOf,
+  type JobWindow,
+  modelsWithSessions,
   type SessionFilters,
   SESSIONS_PER_STEP,
 } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
-import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
+import {
+  amount,
+  type Column,
+  flag,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  real,
+  type RowOf,
+  text,
+} from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/**
- * An active model-day, with the date and the session that it started from; both are null for the
- * initial cash.
- */
-export interface ChosenDay extends ChosenSession {
+/** An active model-day, with the date and the session that it started from. */
+export interface ChosenDay {
+  sessionId: number;
+  jobId: string;
+  model: string;
+  date: CalendarDate;
+  /** This and the next are null for the initial cash. */
   startDate: CalendarDate | null;
   startedFrom: number | null;
   paysDividends: boolean;
 }
 
-const STARTS = query(
-  `SELECT past.date, own.started_from_session_id, own.pays_dividends
-   FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
-     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   ORDER BY chosen.key`,
-  [orNull(text), orNull(integer), flag],
-);
+/** Without returns no position is looked up. */
+const daysWith = <const Columns extends readonly Column<unknown>[]>(
+  more: string,
+  columns: Columns,
+) =>
+  query(
+    `SELECT session_id, job_id, date, start_date, started_from_session_id, pays_dividends ${more}
+     FROM daily_returns WHERE model = ? AND date BETWEEN ? AND ? AND job_id = coalesce(?, job_id) ORDER BY date`,
+    [integer, text, text, orNull(text), orNull(integer), flag, ...columns],
+  );
+const DAYS = daysWith('', []);
+const RETURNS = daysWith(', daily_return', [orNull(real)]);
 
-/** The matching model-days active at a change of the ledger, by date and model; in batches. */
-export function* chosenDays(
-  database: Database,
-  filters: SessionFilters,
-  at: number,
-): Generator<ChosenDay[]> {
-  for (const sessions of committedSessions(database, filters, at)) {
-    const starts = STARTS.all(database, jsonIds(sessions));
-    yield sessions.map((session, index) => {
-      const [startDate, startedFrom, pays] = starts[index] ?? [null, null, 0];
-      return { ...session, startDate, startedFrom, paysDividends: pays === 1 };
-    });
-  }
+const dayOf = (
+  model: string,
+  [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
+): ChosenDay => ({
+  sessionId,
+  jobId,
+  model,
+  date,
+  startDate,
+  startedFrom,
+  paysDividends: pays === 1,
+});
+
+/** The active model-days of a model in a window, by date. */
+export function chosenDays(reader: Reader, model: string, window: JobWindow): ChosenDay[] {
+  const days = DAYS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
+  return days.map((day) => dayOf(model, day));
+}
+
+/** With the return of each as a fraction; null for one that started from a value of 0. */
+export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
+  const days = RETURNS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
+  return days.map(([a, b, c, d, e, f, dailyReturn]) => ({
+    ...dayOf(model, [a, b, c, d, e, f]),
+    dailyReturn,
+  }));
+}
+
+const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [
+  text,
+]);
+
+/** The models of which model-days may match the filters, by name. */
+export function modelsIn(reader: Reader, { model, jobId }: SessionFilters): Iterable<string> {
+  if (model !== undefined) return [model];
+  return jobId === undefined ? modelsWithSessions(reader) : MODELS_OF_JOB.all(reader, jobId).flat();
 }
 
 const LEDGER = query(

@@ -8,10 +8,10 @@ import {
   type Window,
 } from '../session-filters.ts';
 import type { Database } from '../database.ts';
-import { amount, integer, orNull, query, text } from '../rows.ts';
+import { integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
-import { type ChosenDay, chosenDays } from './performance.ts';
+import { type ChosenDay, dailyReturns } from './performance.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -50,59 +50,23 @@ const SERVED = query(
   [integer, text],
 );
 
-const CLOSINGS = query(
-  `SELECT portfolio_value_e4, daily_profit_e4 FROM json_each(?) AS chosen
-     LEFT JOIN positions ON position_id = (
-       SELECT position_id FROM positions AS own WHERE own.session_id = chosen.value ORDER BY action_id DESC LIMIT 1)
-   ORDER BY chosen.key`,
-  [orNull(amount), orNull(amount)],
-);
-
 /** An active model-day of a run. */
 export interface DayOfRun extends ChosenDay {
-  /** A fraction; null when the day started from a value of 0. */
   dailyReturn: number | null;
   isStale: boolean;
   /** The models that answered, in their providers' names; none where no provider said. */
   servedBy: readonly string[];
 }
 
-/** The model-days of a run active at a change of the ledger, by date. */
-export function daysOfRun(
-  database: Database,
-  run: string,
-  { window, at }: { window: JobWindow; at: number },
-): DayOfRun[] {
-  const days: DayOfRun[] = [];
-  for (const sessions of chosenDays(database, { ...window, model: run }, at)) {
-    const returns = dailyReturns(database, sessions);
-    const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
-    const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
-    for (const [index, day] of sessions.entries()) {
-      const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
-      const dailyReturn = returns[index] ?? null;
-      days.push({ ...day, dailyReturn, isStale: stale.has(day.date), servedBy });
-    }
-  }
-  return days;
-}
-
-/**
- * The daily returns of some committed sessions, in their order; null for one that started from a
- * value of 0.
- */
-export function dailyReturns(
-  database: Database,
-  sessions: readonly { sessionId: number }[],
-): (number | null)[] {
-  return CLOSINGS.all(database, jsonIds(sessions)).map(([value, profit]) =>
-    returnOf(value, profit),
-  );
-}
-
-function returnOf(value: number | null, profit: number | null): number | null {
-  if (value === null || profit === null || value === profit) return null;
-  return profit / (value - profit);
+/** The active model-days of a run, by date. */
+export function daysOfRun(database: Database, run: string, window: JobWindow): DayOfRun[] {
+  const days = dailyReturns(database, run, window);
+  const stale = new Set(staleAmong(database, days).map(({ date }) => date));
+  const served = Map.groupBy(SERVED.all(database, jsonIds(days)), ([sessionId]) => sessionId);
+  return days.map((day) => {
+    const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
+    return Object.assign(day, { isStale: stale.has(day.date), servedBy });
+  });
 }
 
 const FIRST_TRIED = query(

@@ -135,6 +135,18 @@ CREATE TABLE positions (
     ELSE symbol IS NOT NULL AND amount >= 1 AND price_e4 IS NOT NULL END)
 ) STRICT;
 
+-- What each active model-day returned: from the close that it started from, or from the initial cash, to its own close.
+CREATE VIEW daily_returns AS
+SELECT own.session_id, own.job_id, own.model, own.date, own.pays_dividends, past.date AS start_date,
+  own.started_from_session_id, portfolio_value_e4 - daily_profit_e4 AS start_value_e4, portfolio_value_e4 AS end_value_e4,
+  CASE WHEN portfolio_value_e4 <> daily_profit_e4
+    THEN CAST(daily_profit_e4 AS REAL) / (portfolio_value_e4 - daily_profit_e4) END AS daily_return
+FROM trading_sessions AS own
+  LEFT JOIN positions ON position_id = (SELECT last.position_id FROM positions AS last
+    WHERE last.session_id = own.session_id ORDER BY action_id DESC LIMIT 1)
+  LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+WHERE own.status = 'active';
+
 -- What a committed session, or an opening, holds at its close. After an earlier action it held this without what later ones added.
 CREATE TABLE holdings (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,

@@ -1,0 +1,85 @@
+import type { CalendarDate } from '../basics/calendar.ts';
+import { sharedDays } from '../comparison/participants.ts';
+import type { Choice, LeftOutModel, NarrowedChoice } from '../performance/choice.ts';
+import { cleaner, comparedModel, latestCutoff, readFamilies } from './experiment.ts';
+import type { Family } from './family.ts';
+import { selectModels } from './selection.ts';
+
+/** The names per left-out day; a response must not grow with the product of days and models. */
+const MAX_NAMED = 5;
+
+/** Which days of some models count together. */
+export interface Sharing {
+  /** The models, by default all: entries with all their runs, or single runs. */
+  models: readonly string[] | undefined;
+  by: 'entry' | 'run';
+  /** Only those after the latest knowledge cutoff, and after each model's own. */
+  isClean: boolean;
+  /** Only those that a comparison of these models compares, so that both show the same returns. */
+  isCommon: boolean;
+}
+
+/**
+ * The choice of the days that models share, by the rule of a comparison: the runs of an entry count
+ * on the days that they all started from the same close, with `isCommon` all models. Throws as
+ * `selectModels` does.
+ */
+export function narrowToShared(
+  wanted: Choice,
+  { models, by, isClean, isCommon }: Sharing,
+): NarrowedChoice {
+  const { database, filters } = wanted;
+  const selection = selectModels(database, { models, by, most: Infinity }, filters);
+  const [compared = [], others = []] = [selection.models, selection.leftOut].map((chosen) =>
+    readFamilies(database, chosen, filters),
+  );
+  const cleanAfter = isClean ? latestCutoff(compared) : null;
+  const clean = isClean ? cleaner(compared, cleanAfter, null) : (family: Family) => family;
+  const inBrief = (families: readonly Family[]) =>
+    families.map((family) => comparedModel(clean(family)));
+  const { reasons, own, leftOut, ...shared } = sharedDays(inBrief(compared), inBrief(others));
+  const days = shared.days.map(String);
+  const all = [...compared, ...others];
+  const dates = new Map<string, ReadonlySet<CalendarDate>>();
+  for (const { model, runs } of all) {
+    if (isCommon && reasons.has(model)) continue;
+    const counted = new Set(isCommon ? days : own.get(model)?.map(String));
+    for (const { run } of runs) dates.set(run, counted);
+  }
+  const withoutCleanDays = isClean ? withoutDays(all, clean) : [];
+  const unclean = new Set(withoutCleanDays.map(({ model }) => model));
+  return {
+    choice: { ...wanted, models: [...dates.keys()].sort(), dates },
+    cleanAfter,
+    withoutCleanDays,
+    common: isCommon
+      ? {
+          start_date: days[0] ?? null,
+          end_date: days.at(-1) ?? null,
+          days: days.length,
+          left_out: [...reasons]
+            .filter(([model]) => !unclean.has(model))
+            .map(([model, reason]) => ({ model, reason })),
+          left_out_days: leftOut.map(({ day, runs }) => ({
+            date: String(day),
+            missing: runs.length,
+            models: runs.slice(0, MAX_NAMED),
+          })),
+        }
+      : null,
+  };
+}
+
+/** The models that have days, but none after the knowledge cutoff. */
+function withoutDays(
+  families: readonly Family[],
+  clean: (family: Family) => Family,
+): LeftOutModel[] {
+  const hasDays = ({ runs }: Family) => runs.some(({ days }) => days.length > 0);
+  return families
+    .filter((family) => hasDays(family) && !hasDays(clean(family)))
+    .map(({ model }) => ({
+      model,
+      reason: 'None of its model-days is after the knowledge cutoff',
+    }));
+}

@@ -10,6 +10,7 @@ import { storeRiskFreeRate } from './state.ts';
 import { digestTable, listedTables, storedColumns } from './digests.ts';
 import type { Opening } from './active-days.ts';
 import { indexInSteps } from './log-words.ts';
+import { changedStarts } from './stale.ts';
 import { migrate } from './schema/schema.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -83,7 +84,7 @@ const OF_SYMBOL = [
 /** Filled otherwise, or left empty. */
 const OTHERS = [
   ...['opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
-  ...['figure_settings', 'idempotency_keys'],
+  ...['figure_settings', 'idempotency_keys', 'changed_starts'],
 ];
 
 /** Every table that this file knows; a test compares it with the schema. */
@@ -117,6 +118,9 @@ export function* copyRows(
   storeRiskFreeRate(target.reader, riskFreeRate);
   for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
   for (const opening of openings) copyOpening(target, opening);
+  target.connection
+    .prepare(`INSERT INTO main.changed_starts ${changedStarts('source.trading_sessions')}`)
+    .run(jobId);
   const batches = sessionBatches(target, jobId);
   const total = batches.length + symbols.length;
   let done = 0;

@@ -107,12 +107,8 @@ const exempt: [place: RegExp, why: string][] = [
     'they follow from the messages; the check compares them, in a process of its own',
   ],
   [
-    /^trading_sessions\.(active_from|active_to|start_changed)$/,
+    /^trading_sessions\.(active_from|active_to)$/,
     'which of its sessions counts since when changes with later ones',
-  ],
-  [
-    /^session_prices\.(price|split|dividend)_changed$/,
-    'whether prices have changed since changes with them',
   ],
   [
     /^(price_data|stock_splits|dividends)\.(source|recorded_at)$/,

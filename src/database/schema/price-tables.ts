@@ -1,4 +1,4 @@
-import { adjustedSourcesInSql, heldOver, SPLITS_SINCE } from './price-conditions.ts';
+import { adjustedSourcesInSql } from './price-conditions.ts';
 
 /**
  * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans
@@ -132,45 +132,8 @@ END;
 `;
 
 /**
- * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
- * amount as paid is divided by the splits from its ex-date on for a series that is free of split
- * jumps; a split-adjusted amount is multiplied by them for a raw one.
- */
-function isConverted(symbol: string): string {
-  return `(dividends.basis = 'split_adjusted') <>
-      EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = ${symbol} AND adjusted)`;
-}
-
-/**
- * SQL: the first ex-date after a morning, of those that were written. One that was removed is in no
- * row.
- */
-const FIRST_EX_DATE = `coalesce((SELECT min(ex_date) FROM dividends
-        WHERE dividends.symbol = new.symbol AND ex_date BETWEEN new.ex_date AND new.last_ex_date
-          AND ex_date > morning.held_since), new.ex_date)`;
-
-const HELD_OVER_EX_DATES = {
-  date: FIRST_EX_DATE,
-  before: 'coalesce(new.last_ex_date, new.ex_date)',
-  condition: 'new.session_id IS NULL',
-};
-
-/**
- * SQL: compares the sessions that held a symbol over the ex-date of a dividend which a split
- * converts.
- */
-function dividendsBefore(split: 'new' | 'old'): string {
-  return `INSERT INTO written_dividends (symbol, ex_date, last_ex_date)
-  SELECT symbol, min(ex_date), max(ex_date) FROM dividends
-  WHERE symbol = ${split}.symbol AND ex_date <= ${split}.date
-    AND ${isConverted(`${split}.symbol`)}
-  GROUP BY symbol;`;
-}
-
-/**
- * Dividends as sources tell them, the spans for which they are known, the values that changes
- * replaced, and which of them a committed session knew. Triggers compare the last with what is
- * stored now, as for bars and splits.
+ * Dividends as sources tell them, the spans for which they are known, and the values that changes
+ * replaced.
  */
 export const dividendTables = `
 -- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
@@ -222,76 +185,5 @@ BEGIN
   INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
   VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
     strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
-END;
-
--- The dividends that a committed session knew of what it held in the morning, since the day it started from.
-CREATE TABLE session_dividends (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
-  symbol TEXT NOT NULL,
-  ex_date TEXT NOT NULL,
-  cash_e6 INTEGER NOT NULL CHECK (cash_e6 >= 1), -- as its source tells it
-  basis TEXT NOT NULL CHECK (basis IN ('as_paid', 'split_adjusted')),
-  splits TEXT NOT NULL, -- those that converted it
-  paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares then
-  PRIMARY KEY (session_id, symbol, ex_date)
-) STRICT, WITHOUT ROWID;
-
--- Compares the sessions that held a symbol over an ex-date, and pay dividends, with the dividends that are stored: one that
--- was learned, corrected or removed has changed. Over any ex-date up to last_ex_date if that is given; only one session if it is
--- named. Readers of dividend_changed ignore those of a series whose prices contain dividends.
-CREATE VIEW written_dividends AS SELECT symbol, ex_date, ex_date AS last_ex_date, NULL AS session_id FROM dividends;
-CREATE TRIGGER dividend_written INSTEAD OF INSERT ON written_dividends
-BEGIN
-  UPDATE session_prices SET dividend_changed = EXISTS (
-    SELECT 1 FROM dividends
-    WHERE dividends.symbol = new.symbol AND dividends.ex_date > held_since AND dividends.ex_date <= session_prices.date
-      AND NOT EXISTS (SELECT 1 FROM session_dividends AS known
-        WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol AND known.ex_date = dividends.ex_date
-          AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
-          AND known.splits = CASE WHEN ${isConverted('new.symbol')}
-            THEN ${SPLITS_SINCE} ELSE '' END))
-    OR EXISTS (SELECT 1 FROM session_dividends AS known
-      WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol
-        AND NOT EXISTS (SELECT 1 FROM dividends WHERE dividends.symbol = new.symbol AND dividends.ex_date = known.ex_date))
-  WHERE symbol = new.symbol AND session_id IN (SELECT new.session_id UNION ALL SELECT * FROM (
-    ${heldOver('new.symbol', HELD_OVER_EX_DATES)}))
-    AND (SELECT pays_dividends FROM trading_sessions WHERE trading_sessions.session_id = session_prices.session_id);
-END;
-
--- While a session ran, a dividend may have been learned or removed.
-CREATE TRIGGER dividend_payer_held AFTER INSERT ON session_prices
-WHEN EXISTS (SELECT 1 FROM dividends AS stored
-    WHERE stored.symbol = new.symbol AND stored.ex_date > new.held_since AND stored.ex_date <= new.date)
-  OR EXISTS (SELECT 1 FROM session_dividends AS known WHERE known.session_id = new.session_id AND known.symbol = new.symbol)
-BEGIN
-  INSERT INTO written_dividends (symbol, session_id) VALUES (new.symbol, new.session_id);
-END;
-
-CREATE TRIGGER dividend_added AFTER INSERT ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (new.symbol, new.ex_date);
-END;
-CREATE TRIGGER dividend_changed AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (old.symbol, old.ex_date), (new.symbol, new.ex_date);
-END;
-CREATE TRIGGER dividend_removed AFTER DELETE ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (old.symbol, old.ex_date);
-END;
-
--- A split changes what the dividends before it pay per share of a series that counts shares otherwise than their source.
-CREATE TRIGGER dividends_split_added AFTER INSERT ON stock_splits
-BEGIN
-  ${dividendsBefore('new')}
-END;
-CREATE TRIGGER dividends_split_changed AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
-BEGIN
-  ${dividendsBefore('old')}
-  ${dividendsBefore('new')}
-END;
-CREATE TRIGGER dividends_split_removed AFTER DELETE ON stock_splits
-BEGIN
-  ${dividendsBefore('old')}
 END;
 `;

@@ -96,7 +96,6 @@ CREATE TABLE trading_sessions (
   completed_at TEXT,
   active_from INTEGER, -- the number of the change that made it active
   active_to INTEGER, -- and of the one that ended that
-  start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
   wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
@@ -261,7 +260,7 @@ CREATE TABLE session_digests (
   usage TEXT NOT NULL CHECK (length(usage) = 43),
   terms TEXT NOT NULL CHECK (length(terms) = 43)
 ) STRICT;
-${priceTables}${evidenceTables}${dividendTables}
+${priceTables}${dividendTables}${evidenceTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
 `;

@@ -41,7 +41,7 @@ export const changedStarts = (sessions: string) =>
  * dividends ignores those.
  *
  * The order of the joins is fixed, because there are few rows in each after the first. Whether a
- * series is adjusted is the dearest question, since it reads all bars of one that is not: it is
+ * series is adjusted is the slowest question, since it reads all bars of one that is not: it is
  * asked last, and only of what differs. A term without columns of the last table, or on the other
  * side of an AND, would be evaluated earlier; hence the CASEs.
  *

@@ -97,6 +97,8 @@ export const forbidden: readonly [name: string, sql: string][] = [
     `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL, NULL)`,
   ],
   ['digests of an unknown session', DIGESTS(99)],
+  ['a changed start of an unknown session', 'INSERT INTO changed_starts VALUES (99)'],
+  ['a changed start, moved to an unknown session', 'UPDATE changed_starts SET session_id = 99'],
   ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
   ['words of no version', `UPDATE trading_sessions SET wording = 0`],
   ['a risk-free rate of -100 %', `INSERT INTO figure_settings VALUES (1, -1)`],
@@ -285,6 +287,8 @@ export const accepted: readonly [name: string, sql: string][] = [
     `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`,
   ],
   ['digests of a session', DIGESTS(1)],
+  ['a changed start', 'INSERT INTO changed_starts VALUES (1)'],
+  ['a changed start, as it was', 'UPDATE changed_starts SET session_id = 1'],
   ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
   ['words of a version', `UPDATE trading_sessions SET wording = 1 WHERE session_id = 1`],
   [

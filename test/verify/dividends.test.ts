@@ -125,6 +125,7 @@ const done: [name: string, sql: string, said: Said][] = [
         'it paid 1.5 per share for the dividend of ORLY on 2025-01-06, should be 1.6',
         'it used 1.6 as the dividend of ORLY on 2025-01-06, which is not what was known at the time',
       ],
+      stale: STALE,
     },
   ],
   [
@@ -153,6 +154,7 @@ const done: [name: string, sql: string, said: Said][] = [
         'it used no dividend of ORLY on 2025-01-06, which is not what was known at the time',
         'it used 1.5 as the dividend of ORLY on 2025-01-07, and none was known at the time',
       ],
+      stale: STALE,
     },
   ],
   [
@@ -164,6 +166,7 @@ const done: [name: string, sql: string, said: Said][] = [
         'action 3: cash is 8,885.50, should be 8,886.50',
         'it used 0.1 (split-adjusted, 2025-06-02 2:1) as the dividend of AAPL on 2025-01-07, which is not what was known at the time',
       ],
+      stale: STALE,
     },
   ],
   [

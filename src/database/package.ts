@@ -83,7 +83,14 @@ const OF_SYMBOL = [
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = [
-  ...['opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
+  ...[
+    'opening_lots',
+    'price_data',
+    'price_revisions',
+    'price_writes',
+    'price_data_coverage',
+    'market_days',
+  ],
   ...['figure_settings', 'idempotency_keys', 'changed_starts'],
 ];
 
@@ -116,6 +123,9 @@ export function* copyRows(
 ): Steps<void> {
   const { jobId, openings, symbols, lastDate, riskFreeRate } = rows;
   storeRiskFreeRate(target.reader, riskFreeRate);
+  target.connection.exec(
+    'UPDATE main.price_writes SET number = (SELECT number FROM source.price_writes)',
+  );
   for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
   for (const opening of openings) copyOpening(target, opening);
   target.connection
@@ -204,9 +214,9 @@ function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate)
  */
 const LATER = `symbol = ?1 AND date > ?2 AND source IN (${adjustedSourcesInSql})`;
 const LATER_BAR = `date IN (
-  SELECT date FROM (SELECT date, min(recorded_at) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
+  SELECT date FROM (SELECT date, min(written) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
 const LATER_REVISION = `revision_id IN (
-  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, recorded_at, replaced_at)`;
+  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, written, replaced)`;
 
 /**
  * The close of the session: its date, its note and one position, with the prices that valued it and

@@ -57,6 +57,8 @@ interface Start {
   startedFrom: number | null;
   initialCash: Money;
   paysDividends: boolean;
+  /** As of which write of prices it reads them. */
+  morningWrite: number | null;
   startedAt: string;
 }
 
@@ -67,7 +69,7 @@ interface Start {
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
-  { startedFrom, initialCash, paysDividends, startedAt }: Start,
+  { startedFrom, initialCash, paysDividends, morningWrite, startedAt }: Start,
 ): number {
   database
     .statement(
@@ -76,8 +78,8 @@ export function insertSession(
     .run(startedAt, jobId, date, model);
   const inserted = database
     .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, started_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, morning_write,
+         started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       jobId,
@@ -86,6 +88,7 @@ export function insertSession(
       startedFrom,
       startedFrom === null ? initialCash : null,
       Number(paysDividends),
+      morningWrite,
       startedAt,
     );
   return Number(inserted.lastInsertRowid);
@@ -154,6 +157,8 @@ export interface Commit {
   note: string | null;
   /** The version of the wording that the model read. */
   wording: number;
+  /** As of which write of prices its closing marks are. */
+  commitWrite: number;
   completedAt: string;
 }
 
@@ -165,7 +170,7 @@ export interface Commit {
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, evidence, toolUsage, summary, note, wording, completedAt }: Commit,
+  { positions, evidence, toolUsage, summary, note, wording, commitWrite, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   const marks = marksIn(evidence);
@@ -174,10 +179,11 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?, completed_at = ?
+       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?,
+         commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
-    .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
+    .run(summary, note, steps, totalMessages, wording, commitWrite, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   insertPositions(database, sessionId, positions);
   storeEvidence(database, { sessionId, date }, evidence);

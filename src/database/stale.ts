@@ -3,7 +3,7 @@ import type { Steps } from '../basics/turns.ts';
 import {
   adjustedSourcesInSql,
   sourcesWithDividendsInSql,
-  SPLITS_SINCE,
+  splitsSince,
 } from './schema/price-conditions.ts';
 import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';
@@ -75,7 +75,7 @@ const STALE = query(
    WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM session_dividends AS known
        WHERE known.session_id = own.session_id AND known.symbol = dividends.symbol AND known.ex_date = dividends.ex_date
          AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
-         AND known.splits = CASE WHEN ${SPLITS_SINCE} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${SPLITS_SINCE} ELSE '' END)
+         AND known.splits = CASE WHEN ${splitsSince()} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${splitsSince()} ELSE '' END)
      THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'dividends.symbol')} END
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_dividends AS known USING (session_id)

@@ -16,6 +16,7 @@ import {
   modelsOfJob,
   setJobStatus,
 } from '../database/jobs.ts';
+import { morningWrite } from '../database/price-writes.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -213,7 +214,12 @@ async function runDate(
 ): Promise<void> {
   const [first] = modelDays;
   if (first === undefined) return;
-  const market = openMarket(context.database, first.date, [...activeJob.universe]);
+  const { database } = context;
+  const prices = {
+    reader: database,
+    write: await database.write(() => morningWrite(database, first)),
+  };
+  const market = openMarket(prices, first.date, [...activeJob.universe]);
   const queue = [...modelDays];
   const workOff = async () => {
     const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;

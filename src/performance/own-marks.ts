@@ -1,4 +1,5 @@
 import { holdsPart } from '../basics/domain.ts';
+import { pricesNow } from '../database/price-writes.ts';
 import { count } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
 import { quotesOn } from '../database/market.ts';
@@ -52,7 +53,9 @@ function shortfall(
 ): string | null {
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
   if (last === undefined || !HOLD_ALL.includes(basemodel)) return null;
-  const priced = quotesOn(database, last.date, universe).filter(({ open }) => open !== null);
+  const priced = quotesOn(pricesNow(database), last.date, universe).filter(
+    ({ open }) => open !== null,
+  );
   const held = priced.filter((own) => positions.some(({ symbol }) => symbol === own.symbol));
   return held.length === priced.length ? null : `It ${holdsPart(held.length, priced.length)}`;
 }

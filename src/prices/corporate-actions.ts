@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../basics/calendar.ts';
-import { type Reader, writeInSteps } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import {
   type ContradictedSplit,
   contradictedSplits,
@@ -18,7 +18,6 @@ import {
   splitSpans,
   symbolsWithAdjustedPrices,
 } from '../database/prices.ts';
-import { bySlices, type Steps } from '../basics/turns.ts';
 import {
   type ActionPage,
   type ActionQuery,
@@ -46,7 +45,7 @@ export async function downloadActions(
 ): Promise<void> {
   const { provider, clock, database } = context;
   const today = dateOf(clock());
-  if (!(await bySlices(areSplitsKnown(database, query, today))))
+  if (!areSplitsKnown(database, query, today))
     await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
   if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
@@ -62,16 +61,16 @@ export async function downloadActions(
     spans,
     basis: 'as_paid',
   };
-  await writeInSteps(database, storeDividends(database, list, stamp));
+  await database.write(() => storeDividends(database, list, stamp));
 }
 
 /**
  * Prices that are adjusted for splits are adjusted for all up to today, by which their dividends
  * are divided.
  */
-function* areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): Steps<boolean> {
+function areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): boolean {
   const spans = splitSpans.between(reader, query.symbols, { from: query.from, to: today });
-  const adjusted = [...(yield* symbolsWithAdjustedPrices(reader, query.symbols))];
+  const adjusted = [...symbolsWithAdjustedPrices(reader, query.symbols)];
   const throughToday = { symbols: adjusted, from: query.from, to: yesterday(today) };
   return isKnown(query, spans, today) && isKnown(throughToday, spans, today);
 }
@@ -95,7 +94,7 @@ export async function downloadSplits(
     spans: spansOf(query, splits.unreadable, query.to),
     knownThrough,
   };
-  await writeInSteps(database, storeSplitSpans(database, list, stamp));
+  await database.write(() => storeSplitSpans(database, list, stamp));
 }
 
 function yesterday(today: CalendarDate): CalendarDate {
@@ -283,6 +282,6 @@ export async function askForSplits(
     }
     const endDate = addDays(dateOf(clock()), -1);
     const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-    await writeInSteps(database, storeSplits(database, { symbol, splits, endDate }, stamp));
+    await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

@@ -179,7 +179,7 @@ export function* symbolNeeds(
     ...downloadOrder(examined, request.downloadsLeft ?? null),
     ...spans.keys(),
   ]);
-  const adjusted = yield* symbolsWithAdjustedPrices(context.database, [...order]);
+  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
     .slice(0, request.downloadsLeft ?? undefined)
@@ -198,10 +198,10 @@ export function* wantedDays(
   const [first, last] = [request.dates.at(0), request.dates.at(-1)];
   assert(first !== undefined && last !== undefined, 'a request for prices has dates');
   const everything = [...request.universe, ...outside];
-  const adjusted = yield* symbolsWithAdjustedPrices(database, everything);
+  const adjusted = symbolsWithAdjustedPrices(database, everything);
   const universe = request.universe.filter((symbol) => !adjusted.has(symbol));
   const symbols = everything.filter((symbol) => !adjusted.has(symbol));
-  const closed = yield* symbolsWithClosedSource(database, everything);
+  const closed = symbolsWithClosedSource(database, everything);
   const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
   const from = addDays(first, -historySpan(days));
   return {

@@ -233,7 +233,7 @@ function* examineAfter(
 ): Steps<DatePrices[]> {
   const any = yield* examine(context, { dates, universe });
   if (reasonForNoDownload(context.settings) !== null) return any;
-  const adjusted = yield* symbolsWithAdjustedPrices(context.database, universe);
+  const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
     reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
   );

@@ -14,7 +14,6 @@ import {
 import type { Database } from '../database/database.ts';
 import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
 import { hashOn, hashText } from '../basics/hash.ts';
-import { bySlices } from '../basics/turns.ts';
 import type { DatePrices } from './needs.ts';
 
 /**
@@ -70,7 +69,7 @@ export async function makeSyntheticPrices(
   const [first, last] = [incomplete[0], incomplete.at(-1)];
   if (first === undefined || last === undefined) return;
   const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
-  const real = await bySlices(symbolsWithRealPrices(database, symbols));
+  const real = symbolsWithRealPrices(database, symbols);
   const historyStart = addDays(first, -HISTORY_DAYS);
   const startDate = historyStart > EARLIEST_DATE ? historyStart : EARLIEST_DATE;
   const days = weekdays(startDate, last);

@@ -40,9 +40,11 @@ function inSql(sources: readonly string[]): string {
 }
 
 /**
- * The splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1, 2025-01-02
- * 2:1'; '' where there are none.
+ * SQL: the splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1,
+ * 2025-01-02 2:1'; '' where there are none.
  */
-export const SPLITS_SINCE = `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM stock_splits
-      WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= dividends.ex_date ORDER BY date)), '')`;
+export function splitsSince(splits = 'stock_splits'): string {
+  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
+      SELECT date, numerator, denominator FROM ${splits} AS split
+      WHERE split.symbol = dividends.symbol AND split.date >= dividends.ex_date ORDER BY date)), '')`;
+}

@@ -1,10 +1,26 @@
 import { adjustedSourcesInSql } from './price-conditions.ts';
 
+/** SQL: the next number for a row that another program changed without one. */
+function numberOf(table: string, date: string): string {
+  return `UPDATE price_writes SET number = number + 1 WHERE new.written IS old.written;
+  UPDATE ${table} SET written = (SELECT number FROM price_writes)
+  WHERE symbol = new.symbol AND ${date} = new.${date} AND new.written IS old.written;`;
+}
+
 /**
  * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans
  * for which each is known, and the values that changes replaced.
  */
 export const priceTables = `
+-- Every write to bars, splits and dividends takes the next number. What other programs write without one has it from the
+-- next morning or commit of a model-day on. "As it was then" is the version with the highest number that is not above
+-- the one at the time.
+CREATE TABLE price_writes (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  number INTEGER NOT NULL CHECK (number >= 0) -- the last one
+) STRICT;
+INSERT INTO price_writes VALUES (1, 0);
+
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
 CREATE TABLE price_data (
   symbol TEXT NOT NULL,
@@ -15,7 +31,7 @@ CREATE TABLE price_data (
   close REAL CHECK (close >= 0.0001 AND close <= 10000000),
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- when it took its present values
+  written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
   adjusted INTEGER GENERATED ALWAYS AS (source IN (${adjustedSourcesInSql})) VIRTUAL, -- free of split jumps
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
@@ -31,26 +47,26 @@ CREATE TABLE price_revisions (
   close REAL,
   volume REAL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_bars ON price_data (symbol) WHERE written IS NULL;
 CREATE INDEX price_revisions_by_bar ON price_revisions (symbol, date);
 
 CREATE TRIGGER price_data_revised AFTER UPDATE OF symbol, date, open, high, low, close, volume, source ON price_data
 BEGIN
-  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE price_data SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+  ${numberOf('price_data', 'date')}
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, written, replaced)
+  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, written FROM price_data WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER price_data_removed AFTER DELETE ON price_data
 BEGIN
-  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, written, replaced)
+  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, number FROM price_writes;
 END;
 
 -- The spans for which a source's series is known: a day inside one without a bar is a day without trading.
@@ -78,7 +94,7 @@ CREATE TABLE stock_splits (
   numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
   denominator INTEGER NOT NULL CHECK (denominator BETWEEN 1 AND 1000000 AND denominator <> numerator),
   source TEXT NOT NULL DEFAULT 'manual',
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
 
@@ -108,26 +124,26 @@ CREATE TABLE stock_split_revisions (
   numerator INTEGER NOT NULL,
   denominator INTEGER NOT NULL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_splits ON stock_splits (symbol) WHERE written IS NULL;
 CREATE INDEX stock_split_revisions_by_split ON stock_split_revisions (symbol, date);
 
 CREATE TRIGGER stock_splits_revised AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
 BEGIN
-  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE stock_splits SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+  ${numberOf('stock_splits', 'date')}
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced)
+  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, written FROM stock_splits WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER stock_splits_removed AFTER DELETE ON stock_splits
 BEGIN
-  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced)
+  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, number FROM price_writes;
 END;
 `;
 
@@ -143,7 +159,7 @@ CREATE TABLE dividends (
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;
 
@@ -165,25 +181,25 @@ CREATE TABLE dividend_revisions (
   cash_e6 INTEGER NOT NULL,
   basis TEXT NOT NULL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_dividends ON dividends (symbol) WHERE written IS NULL;
 CREATE INDEX dividend_revisions_by_dividend ON dividend_revisions (symbol, ex_date);
 
 CREATE TRIGGER dividends_revised AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
 BEGIN
-  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE dividends SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND ex_date = new.ex_date AND new.recorded_at = old.recorded_at;
+  ${numberOf('dividends', 'ex_date')}
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced)
+  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, written FROM dividends WHERE symbol = new.symbol AND ex_date = new.ex_date;
 END;
 
 CREATE TRIGGER dividends_removed AFTER DELETE ON dividends
 BEGIN
-  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced)
+  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, number FROM price_writes;
 END;
 `;

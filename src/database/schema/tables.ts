@@ -97,6 +97,8 @@ CREATE TABLE trading_sessions (
   active_from INTEGER, -- the number of the change that made it active
   active_to INTEGER, -- and of the one that ended that
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
+  morning_write INTEGER CHECK (morning_write >= 0), -- the last number of price_writes in its morning: it reads prices as they were then
+  commit_write INTEGER CHECK (commit_write >= morning_write), -- and at its commit: its closing marks are as they were then
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
   wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
@@ -105,7 +107,9 @@ CREATE TABLE trading_sessions (
   CHECK (started_from_session_id IS NULL OR status <> 'opening'),
   CHECK ((completed_at IS NULL) = (status = 'running')),
   CHECK ((error IS NOT NULL) = (status = 'failed')),
-  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded'))
+  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded')),
+  CHECK ((morning_write IS NULL) = (status = 'opening')),
+  CHECK ((commit_write IS NOT NULL) = (status IN ('active', 'superseded')))
 ) STRICT;
 
 -- At most one generation of a model-day is active, and at most one is running.

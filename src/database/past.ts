@@ -144,3 +144,41 @@ const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
 export function isLostAt(reader: Reader, { symbols, upTo }: Places, instant: string): boolean {
   return LOST.one(reader, JSON.stringify(symbols), upTo, instant)[0] === 1;
 }
+
+const BEGINNINGS = query(
+  `SELECT own.session_id AS id, own.started_at AS startedAt, coalesce(past.completed_at, '') AS pastCompletedAt
+   FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   ORDER BY own.session_id`,
+  { id: integer, startedAt: text, pastCompletedAt: text },
+);
+
+const LAST_STAMP = query(
+  `SELECT coalesce(max(max(started_at, iif(completed_at <= ?2, completed_at, started_at))), '') FROM trading_sessions
+   WHERE session_id < ?1 AND started_at <= ?2`,
+  [text],
+);
+
+/** A span of time, as time stamps. */
+export interface TimeSpan {
+  from: string;
+  to: string;
+}
+
+/**
+ * The spans through which the clock ran more than once, because it was set back: stamps within one
+ * of them tell no order. A session begins after those with lower numbers, and after the end of the
+ * one that it started from. What was written between the change of the clock and the next session
+ * is counted too: a span begins at the last stamp before that session.
+ */
+export function clockSetBacks(reader: Reader): TimeSpan[] {
+  const spans: TimeSpan[] = [];
+  let reached = '';
+  for (const { id, startedAt, pastCompletedAt } of BEGINNINGS.iterate(reader)) {
+    if (pastCompletedAt > reached) reached = pastCompletedAt;
+    const last = spans.at(-1);
+    if (startedAt >= reached) reached = startedAt;
+    else if (last === undefined || startedAt < last.from || reached > last.to)
+      spans.push({ from: LAST_STAMP.one(reader, id, startedAt)[0], to: reached });
+  }
+  return spans;
+}

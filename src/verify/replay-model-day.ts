@@ -1,8 +1,6 @@
 import { wordsOf } from '../agent/prompt.ts';
-import type { TimeSpan } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { marksIn } from '../database/evidence.ts';
-import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
@@ -29,7 +27,8 @@ import {
   createComparison,
   type Difference,
 } from './books.ts';
-import { type DayRecord, faultOf, type Viewpoint } from './record.ts';
+import type { View } from './as-of.ts';
+import { type DayRecord, faultOf } from './record.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
@@ -44,13 +43,8 @@ export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
 /** What all model-days of a replay share. */
 export interface ReplayContext {
   reader: Reader;
-  /** Where the clock was set back. */
-  setBacks: readonly TimeSpan[];
-  past: Past;
   /** Tests whose agents begin with other messages have their own. */
   firstMessagesOf: FirstMessagesOf;
-  /** The market of a date as of an instant. */
-  marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
 }
 
 /** What the replay of one model-day found. */
@@ -66,21 +60,21 @@ export interface ReplayedDay {
  * both. Nothing that is compared is an input, except what came from outside.
  */
 export async function replayModelDay(
-  { reader, past, firstMessagesOf, marketAt }: ReplayContext,
+  { reader, firstMessagesOf }: ReplayContext,
   record: DayRecord,
-  viewpoint: Viewpoint,
+  view: View,
 ): Promise<ReplayedDay> {
   const comparison = createComparison();
   const day = { differences: comparison.differences, fromOutside: 0 };
   try {
-    const market = marketAt(record, viewpoint);
-    past.goTo(viewpoint.start, viewpoint.isLenient);
+    const market = view.market();
+    view.atStart();
     const { start, play } = begin(reader, record, market);
     const messages = firstMessagesOf(briefOf(play), record);
     compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
     const steps = stepsIn(record.conversation);
-    day.fromOutside = await answerAgain(past, { record, steps, play, viewpoint, comparison });
-    past.goTo(viewpoint.close, viewpoint.isLenient);
+    day.fromOutside = await answerAgain({ record, steps, play, view, comparison });
+    view.atClose();
     compareBooks(reader, { record, start, play, comparison });
     compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
   } catch (error) {
@@ -121,17 +115,14 @@ interface Answering {
   record: DayRecord;
   steps: readonly RecordedStep[];
   play: Play;
-  viewpoint: Viewpoint;
+  view: View;
   comparison: Comparison;
 }
 
 /**
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
  */
-async function answerAgain(
-  past: Past,
-  { record, steps, play, viewpoint, comparison }: Answering,
-): Promise<number> {
+async function answerAgain({ record, steps, play, view, comparison }: Answering): Promise<number> {
   const results = record.conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
@@ -139,10 +130,7 @@ async function answerAgain(
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      past.goTo(
-        viewpoint.result(stored?.timestamp ?? record.session.completedAt),
-        viewpoint.isLenient,
-      );
+      view.atResult(stored?.timestamp ?? record.session.completedAt);
       const { content } = await callTool(play, call, stored?.content);
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);

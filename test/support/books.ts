@@ -1,11 +1,10 @@
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { auditLedger, type AuditReport, emptyReport } from '../../src/verify/audit.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
+import { emptyReplay, type Finding, replayLedger } from '../../src/verify/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
@@ -213,18 +212,23 @@ export async function fourDays(path?: string): Promise<Books> {
 }
 
 /**
- * What the audit says of books: a line per sentence, `model date (status if not active): sentence`.
+ * What the audit says of books: of each model-day the first sentence, as
+ * `model date (status if not active): sentence`.
  */
 export async function auditOf(
   database: Database,
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
-  const report = emptyReport();
-  await auditLedger(database, report);
+  const { problems, unverifiable } = await replayOf(database);
   return {
-    problems: linesOf(report.problems.first),
-    unverifiable: linesOf(report.unverifiable.first),
+    problems: firstOfEachDay(problems),
+    unverifiable: firstOfEachDay(unverifiable),
     stale: staleNow(database),
   };
+}
+
+function firstOfEachDay(lines: readonly string[]): string[] {
+  const dayOf = (line: string | undefined) => line?.slice(0, line.indexOf(': '));
+  return lines.filter((line, index) => dayOf(line) !== dayOf(lines[index - 1]));
 }
 
 /**
@@ -234,18 +238,18 @@ export async function auditOf(
 export async function replayOf(database: Database) {
   const report = emptyReplay();
   await replayLedger(database, report);
-  const { same, modelDays, superseded, differences, lost, late, ...counts } = report;
+  const { same, modelDays, superseded, problems, unverifiable, late, fromOutside } = report;
   return {
     same: `${same} of ${modelDays}`,
     superseded: `${superseded.same} of ${superseded.modelDays}`,
-    differences: linesOf(differences.first),
-    lost: linesOf(lost.first),
+    problems: linesOf(problems.first),
+    unverifiable: linesOf(unverifiable.first),
     late: linesOf(late.first),
-    ...counts,
+    fromOutside,
   };
 }
 
-export function linesOf(findings: AuditReport['problems']['first']): string[] {
+export function linesOf(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ model, date, status, sentences }) =>
     sentences.map(
       (sentence) => `${model} ${date}${status === 'active' ? '' : ` (${status})`}: ${sentence}`,

@@ -19,9 +19,6 @@ const USED = `INSERT INTO session_prices (session_id, symbol, date, held_since, 
 const DIVIDEND = `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES`;
 const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at) VALUES`;
-const DIGEST = 'x'.repeat(43);
-const DIGESTS = (session: number) =>
-  `INSERT INTO session_digests VALUES (${session}${`, '${DIGEST}'`.repeat(7)})`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
 /** One running model-day of one job, one active session. */
@@ -96,8 +93,6 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'an opening that has not ended',
     `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL, NULL)`,
   ],
-  ['digests of an unknown session', DIGESTS(99)],
-  ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
   ['words of no version', `UPDATE trading_sessions SET wording = 0`],
   ['a risk-free rate of -100 %', `INSERT INTO figure_settings VALUES (1, -1)`],
   ['a risk-free rate that becomes -200 %', `UPDATE figure_settings SET risk_free_rate = -2`],
@@ -284,8 +279,6 @@ export const accepted: readonly [name: string, sql: string][] = [
     'an opening without an initial cash',
     `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`,
   ],
-  ['digests of a session', DIGESTS(1)],
-  ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
   ['words of a version', `UPDATE trading_sessions SET wording = 1 WHERE session_id = 1`],
   [
     'a risk-free rate',

@@ -5,7 +5,7 @@ import { staleModelDays } from '../../src/database/stale.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
 export function staleNow(reader: Reader): string[] {
-  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), Infinity));
+  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), { most: Infinity }));
   return first.map(({ model, date }) => `${model} ${date}`);
 }
 

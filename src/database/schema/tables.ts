@@ -249,18 +249,6 @@ CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
-
--- Of each part of a committed model-day (digests.ts): SHA-256, as base64url.
-CREATE TABLE session_digests (
-  session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,
-  session TEXT NOT NULL CHECK (length(session) = 43),
-  conversation TEXT NOT NULL CHECK (length(conversation) = 43),
-  positions TEXT NOT NULL CHECK (length(positions) = 43),
-  evidence TEXT NOT NULL CHECK (length(evidence) = 43),
-  tool_usage TEXT NOT NULL CHECK (length(tool_usage) = 43),
-  usage TEXT NOT NULL CHECK (length(usage) = 43),
-  terms TEXT NOT NULL CHECK (length(terms) = 43)
-) STRICT;
 ${priceTables}${evidenceTables}${dividendTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');

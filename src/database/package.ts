@@ -7,7 +7,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Steps } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
-import { digestTable, listedTables, storedColumns } from './digests.ts';
+import { digestTable, listedTables, storedColumns } from './manifest.ts';
 import type { Opening } from './active-days.ts';
 import { indexInSteps } from './log-words.ts';
 import { changedStarts } from './stale.ts';
@@ -69,7 +69,6 @@ const OF_SESSION = [
   'session_prices',
   'session_splits',
   'session_dividends',
-  'session_digests',
 ];
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = [

@@ -1,3 +1,4 @@
+import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
@@ -65,6 +66,37 @@ export function morningWrite(
 function rowsAt(table: string, revisions: string, columns: string): (write: string) => string {
   return (write) => `(SELECT ${columns} FROM ${table} WHERE written <= ${write} OR ${write} IS NULL
       UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
+}
+
+/** Some symbols, up to a date. */
+export interface Places {
+  symbols: readonly string[];
+  upTo: CalendarDate;
+}
+
+const lostIn = ([table, revisions, date]: readonly [string, string, string]) => `
+  EXISTS (SELECT 1 FROM ${table} AS own WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2
+    AND coalesce(written > ?3, TRUE) AND NOT EXISTS (SELECT 1 FROM ${revisions} AS known
+      WHERE known.symbol = own.symbol AND known.${date} = own.${date} AND known.written <= ?3))`;
+const LOST = query(
+  `SELECT ${(
+    [
+      ['price_data', 'price_revisions', 'date'],
+      ['stock_splits', 'stock_split_revisions', 'date'],
+      ['dividends', 'dividend_revisions', 'ex_date'],
+    ] as const
+  )
+    .map(lostIn)
+    .join(' OR ')}`,
+  [integer],
+);
+
+/**
+ * Whether the first version that is known of a price, a split or a dividend came after a write: an
+ * earlier one may be lost, because a program replaced it without a trace (`INSERT OR REPLACE`).
+ */
+export function isLostAt(reader: Reader, { symbols, upTo }: Places, write: number): boolean {
+  return LOST.one(reader, JSON.stringify(symbols), upTo, write)[0] === 1;
 }
 
 export const barsAt = rowsAt(

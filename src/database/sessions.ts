@@ -3,7 +3,6 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
-import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -58,7 +57,7 @@ interface Start {
   initialCash: Money;
   paysDividends: boolean;
   /** As of which write of prices it reads them. */
-  morningWrite: number | null;
+  morningWrite: number;
   startedAt: string;
 }
 
@@ -164,8 +163,8 @@ export interface Commit {
 
 /**
  * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence,
- * tool usage, summary, note and status, with digests of it all. The generation that was active for
- * this model and date before is superseded at the same time.
+ * tool usage, summary, note and status. The generation that was active for this model and date
+ * before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
@@ -194,7 +193,6 @@ export function commitSession(
   }
   database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDigests(database, sessionId);
 }
 
 const STORE_SERVED = `

@@ -101,18 +101,18 @@ export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
 
 /**
  * The stale model-days of some models, in the order of the models and by date, step by step; `most`
- * are kept, the rest counted.
+ * are kept, the rest counted. With a job, only those that it ran.
  */
 export function* staleModelDays(
   database: Reader,
   models: Iterable<string>,
-  most: number,
+  { most, jobId }: { most: number; jobId?: string | undefined },
 ): Steps<StaleModelDays> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   const runs: RunDays[] = [];
   for (const model of models) {
     const days: { date: string; isStale: boolean }[] = [];
-    for (const sessions of committedSessions(database, { model }, lastChange(database))) {
+    for (const sessions of committedSessions(database, { jobId, model }, lastChange(database))) {
       const found = staleAmong(database, sessions);
       const dates = new Set(found.map(({ date }) => date));
       days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));

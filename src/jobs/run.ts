@@ -289,7 +289,9 @@ function staleOf(
   { database }: Pick<WorkerContext, 'database'>,
   jobId: string,
 ): Steps<StaleModelDays> {
-  return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
+  return staleModelDays(database, modelsOfJob(database, jobId).sort(), {
+    most: MAX_NAMED_MODEL_DAYS,
+  });
 }
 
 function staleWarnings({ first, total, remedy }: StaleModelDays): string[] {

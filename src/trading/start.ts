@@ -127,7 +127,7 @@ function claimSession(
     markRunning(database, modelDay);
     return { sessionId: found.sessionId, log: found.messages };
   }
-  const terms = { ...start, morningWrite: market.prices.write, startedAt: now };
+  const terms = { ...start, morningWrite: market.prices.write ?? 0, startedAt: now };
   if (found !== null) {
     const { reason: error } = new LogMismatch('the model-day starts from another day now');
     setAside(database, found.sessionId, { error, completedAt: now });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { activeSpans, latestActiveDayBefore } from '../../src/database/active-days.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { digestTable, listedTables } from '../../src/database/digests.ts';
+import { digestTable, listedTables } from '../../src/database/manifest.ts';
 import { knownTables } from '../../src/database/package.ts';
 import { changedStarts } from '../../src/database/stale.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
@@ -218,7 +218,6 @@ const packaged: [where: string, ...tables: string[]][] = [
     'session_prices',
     'session_splits',
     'session_dividends',
-    'session_digests',
   ],
   [
     OWN_SYMBOLS,
@@ -374,7 +373,6 @@ test('a package of a job whose model-days are copied in several steps has all of
     'holdings',
     'reasoning_logs',
     'session_prices',
-    'session_digests',
     'tool_usage',
   ]) {
     const numbers = [database, paper].map(

@@ -30,7 +30,7 @@ test('staleness is looked up from session to session: no table is read as a whol
     'SEARCH known USING PRIMARY KEY (session_id=?',
     'SEARCH dividends USING PRIMARY KEY (symbol=? AND ex_date',
     'SEARCH split USING PRIMARY KEY (symbol=? AND date=?)',
-    'SEARCH stock_splits USING PRIMARY KEY (symbol=? AND date>?)',
+    'SEARCH split USING PRIMARY KEY (symbol=? AND date>?)',
     'SCAN (subquery',
     ofSeries,
   ];

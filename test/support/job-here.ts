@@ -3,6 +3,7 @@ import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calenda
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/basics/configuration.ts';
 import { finalStatus, skipModelDays } from '../../src/database/model-days.ts';
+import { morningWrite } from '../../src/database/price-writes.ts';
 import { endJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
@@ -92,7 +93,8 @@ async function runModelDay(
   script: Script,
 ): Promise<void> {
   const universe = new Set(universeOf(agentConfig));
-  const market = openMarket(database, modelDay.date, [...universe]);
+  const write = database.transaction(() => morningWrite(database, modelDay));
+  const market = openMarket({ reader: database, write }, modelDay.date, [...universe]);
   const options = {
     market,
     universe,

@@ -30,7 +30,7 @@ const NOT_OURS = /, replayed nothing$|^hostile \S+: session_summary: /;
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
-  const lines = linesOf([...report.differences.first, ...report.lost.first]);
+  const lines = linesOf([...report.problems.first, ...report.unverifiable.first]);
   return lines.filter((line) => !NOT_OURS.test(line));
 }
 

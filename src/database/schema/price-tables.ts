@@ -2,9 +2,10 @@ import { adjustedSourcesInSql } from './price-conditions.ts';
 
 /** SQL: the next number for a row that another program changed without one. */
 function numberOf(table: string, date: string): string {
-  return `UPDATE price_writes SET number = number + 1 WHERE new.written IS old.written;
+  const isWithoutOne = '(new.written IS NULL OR new.written IS old.written)';
+  return `UPDATE price_writes SET number = number + 1 WHERE ${isWithoutOne};
   UPDATE ${table} SET written = (SELECT number FROM price_writes)
-  WHERE symbol = new.symbol AND ${date} = new.${date} AND new.written IS old.written;`;
+  WHERE symbol = new.symbol AND ${date} = new.${date} AND ${isWithoutOne};`;
 }
 
 /**

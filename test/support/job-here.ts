@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/basics/configuration.ts';
 import { finalStatus, skipModelDays } from '../../src/database/model-days.ts';
@@ -33,6 +34,8 @@ export interface RequestHere {
   end_date: CalendarDate;
   models: readonly string[];
   replace_existing?: boolean;
+  /** Whether conversations begin as those of models do, so that the service can replay them. */
+  isReplayable?: boolean;
 }
 
 /**
@@ -54,6 +57,7 @@ export async function runJobHere(
     start_date: startDate,
     end_date: endDate,
     replace_existing: replaceExisting = false,
+    isReplayable = false,
   } = request;
   const runs: Run[] = expandModels(request.models, configuration).map((run) => {
     const entry = encodeEntry(
@@ -75,7 +79,7 @@ export async function runJobHere(
     { at: timestamp(clock()) },
   );
   for (const modelDay of plan.flatMap(({ run }) => run))
-    await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
+    await runModelDay(service, { modelDay, agentConfig: job.agentConfig, isReplayable }, script);
   const last = await bySlices(finalStatus(database, jobId));
   database.transaction(() =>
     endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }),
@@ -89,7 +93,11 @@ const ANSWER = { type: 'answer', reasoning: null, usage: null, note: null } as c
 
 async function runModelDay(
   { database, clock }: TestService,
-  { modelDay, agentConfig }: { modelDay: ModelDay; agentConfig: AgentConfiguration },
+  {
+    modelDay,
+    agentConfig,
+    isReplayable,
+  }: { modelDay: ModelDay; agentConfig: AgentConfiguration; isReplayable: boolean },
   script: Script,
 ): Promise<void> {
   const universe = new Set(universeOf(agentConfig));
@@ -113,7 +121,9 @@ async function runModelDay(
   });
   await handle({
     type: 'prompt',
-    messages: [{ role: 'user', content: JSON.stringify(session.brief) }],
+    messages: isReplayable
+      ? [...firstMessages(session.brief)]
+      : [{ role: 'user', content: JSON.stringify(session.brief) }],
   });
   for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
     const [name, error] = calls[0] ?? [];

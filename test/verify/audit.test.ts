@@ -316,7 +316,7 @@ test('a note is what the last call that was not refused wrote', async () => {
   database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
   assert.deepEqual((await auditOf(database)).problems, [
     'model-a 2025-01-03: note: stored "one", replayed "two"',
-    'model-a 2025-01-06: its morning report, line 7: stored "Your note: two", replayed "Your note: one"',
+    'model-a 2025-01-06: its morning report, line 8: stored "two", replayed "one"',
   ]);
 });
 

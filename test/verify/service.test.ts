@@ -21,7 +21,12 @@ const WORLD = `
   AAPL 2025-11-06 98 98
   AAPL 2025-11-07 99 99${PRICES}
   AAPL 2025-11-12 104 105`;
-const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+const DAYS = {
+  start_date: '2025-11-10',
+  end_date: '2025-11-11',
+  models: ['model-a'],
+  isReplayable: true,
+};
 
 test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
@@ -46,10 +51,33 @@ test('GET /audit reports whether the books add up, what does not, and stale days
       date: '2025-11-11',
       session_id: 2,
       status: 'active',
-      problems: ['action 1: cash is 9,797.9999, should be 9,798.00'],
+      problems: ['position 1, cash_e4: stored 97979999, replayed 97980000'],
     },
   ]);
   assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
+});
+
+test('GET /audit takes a job and a model: only their model-days are counted, judged and stale', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
+  const { job_id: first } = await runJobHere(service, script, DAYS);
+  const day = { ...DAYS, end_date: DAYS.start_date, replace_existing: true };
+  const { job_id: second } = await runJobHere(service, script, day);
+  service.database
+    .statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2')
+    .run();
+  service.database
+    .statement(`UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = ?`)
+    .run(second);
+  const look = async (query: string) => {
+    const { status, counts } = (await service.get(`/audit?${query}`)).body;
+    const { models, model_days: days, superseded_model_days: replaced, problems, stale } = counts;
+    return [status, models, days, replaced, problems, stale];
+  };
+  assert.deepEqual(await look(''), ['faulty', 1, 2, 1, 2, 1]);
+  assert.deepEqual(await look(`job_id=${first}`), ['faulty', 1, 1, 1, 1, 1]);
+  assert.deepEqual(await look(`job_id=${second}&model=model-a`), ['faulty', 1, 1, 0, 1, 0]);
+  assert.deepEqual(await look('model=nobody'), ['sound', 0, 0, 0, 0, 0]);
+  assert.equal((await service.get('/audit?job_id=none')).status, 404);
 });
 
 const EVERYTHING = { query: {} } as Input<object>;
@@ -159,7 +187,12 @@ test('a clock that is set back between model-days makes nothing faulty: what fol
   const dates = ['2025-11-07', '2025-11-10', '2025-11-11', '2025-11-12'];
   for (const [index, date] of dates.entries()) {
     now = instants[index] as string;
-    await runJobHere(service, script, { start_date: date, end_date: date, models: ['model-a'] });
+    await runJobHere(service, script, {
+      start_date: date,
+      end_date: date,
+      models: ['model-a'],
+      isReplayable: true,
+    });
   }
   now = '2025-11-20T00:00:00Z';
   const { body } = await service.get('/audit');

@@ -27,9 +27,36 @@ export function nextWrite(database: Database): number {
   return NEXT.one(database)[0];
 }
 
-const TABLES = ['price_data', 'stock_splits', 'dividends'] as const;
+interface Table {
+  name: string;
+  /** Its rows as they were before each change. */
+  revisions: string;
+  date: 'date' | 'ex_date';
+  values: string;
+}
+
+const BARS: Table = {
+  name: 'price_data',
+  revisions: 'price_revisions',
+  date: 'date',
+  values: 'open, high, low, close, volume, source',
+};
+const SPLITS: Table = {
+  name: 'stock_splits',
+  revisions: 'stock_split_revisions',
+  date: 'date',
+  values: 'numerator, denominator',
+};
+const DIVIDENDS: Table = {
+  name: 'dividends',
+  revisions: 'dividend_revisions',
+  date: 'ex_date',
+  values: 'cash_e6, basis',
+};
+const TABLES = [BARS, SPLITS, DIVIDENDS];
+
 const UNNUMBERED = query(
-  TABLES.map((table) => `SELECT 1 FROM ${table} WHERE written IS NULL`).join(' UNION ALL '),
+  TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),
   [integer],
 );
 
@@ -40,8 +67,8 @@ const UNNUMBERED = query(
 export function numberedWrite(database: Database): number {
   if (UNNUMBERED.has(database)) {
     const number = nextWrite(database);
-    for (const table of TABLES)
-      database.statement(`UPDATE ${table} SET written = ? WHERE written IS NULL`).run(number);
+    for (const { name } of TABLES)
+      database.statement(`UPDATE ${name} SET written = ? WHERE written IS NULL`).run(number);
   }
   return LAST.one(database)[0];
 }
@@ -63,10 +90,15 @@ export function morningWrite(
 }
 
 /** SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null. */
-function rowsAt(table: string, revisions: string, columns: string): (write: string) => string {
-  return (write) => `(SELECT ${columns} FROM ${table} WHERE written <= ${write} OR ${write} IS NULL
+function rowsAt({ name, revisions, date, values }: Table): (write: string) => string {
+  const columns = `symbol, ${date}, ${values}`;
+  return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
       UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
 }
+
+export const barsAt = rowsAt(BARS);
+export const splitsAt = rowsAt(SPLITS);
+export const dividendsAt = rowsAt(DIVIDENDS);
 
 /** Some symbols, up to a date. */
 export interface Places {
@@ -74,22 +106,14 @@ export interface Places {
   upTo: CalendarDate;
 }
 
-const lostIn = ([table, revisions, date]: readonly [string, string, string]) => `
-  EXISTS (SELECT 1 FROM ${table} AS own WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2
-    AND coalesce(written > ?3, TRUE) AND NOT EXISTS (SELECT 1 FROM ${revisions} AS known
-      WHERE known.symbol = own.symbol AND known.${date} = own.${date} AND known.written <= ?3))`;
-const LOST = query(
-  `SELECT ${(
-    [
-      ['price_data', 'price_revisions', 'date'],
-      ['stock_splits', 'stock_split_revisions', 'date'],
-      ['dividends', 'dividend_revisions', 'ex_date'],
-    ] as const
-  )
-    .map(lostIn)
-    .join(' OR ')}`,
-  [integer],
-);
+const lostIn = ({ name, revisions, date }: Table) => {
+  const versions = (table: string) =>
+    `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;
+  return `EXISTS (SELECT 1 FROM (${versions(name)} UNION ALL ${versions(revisions)})
+     GROUP BY symbol, day HAVING NOT max(is_known))`;
+};
+const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
 
 /**
  * Whether the first version that is known of a price, a split or a dividend came after a write: an
@@ -98,19 +122,3 @@ const LOST = query(
 export function isLostAt(reader: Reader, { symbols, upTo }: Places, write: number): boolean {
   return LOST.one(reader, JSON.stringify(symbols), upTo, write)[0] === 1;
 }
-
-export const barsAt = rowsAt(
-  'price_data',
-  'price_revisions',
-  'symbol, date, open, high, low, close, volume, source',
-);
-export const splitsAt = rowsAt(
-  'stock_splits',
-  'stock_split_revisions',
-  'symbol, date, numerator, denominator',
-);
-export const dividendsAt = rowsAt(
-  'dividends',
-  'dividend_revisions',
-  'symbol, ex_date, cash_e6, basis',
-);

@@ -1,7 +1,7 @@
 import type { Clock } from './basics/calendar.ts';
 import { riskFreeRateOf } from './database/state.ts';
 import { modeOfJobs } from './database/jobs.ts';
-import { hasManifest } from './database/digests.ts';
+import { hasManifest } from './database/manifest.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access.ts';

@@ -3,13 +3,32 @@ import {
   audit as auditDatabase,
   type AuditOptions,
   type AuditReport,
-  type Finding,
   isSound,
 } from '../verify/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../basics/domain.ts';
-import { type Context, deploymentFields, lateText, type ResponseBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
+import type { ReplayFilters } from '../database/replay.ts';
+import { auditInThread } from '../verify/audit-thread.ts';
+import type { Finding } from '../verify/replay.ts';
+import { checkJob, filtersOf } from './filters.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  lateText,
+  type ResponseBody,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  integer,
+  jobFilter,
+  modelFilter,
+  named,
+} from './schemas.ts';
+
+export const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
 
 const findingsSchema = v.array(
   named('AuditFinding', {
@@ -53,45 +72,62 @@ interface RunningAudit {
 }
 
 /**
- * Clients that request an audit while one runs share its response; it is aborted when the last of
- * them leaves.
+ * Clients that request the same audit while one runs share its response; it is aborted when the
+ * last of them leaves.
  */
-const running = new WeakMap<Database, RunningAudit>();
+const running = new WeakMap<Database, Map<string, RunningAudit>>();
 
-/** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
-export function audit(context: AuditContext): ResponseBody {
+/** The model-days of one audit are read after those of the one before: each has a thread. */
+let before: Promise<unknown> = Promise.resolve();
+
+const inTurn: typeof auditInThread = (path, options) => {
+  const own = before.then(() => auditInThread(path, options));
+  before = own.catch(() => {});
+  return own;
+};
+
+/** Plays model-days again and reports what does not add up; 200 whatever it finds. */
+export function audit(
+  context: AuditContext,
+  { query }: Input<v.InferOutput<typeof auditQuery>>,
+): ResponseBody {
+  const { jobId, model } = filtersOf(query);
+  checkJob(context.database, { jobId });
   const database = context.database.source ?? context.database;
-  const shared = running.get(database) ?? start({ ...context, database });
+  const audits = running.get(database) ?? new Map<string, RunningAudit>();
+  running.set(database, audits);
+  const key = JSON.stringify([jobId, model]);
+  const shared = audits.get(key) ?? start(context, { jobId, model });
+  audits.set(key, shared);
+  const forget = () => {
+    if (audits.get(key) === shared) audits.delete(key);
+  };
+  if (shared.clients === 0) shared.text.then(forget, forget);
   shared.clients += 1;
-  const stop = () => {
+  return lateText(shared.text, () => {
     shared.clients -= 1;
     if (shared.clients > 0) return;
-    running.delete(database); // the next client starts a new one
+    forget(); // the next client starts a new one
     shared.end.abort();
-  };
-  return lateText(shared.text, stop);
+  });
 }
 
-function start({ database, settings, log, viewedFile }: AuditContext): RunningAudit {
+function start({ settings, log, viewedFile }: AuditContext, filters: ReplayFilters): RunningAudit {
   const startedAt = performance.now();
   const end = new AbortController();
   const options = {
+    filters,
     signal: end.signal,
     isReadOnly: viewedFile !== null,
+    readLedger: inTurn,
     onProgress: progressInLog(log),
   };
-  const text = auditDatabase(settings.databasePath, options)
-    .then((report) => {
-      const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
-      if (!isSound(report)) log.warning('the audit found faults', body.counts);
-      return JSON.stringify({ ...body, ...deploymentFields(settings) });
-    })
-    .finally(() => {
-      if (running.get(database) === audit) running.delete(database);
-    });
-  const audit = { text, clients: 0, end };
-  running.set(database, audit);
-  return audit;
+  const text = auditDatabase(settings.databasePath, options).then((report) => {
+    const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
+    if (!isSound(report)) log.warning('the audit found faults', body.counts);
+    return JSON.stringify({ ...body, ...deploymentFields(settings) });
+  });
+  return { text, clients: 0, end };
 }
 
 /**
@@ -107,13 +143,16 @@ export function progressInLog(
   return (done, total) => {
     if (done < total && now() - toldAt < TELL_EVERY_MS) return;
     if (done < total)
-      log.info('the audit recomputes model-days', {
+      log.info('the audit plays model-days again', {
         done,
         total,
         percent: Math.floor((100 * done) / total),
       });
     else if (hasTold)
-      log.info('the audit has recomputed all model-days; the file is being read', { done, total });
+      log.info('the audit has played all model-days again; the file is being read', {
+        done,
+        total,
+      });
     [toldAt, hasTold] = [now(), true];
   };
 }
@@ -126,7 +165,7 @@ function bodyOf(report: AuditReport, seconds: number) {
     counts: {
       models: report.models,
       model_days: report.modelDays,
-      superseded_model_days: report.supersededModelDays,
+      superseded_model_days: report.superseded.modelDays,
       positions: report.positions,
       damage: damage.length,
       problems: problems.total,

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { BackupSummary } from '../database/backup.ts';
 import { forTerminal } from '../basics/text.ts';
 import { codeOf, type Listed } from '../basics/domain.ts';
-import type { Finding } from '../verify/audit.ts';
+import type { Finding } from '../verify/replay.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];

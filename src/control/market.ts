@@ -1,4 +1,5 @@
 import { createWriteStream, writeFileSync } from 'node:fs';
+import { pricesNow } from '../database/price-writes.ts';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '../database/market.ts';
@@ -170,20 +171,21 @@ export function disguisedDividends(
     cash,
   });
   // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(reader, [symbol], { after: span.from, upTo: span.to }).map(
-    (dividend) => {
-      const { exDate } = dividend;
-      // On one day the dividend comes before the split.
-      const later = splits.filter(({ date }) => date >= exDate);
-      const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
-      if (cash > MAX_CASH)
-        throw new ServiceError(
-          'no_prices',
-          `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`,
-        );
-      return rowOf(exDate, cash);
-    },
-  );
+  const dividends = dividendsBetween(pricesNow(reader), [symbol], {
+    after: span.from,
+    upTo: span.to,
+  }).map((dividend) => {
+    const { exDate } = dividend;
+    // On one day the dividend comes before the split.
+    const later = splits.filter(({ date }) => date >= exDate);
+    const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
+    if (cash > MAX_CASH)
+      throw new ServiceError(
+        'no_prices',
+        `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`,
+      );
+    return rowOf(exDate, cash);
+  });
   const [start, end] = knownSpan(reader, symbol, span) ?? [];
   const ends =
     start === undefined || end === undefined
@@ -292,7 +294,7 @@ function* pricesCsv(
     if (bars.length === 0) continue;
     written.disguises.push(disguise);
     written.bars += bars.length;
-    const splits = splitsBetween(reader, [disguise.symbol], { after: from, upTo: to });
+    const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
     yield disguisedRows(bars, { ...disguise, weeks: key.weeks, splits }).join('');
   }
 }
@@ -303,7 +305,7 @@ function writeDividends(
   { market: { key, from, to }, written }: { market: ControlMarket; written: Written },
 ): void {
   const dividends = written.disguises.flatMap((disguise): DisguisedDividend[] => {
-    const splits = splitsBetween(reader, [disguise.symbol], { after: from, upTo: to });
+    const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
     return disguisedDividends(reader, { ...disguise, weeks: key.weeks, splits }, { from, to });
   });
   if (dividends.length === 0) return;

@@ -6,7 +6,7 @@ import { assertFreeName, beginPartial, flush, giveName, type Partial } from './s
 import { type Snapshot, withNewestSchema, withSnapshot } from './snapshot.ts';
 import { bySlices } from '../basics/turns.ts';
 import { examineDatabase } from './integrity.ts';
-import { checkManifest } from './digests.ts';
+import { checkManifest } from './manifest.ts';
 import { makeFolder, realPathOf } from './storage/files.ts';
 import { asideName, finishRestore, isFreeAside, makeReady } from './storage/restoring.ts';
 

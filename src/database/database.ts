@@ -9,7 +9,6 @@ import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { checkOwnership, isForeign, migrate, newestVersion } from './schema/schema.ts';
 import { createReadingPool, type Database, momentOf, prepareOnce, type Reader } from './moment.ts';
-import { forSlice, nextTurn, type Steps } from '../basics/turns.ts';
 
 export { type Database, type Reader, prepareOnce };
 
@@ -223,21 +222,5 @@ function finish<Result>(connection: DatabaseSync, work: () => Result): Result {
   } catch (error) {
     if (connection.isTransaction) connection.exec('ROLLBACK');
     throw error;
-  }
-}
-
-/**
- * Writes in steps, in one transaction for as many as fit into a slice; other requests are answered
- * in between. What the earlier transactions wrote stays if a later step throws or the process ends:
- * the last step writes that the rest is complete. Resolves to what the generator returns.
- */
-export async function writeInSteps<Result>(
-  database: Database,
-  steps: Steps<Result>,
-): Promise<Result> {
-  for (;;) {
-    const step = await database.write(() => forSlice(steps));
-    if (step.done === true) return step.value;
-    await nextTurn();
   }
 }

@@ -55,8 +55,6 @@ export function storeEvidence(
   { sessionId, date }: { sessionId: number; date: CalendarDate },
   { prices, splits, dividends }: Evidence,
 ): void {
-  // Prices last: inserting them checks whether a split or a dividend was learned while the session
-  // ran.
   const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
   for (const { symbol, date: splitDate, numerator, denominator } of splits)
     insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);

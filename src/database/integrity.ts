@@ -117,7 +117,7 @@ const SERVED_IN_MESSAGES = `
   WHERE json_extract(served, '$.model') IS NOT NULL AND status IN ('active', 'superseded')`;
 
 /**
- * What no program of ours writes, and neither SQLite's check nor a digest finds: generated values
+ * What no program of ours writes, and neither SQLite's check nor a replay finds: generated values
  * that do not follow from their row, because the definition of the table was changed, and infinite
  * costs, which JSON cannot tell from unknown ones.
  */
@@ -139,25 +139,32 @@ const IMPOSSIBLE = query(
 
 /** Model-days that do not match their sessions, whatever their figures. */
 const MISFITS = query(
-  `SELECT model, date, session_id AS sessionId, status, 'it is ' || status || ' and has positions' AS problem
+  `SELECT model, date, session_id AS sessionId, job_id AS jobId, status, 'it is ' || status || ' and has positions' AS problem
    FROM trading_sessions
    WHERE status IN ('running', 'failed') AND EXISTS (SELECT 1 FROM positions WHERE positions.session_id = trading_sessions.session_id)
    UNION ALL
-   SELECT model, date, session_id, own.status, 'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
+   SELECT model, date, session_id, job_id, own.status, 'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
    FROM trading_sessions AS own JOIN job_details USING (job_id, date, model)
    WHERE own.status IN ('active', 'superseded') AND job_details.status <> 'completed'
    UNION ALL
-   SELECT model, date, session_id, own.status, 'its job is discarded'
+   SELECT model, date, session_id, job_id, own.status, 'its job is discarded'
    FROM trading_sessions AS own JOIN jobs USING (job_id) WHERE own.status = 'active' AND jobs.status = 'discarded'
    UNION ALL
-   SELECT model, date, NULL, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
+   SELECT model, date, NULL, job_id, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
    FROM job_details
    WHERE status = 'completed' AND NOT EXISTS (
      SELECT 1 FROM trading_sessions AS own WHERE own.job_id = job_details.job_id AND own.date = job_details.date
        AND own.model = job_details.model AND own.status IN ('active', 'superseded'))
    ORDER BY 1, 2
    LIMIT 1000`,
-  { model: text, date: text, sessionId: orNull(integer), status: text, problem: text },
+  {
+    model: text,
+    date: text,
+    sessionId: orNull(integer),
+    jobId: orNull(text),
+    status: text,
+    problem: text,
+  },
 );
 
 export interface Examination {

@@ -1,6 +1,8 @@
 import { type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
+import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import type { PriceSource } from './prices.ts';
+import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
 /** Days of the whole market from a provider. */
@@ -96,21 +98,20 @@ export function datesOfOtherProviders(
 
 const REVISED = query(
   `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2 AND old.replaced_at = ?3
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2 AND old.replaced = ?3
      AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low OR old.close <> new.close OR old.volume <> new.volume)`,
   [text],
 );
 
 /**
- * The symbols whose bars of a date were given different values at `recordedAt`; filling a gap does
- * not count.
+ * The symbols whose bars of a date a write gave different values; filling a gap does not count.
  */
 export function symbolsRevisedOn(
   reader: Reader,
   date: CalendarDate,
-  { symbols, recordedAt }: { symbols: readonly string[]; recordedAt: string },
+  { symbols, write }: { symbols: readonly string[]; write: number },
 ): string[] {
-  return REVISED.all(reader, JSON.stringify(symbols), date, recordedAt).flat();
+  return REVISED.all(reader, JSON.stringify(symbols), date, write).flat();
 }
 
 const WITHOUT_BARS = query(
@@ -133,14 +134,14 @@ export function symbolsWithoutBars(reader: Reader, symbols: readonly string[]): 
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 
-/** Written as look-ups of single rows, so that it stays fast over the views of past.ts too. */
+/** Written as look-ups of single rows, so that the revisions are searched too, and never read as a whole. */
 const QUOTES = query(
   `WITH named AS MATERIALIZED (
-     SELECT value AS symbol, (SELECT date FROM price_data
+     SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
      FROM json_each(?1))
-   SELECT symbol, (SELECT open FROM price_data WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM price_data WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
+   SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
   { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
 );
 
@@ -151,11 +152,11 @@ const QUOTES = query(
 export type QuoteRow = RowOf<typeof QUOTES>;
 
 export function quotesOn(
-  reader: Reader,
+  { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   symbols: readonly string[],
 ): QuoteRow[] {
-  return QUOTES.all(reader, JSON.stringify(symbols), sessionDate);
+  return QUOTES.all(reader, JSON.stringify(symbols), sessionDate, write);
 }
 
 const BAR = {
@@ -171,12 +172,13 @@ const BAR = {
 };
 export type MarketBar = RowOfShape<typeof BAR>;
 
+const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 const CLAMPED_BAR = `
   SELECT symbol, date, open,
     CASE WHEN date < ?1 THEN high END AS high, CASE WHEN date < ?1 THEN low END AS low,
-    CASE WHEN date < ?1 THEN close END AS close, CASE WHEN date < ?1 THEN volume END AS volume, adjusted
-  FROM price_data WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
-const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, adjusted FROM price_data WHERE symbol = ?1`;
+    CASE WHEN date < ?1 THEN close END AS close, CASE WHEN date < ?1 THEN volume END AS volume, ${IS_ADJUSTED}
+  FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
+const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
 
 const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
 
@@ -185,22 +187,22 @@ const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
  * unknown.
  */
 export function barOn(
-  reader: Reader,
+  { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   { symbol, date }: { symbol: string; date: CalendarDate },
 ): MarketBar | undefined {
-  return BAR_ON.get(reader, sessionDate, symbol, date);
+  return BAR_ON.get(reader, sessionDate, symbol, date, write);
 }
 
 const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
 
 /** The last `count` bars up to the session date (of that date only the open), oldest first. */
 export function lastBars(
-  reader: Reader,
+  { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   { symbol, count }: { symbol: string; count: number },
 ): MarketBar[] {
-  return LAST_BARS.all(reader, sessionDate, symbol, count).reverse();
+  return LAST_BARS.all(reader, sessionDate, symbol, count, write).reverse();
 }
 
 const LAST_BAR_BEFORE = query(
@@ -210,11 +212,11 @@ const LAST_BAR_BEFORE = query(
 
 /** The last bar of a symbol before a date, used when nothing newer is known. */
 export function lastBarBefore(
-  reader: Reader,
+  { reader, write }: PricesAt,
   date: CalendarDate,
   symbol: string,
 ): MarketBar | undefined {
-  return LAST_BAR_BEFORE.get(reader, symbol, date);
+  return LAST_BAR_BEFORE.get(reader, symbol, date, write);
 }
 
 const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
@@ -223,17 +225,17 @@ const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
  * The bar of the session date with its close: for marking records in the parent, never for a model.
  */
 export function closingBar(
-  reader: Reader,
+  { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   symbol: string,
 ): MarketBar | undefined {
-  return CLOSING_BAR.get(reader, symbol, sessionDate);
+  return CLOSING_BAR.get(reader, symbol, sessionDate, write);
 }
 
 const SPLITS = query(
-  `SELECT symbol, date, numerator, denominator FROM stock_splits
+  `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stock_splits.symbol AND adjusted)
+     AND NOT EXISTS (SELECT 1 FROM ${barsAt('?4')} AS bar WHERE bar.symbol = split.symbol AND source IN (${adjustedSourcesInSql}))
    ORDER BY date, symbol`,
   { symbol: text, date: text, numerator: integer, denominator: integer },
 );
@@ -245,9 +247,9 @@ export type Split = RowOf<typeof SPLITS>;
  * of split jumps.
  */
 export function splitsBetween(
-  reader: Reader,
+  { reader, write }: PricesAt,
   symbols: readonly string[],
   { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
 ): Split[] {
-  return SPLITS.all(reader, JSON.stringify(symbols), after, upTo);
+  return SPLITS.all(reader, JSON.stringify(symbols), after, upTo, write);
 }

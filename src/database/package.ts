@@ -7,9 +7,10 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Steps } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
-import { digestTable, listedTables, storedColumns } from './digests.ts';
+import { digestTable, listedTables, storedColumns } from './manifest.ts';
 import type { Opening } from './active-days.ts';
 import { indexInSteps } from './log-words.ts';
+import { changedStarts } from './stale.ts';
 import { migrate } from './schema/schema.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -68,7 +69,6 @@ const OF_SESSION = [
   'session_prices',
   'session_splits',
   'session_dividends',
-  'session_digests',
 ];
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = [
@@ -82,8 +82,15 @@ const OF_SYMBOL = [
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = [
-  ...['opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
-  ...['figure_settings', 'idempotency_keys'],
+  ...[
+    'opening_lots',
+    'price_data',
+    'price_revisions',
+    'price_writes',
+    'price_data_coverage',
+    'market_days',
+  ],
+  ...['figure_settings', 'idempotency_keys', 'changed_starts'],
 ];
 
 /** Every table that this file knows; a test compares it with the schema. */
@@ -115,8 +122,14 @@ export function* copyRows(
 ): Steps<void> {
   const { jobId, openings, symbols, lastDate, riskFreeRate } = rows;
   storeRiskFreeRate(target.reader, riskFreeRate);
+  target.connection.exec(
+    'UPDATE main.price_writes SET number = (SELECT number FROM source.price_writes)',
+  );
   for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
   for (const opening of openings) copyOpening(target, opening);
+  target.connection
+    .prepare(`INSERT INTO main.changed_starts ${changedStarts('source.trading_sessions')}`)
+    .run(jobId);
   const batches = sessionBatches(target, jobId);
   const total = batches.length + symbols.length;
   let done = 0;
@@ -200,9 +213,9 @@ function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate)
  */
 const LATER = `symbol = ?1 AND date > ?2 AND source IN (${adjustedSourcesInSql})`;
 const LATER_BAR = `date IN (
-  SELECT date FROM (SELECT date, min(recorded_at) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
+  SELECT date FROM (SELECT date, min(written) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
 const LATER_REVISION = `revision_id IN (
-  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, recorded_at, replaced_at)`;
+  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, written, replaced)`;
 
 /**
  * The close of the session: its date, its note and one position, with the prices that valued it and

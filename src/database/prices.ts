@@ -1,7 +1,7 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
-import type { Steps } from '../basics/turns.ts';
+import { nextWrite } from './price-writes.ts';
 import {
   adjustedSourcesInSql,
   closedSourcesInSql,
@@ -113,75 +113,68 @@ export type PriceSource =
 const differsIn = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
 const UPSERT_BAR = `
-  INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, recorded_at)
+  INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, written)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, date) DO UPDATE SET
     open = excluded.open, high = coalesce(excluded.high, high), low = coalesce(excluded.low, low),
     close = coalesce(excluded.close, close), volume = coalesce(excluded.volume, volume),
-    source = excluded.source, recorded_at = excluded.recorded_at
+    source = excluded.source, written = excluded.written
   WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
     OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
     OR ${differsIn(adjustedSourcesInSql)} OR ${differsIn(sourcesWithDividendsInSql)}`;
 
+/** What a write of prices did. */
+export interface Written {
+  number: number;
+  /** How many bars were new or changed. */
+  changed: number;
+}
+
 /**
  * Stores bars within the caller's transaction. Fills an existing bar where it was partial and
  * revises it where it differs, if only in what its prices are (a trigger moves the old one to the
- * revision log); a missing value never erases a known one. Returns how many bars were new or
- * changed.
+ * revision log); a missing value never erases a known one.
  */
 export function storeBars(
   database: Database,
   bars: Iterable<Bar>,
-  { source, recordedAt }: { source: PriceSource; recordedAt: string },
-): number {
+  { source }: { source: PriceSource },
+): Written {
+  const number = nextWrite(database);
   const upsert = database.statement(UPSERT_BAR);
   let changed = 0;
-  for (const { symbol, date, open, high, low, close, volume } of bars) {
+  for (const { symbol, date, open, high, low, close, volume } of bars)
     changed += Number(
-      upsert.run(symbol, date, open, high, low, close, volume, source, recordedAt).changes,
+      upsert.run(symbol, date, open, high, low, close, volume, source, number).changes,
     );
-  }
-  return changed;
-}
-
-/** Bars that one step removes: each is compared with the model-days that used it. */
-const REMOVED_PER_STEP = 20;
-
-/**
- * Removes a symbol's synthetic bars and coverage to make way for real ones, in steps. Returns
- * whether there were any bars.
- */
-export function* dropSyntheticPrices(database: Database, symbol: string): Steps<boolean> {
-  database
-    .statement(`DELETE FROM price_data_coverage WHERE symbol = ? AND source = 'synthetic'`)
-    .run(symbol);
-  const remove = database.statement(
-    `DELETE FROM price_data WHERE symbol = ?1 AND date IN (
-       SELECT date FROM price_data WHERE symbol = ?1 AND source = 'synthetic' LIMIT ${REMOVED_PER_STEP})`,
-  );
-  for (let removed = 0; ; removed += 1) {
-    if (remove.run(symbol).changes === 0) return removed > 0;
-    yield null;
-  }
+  return { number, changed };
 }
 
 /**
- * Stores bars as `storeBars` does, one in each step, and first removes the synthetic prices of
- * their symbols. Returns the symbols that had any.
+ * Removes a symbol's synthetic bars and coverage to make way for real ones, within the caller's
+ * transaction. Returns whether there were any bars.
  */
-export function* replaceBars(
+export function dropSyntheticPrices(database: Database, symbol: string): boolean {
+  const remove = (table: string) =>
+    database
+      .statement(`DELETE FROM ${table} WHERE symbol = ? AND source = 'synthetic'`)
+      .run(symbol);
+  remove('price_data_coverage');
+  return Number(remove('price_data').changes) > 0;
+}
+
+/**
+ * Stores bars as `storeBars` does, and first removes the synthetic prices of their symbols. Returns
+ * the symbols that had any too.
+ */
+export function replaceBars(
   database: Database,
   bars: readonly Bar[],
-  stamp: { source: PriceSource; recordedAt: string },
-): Steps<string[]> {
-  const replaced: string[] = [];
-  for (const symbol of new Set(bars.map((bar) => bar.symbol)))
-    if (yield* dropSyntheticPrices(database, symbol)) replaced.push(symbol);
-  for (const bar of bars) {
-    storeBars(database, [bar], stamp);
-    yield null;
-  }
-  return replaced;
+  stamp: { source: PriceSource },
+): Written & { replaced: string[] } {
+  const symbols = [...new Set(bars.map((bar) => bar.symbol))];
+  const replaced = symbols.filter((symbol) => dropSyntheticPrices(database, symbol));
+  return { ...storeBars(database, bars, stamp), replaced };
 }
 
 const SERIES = query(
@@ -264,20 +257,14 @@ function symbolsWhere(
 
 const REVISIONS = query(
   `SELECT count(*) FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-   WHERE symbol = ? AND old.replaced_at = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
+   WHERE symbol = ? AND old.replaced = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
      OR old.close <> new.close OR old.volume <> new.volume)`,
   [integer],
 );
 
-/**
- * How many of a symbol's bars were given different values at `recordedAt`; filling a gap does not
- * count.
- */
-export function countRevisions(
-  database: Database,
-  { symbol, recordedAt }: { symbol: string; recordedAt: string },
-): number {
-  return REVISIONS.one(database, symbol, recordedAt)[0];
+/** How many of a symbol's bars a write gave different values; filling a gap does not count. */
+export function countRevisions(database: Database, symbol: string, write: number): number {
+  return REVISIONS.one(database, symbol, write)[0];
 }
 
 /** Names the sources: for each bar, the generated column `adjusted` takes five times as long. */

@@ -1,27 +1,70 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { messageRoles } from '../basics/domain.ts';
-import { COMMITTED_SESSIONS, OF_ONE_DATE } from './audit.ts';
+import { actionTypes, messageRoles } from '../basics/domain.ts';
+import { holdingsOf } from './active-days.ts';
 import type { Reader } from './database.ts';
-import { amount, flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
+import {
+  amount,
+  distinctValues,
+  flag,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  real,
+  type RowOf,
+  text,
+} from './rows.ts';
+import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
+import type { PositionRow } from './sessions.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 
+/** The model-days to replay: all of them, or those of one job, one model, or both. */
+export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
+
+/** How many models have active model-days, and how many of these there are. */
+export function countActive(
+  reader: Reader,
+  { jobId, model }: ReplayFilters,
+): { models: number; modelDays: number } {
+  const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
+  const days = models.map((name) => countActiveDays(reader, name, { jobId }));
+  return {
+    models: days.filter((count) => count > 0).length,
+    modelDays: days.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+const NEXT_DATE = query(
+  'SELECT date FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date > ? ORDER BY date LIMIT 1',
+  [text],
+);
+
+/** The dates that have sessions, in order, one at a time. */
+export function datesOfSessions(reader: Reader): Generator<CalendarDate> {
+  return distinctValues(reader, NEXT_DATE);
+}
+
 const SESSIONS = query(
-  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, market.opened_at AS openedAt, own.started_at AS startedAt,
-     coalesce(own.completed_at, '') AS completedAt, own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
+  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
+     own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
      own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.steps,
-     own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry
-   ${COMMITTED_SESSIONS}
+     own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
+     past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
+   FROM trading_sessions AS own
+     LEFT JOIN jobs ON jobs.job_id = own.job_id
      LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
-   ${OF_ONE_DATE}`,
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+     AND own.job_id = coalesce(?2, own.job_id) AND own.model = coalesce(?3, own.model)
+   ORDER BY own.model, own.session_id`,
   {
     sessionId: integer,
     date: text,
     model: text,
     status: oneOf(['active', 'superseded']),
-    openedAt: text, // the earliest start of its job's sessions on the date: they share one market, opened just before
-    startedAt: text,
-    completedAt: text,
+    morningWrite: integer,
+    commitWrite: integer,
     initialCash: orNull(amount), // of the first day of a chain only
     paysDividends: flag,
     startedFrom: orNull(integer),
@@ -32,6 +75,9 @@ const SESSIONS = query(
     wording: integer,
     agentConfig: orNull(text), // null when its job is missing
     entry: orNull(text), // null when its run is missing
+    pastModel: orNull(text), // of the day it started from; all three are null when that is missing
+    pastDate: orNull(text),
+    pastStatus: orNull(text),
   },
 );
 
@@ -39,8 +85,46 @@ const SESSIONS = query(
 export type ReplayedSession = RowOf<typeof SESSIONS>;
 
 /** The committed sessions of a date, active and superseded, by model. */
-export function committedSessionsOn(reader: Reader, date: CalendarDate): ReplayedSession[] {
-  return SESSIONS.all(reader, date);
+export function committedSessionsOn(
+  reader: Reader,
+  date: CalendarDate,
+  { jobId, model }: ReplayFilters,
+): ReplayedSession[] {
+  return SESSIONS.all(reader, date, jobId ?? null, model ?? null);
+}
+
+const RECORDS = query(
+  `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
+   FROM positions WHERE session_id = ? ORDER BY action_id`,
+  {
+    actionId: integer,
+    actionType: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    portfolioValue: amount,
+    dailyProfit: amount,
+    dailyReturnPct: orNull(real),
+  },
+);
+
+/** A position as it is stored: with what was held only if it is the last one of its session. */
+export type LedgerRecord = Omit<PositionRow, 'holdings'> & {
+  holdings: ReadonlyMap<string, number> | null;
+};
+
+/** The ledger of one session, in order of its actions. */
+export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
+  const rows = RECORDS.all(reader, sessionId);
+  const held = holdingsOf(reader, sessionId).map(
+    ({ symbol, quantity }) => [symbol, quantity] as const,
+  );
+  return rows.map((row, index) => ({
+    ...row,
+    holdings: index === rows.length - 1 ? new Map(held) : null,
+  }));
 }
 
 const MESSAGES = query(

@@ -3,7 +3,6 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
-import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -57,6 +56,8 @@ interface Start {
   startedFrom: number | null;
   initialCash: Money;
   paysDividends: boolean;
+  /** As of which write of prices it reads them. */
+  morningWrite: number;
   startedAt: string;
 }
 
@@ -67,7 +68,7 @@ interface Start {
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
-  { startedFrom, initialCash, paysDividends, startedAt }: Start,
+  { startedFrom, initialCash, paysDividends, morningWrite, startedAt }: Start,
 ): number {
   database
     .statement(
@@ -76,8 +77,8 @@ export function insertSession(
     .run(startedAt, jobId, date, model);
   const inserted = database
     .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, started_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, morning_write,
+         started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       jobId,
@@ -86,6 +87,7 @@ export function insertSession(
       startedFrom,
       startedFrom === null ? initialCash : null,
       Number(paysDividends),
+      morningWrite,
       startedAt,
     );
   return Number(inserted.lastInsertRowid);
@@ -154,18 +156,20 @@ export interface Commit {
   note: string | null;
   /** The version of the wording that the model read. */
   wording: number;
+  /** As of which write of prices its closing marks are. */
+  commitWrite: number;
   completedAt: string;
 }
 
 /**
  * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence,
- * tool usage, summary, note and status, with digests of it all. The generation that was active for
- * this model and date before is superseded at the same time.
+ * tool usage, summary, note and status. The generation that was active for this model and date
+ * before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, evidence, toolUsage, summary, note, wording, completedAt }: Commit,
+  { positions, evidence, toolUsage, summary, note, wording, commitWrite, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   const marks = marksIn(evidence);
@@ -174,10 +178,11 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?, completed_at = ?
+       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?,
+         commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
-    .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
+    .run(summary, note, steps, totalMessages, wording, commitWrite, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   insertPositions(database, sessionId, positions);
   storeEvidence(database, { sessionId, date }, evidence);
@@ -188,7 +193,6 @@ export function commitSession(
   }
   database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDigests(database, sessionId);
 }
 
 const STORE_SERVED = `

@@ -8,7 +8,7 @@ import { checkOwnership, newestVersion, versionOf } from './schema/schema.ts';
 import { assertOneName, inTemporaryFolder, realPathOf } from './storage/files.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { bySlices } from '../basics/turns.ts';
-import { checkManifest } from './digests.ts';
+import { checkManifest } from './manifest.ts';
 
 /** How a file is opened for reading, as parameters of its URL. */
 export type Access =

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
-import type { Steps } from '../basics/turns.ts';
 import {
+  adjustedSourcesInSql,
   type Meaning,
   meaningOf,
   sourcesWithDividendsInSql,
-  SPLITS_SINCE,
+  splitsSince,
 } from './schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans } from './prices.ts';
 import type { Split } from './market.ts';
+import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
 
 /**
  * What a source means by its amounts: cash per share as it was paid then, or divided by all later
@@ -34,22 +35,21 @@ export interface DividendList {
 }
 
 const UPSERT_DIVIDEND = `
-  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    recorded_at = excluded.recorded_at
+    written = excluded.written
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
 
 /**
- * Stores a list of dividends, one in each step, within the caller's transactions. Several payments
- * of one ex-date add up; the list replaces what was stored: within its spans, a dividend that it
- * does not name is removed. The last step adds the spans. Returns how many rows are new, changed or
- * gone.
+ * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add
+ * up; the list replaces what was stored: within its spans, a dividend that it does not name is
+ * removed. Returns how many rows are new, changed or gone.
  */
-export function* storeDividends(
+export function storeDividends(
   database: Database,
   { dividends, spans, basis }: DividendList,
   { source, recordedAt }: { source: string; recordedAt: string },
-): Steps<number> {
+): number {
   const sums = new Map<string, Dividend>();
   for (const dividend of dividends) {
     const key = `${dividend.symbol} ${dividend.exDate}`;
@@ -59,15 +59,12 @@ export function* storeDividends(
   const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
   for (const span of spans)
     for (const exDate of exDatesWithin(database, span))
-      if (!sums.has(`${span.symbol} ${exDate}`)) {
+      if (!sums.has(`${span.symbol} ${exDate}`))
         changed += Number(remove.run(span.symbol, exDate).changes);
-        yield null;
-      }
   const upsert = database.statement(UPSERT_DIVIDEND);
-  for (const { symbol, exDate, cash } of sums.values()) {
-    changed += Number(upsert.run(symbol, exDate, cash, basis, source, recordedAt).changes);
-    yield null;
-  }
+  const number = nextWrite(database);
+  for (const { symbol, exDate, cash } of sums.values())
+    changed += Number(upsert.run(symbol, exDate, cash, basis, source, number).changes);
   for (const span of spans) dividendSpans.add(database, span, { source, recordedAt });
   return changed;
 }
@@ -81,17 +78,21 @@ function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage)
   return EX_DATES.all(reader, symbol, startDate, endDate).flat();
 }
 
+/** SQL: whether the series of a row of `payer` has bars of some sources. */
+function hasBarsOf(sources: string): string {
+  return `EXISTS (SELECT 1 FROM ${barsAt('?4')} AS bar WHERE bar.symbol = payer.symbol AND bar.source IN (${sources}))`;
+}
+
 /** Looks through the bars of each symbol once, not once for each of its dividends. */
 const DIVIDENDS = query(
   `WITH due AS MATERIALIZED (
-     SELECT symbol, ex_date, cash_e6, basis FROM dividends
+     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
    series AS MATERIALIZED (
-     SELECT symbol, EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = payer.symbol AND adjusted) AS adjusted
-     FROM (SELECT DISTINCT symbol FROM due) AS payer
-     WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = payer.symbol AND source IN (${sourcesWithDividendsInSql})))
+     SELECT symbol, ${hasBarsOf(adjustedSourcesInSql)} AS adjusted
+     FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${hasBarsOf(sourcesWithDividendsInSql)})
    SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
-     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${SPLITS_SINCE} ELSE '' END AS splits
+     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   {
     symbol: text,
@@ -110,11 +111,11 @@ export type StoredDividend = RowOf<typeof DIVIDENDS>;
  * contain.
  */
 export function dividendsBetween(
-  reader: Reader,
+  { reader, write }: PricesAt,
   symbols: readonly string[],
   { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
 ): StoredDividend[] {
-  return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo);
+  return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo, write);
 }
 
 /**
@@ -218,25 +219,22 @@ export function storedSplits(
 }
 
 const UPSERT_SPLIT = `
-  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
-    source = excluded.source, recorded_at = excluded.recorded_at
+    source = excluded.source, written = excluded.written
   WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
 
 /**
- * Stores a provider's splits of a symbol, one in each step, and at last the date through which they
- * are known; within the caller's transactions.
+ * Stores a provider's splits of a symbol, and the date through which they are known, within the
+ * caller's transaction.
  */
-export function* storeSplits(
+export function storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
-): Steps<void> {
-  yield* upsert(
-    database,
-    splits.map((split) => ({ ...split, symbol })),
-    { source, recordedAt },
-  );
+): void {
+  const own = splits.map((split) => ({ ...split, symbol }));
+  upsert(database, own, { source, recordedAt });
   database
     .statement(
       `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
@@ -253,12 +251,11 @@ const SPLIT_DATES = query(
 );
 
 /**
- * Stores the splits that a provider names for some spans, one in each step, within the caller's
- * transactions. Within its spans the list replaces the provider's earlier one: a split that it does
- * not name any more is removed. The last step adds the spans; `knownThrough` ends what is known of
- * them: later splits are announced, and may change.
+ * Stores the splits that a provider names for some spans, within the caller's transaction. Within
+ * its spans the list replaces the provider's earlier one: a split that it does not name any more is
+ * removed. `knownThrough` ends what is known of them: later splits are announced, and may change.
  */
-export function* storeSplitSpans(
+export function storeSplitSpans(
   database: Database,
   {
     splits,
@@ -266,16 +263,13 @@ export function* storeSplitSpans(
     knownThrough,
   }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
-): Steps<void> {
+): void {
   const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
   const remove = database.statement(REMOVE_SPLIT);
   for (const { symbol, startDate, endDate } of spans)
     for (const [date] of SPLIT_DATES.all(database, symbol, source, startDate, endDate))
-      if (!named.has(`${symbol} ${date}`)) {
-        remove.run(symbol, date);
-        yield null;
-      }
-  yield* upsert(database, splits, { source, recordedAt });
+      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  upsert(database, splits, { source, recordedAt });
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
     if (startDate <= last)
@@ -283,22 +277,21 @@ export function* storeSplitSpans(
   }
 }
 
-/**
- * Each one is compared with the model-days that held its symbol. A split of 1:1 says that there was
- * none on its date, whatever was known before.
- */
-function* upsert(
+/** A split of 1:1 says that there was none on its date, whatever was known before. */
+function upsert(
   database: Database,
   splits: readonly Split[],
   { source, recordedAt }: { source: string; recordedAt: string },
-): Steps<void> {
-  const statement = database.statement(UPSERT_SPLIT);
+): void {
+  const number = nextWrite(database);
   for (const { symbol, date, numerator, denominator } of splits) {
     if (numerator === denominator) {
       database.statement(REMOVE_SPLIT).run(symbol, date);
       const day = { symbol, startDate: date, endDate: date };
       splitSpans.add(database, day, { source, recordedAt });
-    } else statement.run(symbol, date, numerator, denominator, source, recordedAt);
-    yield null;
+    } else {
+      const values = [symbol, date, numerator, denominator, source, number];
+      database.statement(UPSERT_SPLIT).run(...values);
+    }
   }
 }

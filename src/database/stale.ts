@@ -1,30 +1,88 @@
 import type { Listed } from '../basics/domain.ts';
 import type { Steps } from '../basics/turns.ts';
-import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
+import {
+  adjustedSourcesInSql,
+  sourcesWithDividendsInSql,
+  splitsSince,
+} from './schema/price-conditions.ts';
 import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
 
-/**
- * Whether a session, `own`, was computed from a state that has changed since: its latest earlier
- * active day is another one, a bar that valued it differs, or a split or a dividend of something it
- * held in the morning does. Triggers keep these comparisons; only whether a series is adjusted for
- * splits, or contains dividends, and so ignores them, is looked up here.
- */
-const IS_STALE = `
-  (own.start_changed OR EXISTS (
-    SELECT 1 FROM session_prices AS used
-    WHERE used.session_id = own.session_id AND (used.price_changed OR used.split_changed OR used.dividend_changed)
-      AND (used.price_changed
-        OR used.split_changed AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND adjusted)
-        OR used.dividend_changed AND NOT EXISTS (
-          SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND source IN (${sourcesWithDividendsInSql})))))`;
+/** SQL: whether prices of a symbol come from some sources. */
+const hasBarsOf = (sources: string, symbol: string) =>
+  `EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = ${symbol} AND source IN (${sources}))`;
 
-/** For some sessions: a JSON array of their ids. */
+/**
+ * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
+ * amount as paid is divided by the splits from its ex-date on for a series that is free of split
+ * jumps; a split-adjusted amount is multiplied by them for a raw one.
+ */
+const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsOf(adjustedSourcesInSql, 'dividends.symbol')}`;
+
+/**
+ * SQL: whether a session, `own`, would start from another day now, because that is the latest one
+ * of its model before it.
+ */
+const hasAnotherStart = (sessions: string) => `own.started_from_session_id IS NOT (
+    SELECT session_id FROM ${sessions} AS earlier
+    WHERE earlier.model = own.model AND earlier.date < own.date AND earlier.status IN ('active', 'opening')
+    ORDER BY earlier.date DESC, earlier.session_id DESC LIMIT 1)`;
+
+/** SQL: the active sessions of a job, in some table of sessions, that would start from another day. */
+export const changedStarts = (sessions: string) =>
+  `SELECT session_id FROM ${sessions} AS own WHERE job_id = ? AND status = 'active' AND ${hasAnotherStart(sessions)}`;
+
+/**
+ * What a session knew, beside what is stored now: the day it started from, the bars of its date
+ * (one that was removed has not changed), and of what it held in the morning the splits and the
+ * dividends since. A series that is adjusted for splits ignores splits, and one that contains
+ * dividends ignores those.
+ *
+ * The order of the joins is fixed, because there are few rows in each after the first. Whether a
+ * series is adjusted is the slowest question, since it reads all bars of one that is not: it is
+ * asked last, and only of what differs. A term without columns of the last table, or on the other
+ * side of an AND, would be evaluated earlier; hence the CASEs.
+ *
+ * Takes a JSON array of session ids.
+ */
 const STALE = query(
-  `SELECT model, date FROM json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
-   WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
+  `WITH own AS MATERIALIZED (
+     SELECT session_id, model, date, started_from_session_id, pays_dividends
+     FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value WHERE status = 'active')
+   SELECT model, date FROM own
+   WHERE session_id IN (SELECT session_id FROM changed_starts) OR ${hasAnotherStart('trading_sessions')}
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN price_data AS bar ON bar.symbol = used.symbol AND bar.date = own.date
+   WHERE open_date IS NOT bar.date OR close_date IS NOT bar.date OR open_e4 IS NOT round(bar.open * 10000)
+     OR close_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN stock_splits AS split ON split.symbol = used.symbol AND split.date > held_since AND split.date <= own.date
+   WHERE CASE WHEN EXISTS (SELECT 1 FROM session_splits AS known
+       WHERE known.session_id = own.session_id AND known.symbol = split.symbol AND known.date = split.date
+         AND known.numerator = split.numerator AND known.denominator = split.denominator)
+     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_splits AS known USING (session_id)
+   WHERE CASE WHEN EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = known.symbol AND split.date = known.date)
+     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'known.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN dividends ON dividends.symbol = used.symbol AND ex_date > held_since AND ex_date <= own.date
+   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM session_dividends AS known
+       WHERE known.session_id = own.session_id AND known.symbol = dividends.symbol AND known.ex_date = dividends.ex_date
+         AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
+         AND known.splits = CASE WHEN ${splitsSince()} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${splitsSince()} ELSE '' END)
+     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'dividends.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_dividends AS known USING (session_id)
+   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM dividends
+       WHERE dividends.symbol = known.symbol AND dividends.ex_date = known.ex_date)
+     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'known.symbol')} END
+   ORDER BY 1, 2`,
   { model: text, date: text },
 );
 
@@ -43,18 +101,18 @@ export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
 
 /**
  * The stale model-days of some models, in the order of the models and by date, step by step; `most`
- * are kept, the rest counted.
+ * are kept, the rest counted. With a job, only those that it ran.
  */
 export function* staleModelDays(
   database: Reader,
   models: Iterable<string>,
-  most: number,
+  { most, jobId }: { most: number; jobId?: string | undefined },
 ): Steps<StaleModelDays> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   const runs: RunDays[] = [];
   for (const model of models) {
     const days: { date: string; isStale: boolean }[] = [];
-    for (const sessions of committedSessions(database, { model }, lastChange(database))) {
+    for (const sessions of committedSessions(database, { jobId, model }, lastChange(database))) {
       const found = staleAmong(database, sessions);
       const dates = new Set(found.map(({ date }) => date));
       days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));

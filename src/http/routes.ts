@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { audit, auditResponse } from '../api/audit.ts';
+import { audit, auditQuery, auditResponse } from '../api/audit.ts';
 import { cancel, cancelResponse, discard, discardResponse } from '../api/cancel.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
@@ -240,9 +240,10 @@ export const routes: readonly Route[] = [
     path: '/audit',
     tag: 'service',
     summary:
-      'Recompute every model-day from its actions and prices, and report what does not add up.',
+      'Play every model-day again from its recorded answers and prices, and report what does not add up.',
+    query: auditQuery,
     response: auditResponse,
-    errors: BUSY,
+    errors: { 404: 'There is no such job.', ...BUSY },
     handle: audit,
   },
   {

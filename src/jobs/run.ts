@@ -11,6 +11,7 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
+import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
@@ -163,8 +164,14 @@ async function runDate(
   activeJob: ActiveJob,
   date: CalendarDate,
 ): Promise<void> {
-  const market = openMarket(context.database, date, [...activeJob.universe]);
-  const queue = pendingModelDays(context.database, activeJob.job.jobId, date);
+  const { database } = context;
+  const { jobId } = activeJob.job;
+  const prices = {
+    reader: database,
+    write: await database.write(() => morningWrite(database, { jobId, date })),
+  };
+  const market = openMarket(prices, date, [...activeJob.universe]);
+  const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
     const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;
     for (

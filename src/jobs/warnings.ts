@@ -36,7 +36,7 @@ const MAX_NAMED = 20;
  */
 export function warnOfStale(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId).sort();
-  const { first, total, remedy } = atOnce(staleModelDays(database, models, MAX_NAMED));
+  const { first, total, remedy } = atOnce(staleModelDays(database, models, { most: MAX_NAMED }));
   if (total === 0) return;
   const named = list(
     first.map(({ model, date }) => `${model} ${date}`),

@@ -1,4 +1,5 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { pricesNow } from '../database/price-writes.ts';
 import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
@@ -163,9 +164,9 @@ function levelsOfSymbol(
   const [first] = bars;
   if (first === undefined) return [];
   const since = { after: first.date, upTo: span.to };
-  const dividends = paysDividends ? dividendsBetween(database, [symbol], since) : [];
+  const dividends = paysDividends ? dividendsBetween(pricesNow(database), [symbol], since) : [];
   return symbolLevels(bars, {
-    splits: splitsBetween(database, [symbol], since),
+    splits: splitsBetween(pricesNow(database), [symbol], since),
     dividends: dividends.map((dividend) => ({
       exDate: dividend.exDate,
       cash: cashPerShareAbout(dividend) / MILLIONTHS,

@@ -1,4 +1,5 @@
 import { holdsPart } from '../basics/domain.ts';
+import { pricesNow } from '../database/price-writes.ts';
 import { count } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
 import { quotesOn } from '../database/market.ts';
@@ -36,7 +37,7 @@ export function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Te
   // As its summary says it on the day on which it last bought.
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
   if (last === undefined || !HOLD_ALL.includes(terms.basemodel)) return marks;
-  const quotes = quotesOn(terms.database, last.date, terms.universe);
+  const quotes = quotesOn(pricesNow(terms.database), last.date, terms.universe);
   const priced = quotes.filter(({ open }) => open !== null);
   const held = priced.filter(({ symbol }) => terms.held.includes(symbol));
   if (held.length < priced.length)

@@ -1,4 +1,5 @@
 import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../basics/calendar.ts';
+import { pricesNow } from '../database/price-writes.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/splits-and-dividends.ts';
 import type { Coverage } from '../database/prices.ts';
@@ -218,7 +219,8 @@ export function readRecord(
     refusals: countRefusals(refusedCalls(database, sessionIds)),
     benchmark,
     markOf(symbol) {
-      if (!marks.has(symbol)) marks.set(symbol, closingPrice(database, end, symbol)?.price ?? null);
+      if (!marks.has(symbol))
+        marks.set(symbol, closingPrice(pricesNow(database), end, symbol)?.price ?? null);
       return marks.get(symbol) ?? null;
     },
     riskFree,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../basics/calendar.ts';
-import { type Reader, writeInSteps } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import {
   type ContradictedSplit,
   contradictedSplits,
@@ -61,7 +61,7 @@ export async function downloadActions(
     spans,
     basis: 'as_paid',
   };
-  await writeInSteps(database, storeDividends(database, list, stamp));
+  await database.write(() => storeDividends(database, list, stamp));
 }
 
 /**
@@ -94,7 +94,7 @@ export async function downloadSplits(
     spans: spansOf(query, splits.unreadable, query.to),
     knownThrough,
   };
-  await writeInSteps(database, storeSplitSpans(database, list, stamp));
+  await database.write(() => storeSplitSpans(database, list, stamp));
 }
 
 function yesterday(today: CalendarDate): CalendarDate {
@@ -282,6 +282,6 @@ export async function askForSplits(
     }
     const endDate = addDays(dateOf(clock()), -1);
     const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-    await writeInSteps(database, storeSplits(database, { symbol, splits, endDate }, stamp));
+    await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

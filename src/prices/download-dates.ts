@@ -7,9 +7,7 @@ import {
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
 } from '../database/market.ts';
-import { addCoverage, type Bar, replaceBars } from '../database/prices.ts';
-import { writeInSteps } from '../database/database.ts';
-import type { Steps } from '../basics/turns.ts';
+import { addCoverage, replaceBars } from '../database/prices.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,
@@ -280,43 +278,35 @@ async function keep(
     date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
   const isCovered = isPublished && date < today;
   const recordedAt = timestamp(clock());
-  await writeInSteps(database, keepInSteps(state, date, { bars: own, isCovered, recordedAt }));
+  const write = await database.write(() => {
+    const stamp = { source, recordedAt };
+    const { number, replaced } = replaceBars(database, own, stamp);
+    report.syntheticReplaced.push(...replaced);
+    if (isCovered) cover(state, date, recordedAt);
+    storeMarketDay(database, date, stamp); // without it, the day is requested again
+    return number;
+  });
   const symbols = own.map(({ symbol }) => symbol);
   if (!isCovered && bars.length < wanted.symbols.length) state.incomplete.add(date);
-  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, recordedAt }));
+  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, write }));
   return 'stored';
 }
 
-/** The last step writes that the day is here: without it, the day is requested again. */
-function* keepInSteps(
-  state: Progress,
-  date: CalendarDate,
-  { bars, isCovered, recordedAt }: { bars: readonly Bar[]; isCovered: boolean; recordedAt: string },
-): Steps<void> {
-  const { database, provider, report } = state;
-  const stamp = { source: provider.source, recordedAt };
-  report.syntheticReplaced.push(...(yield* replaceBars(database, bars, stamp)));
-  if (isCovered) yield* cover(state, date, recordedAt);
-  storeMarketDay(database, date, stamp);
-}
-
 /**
- * In steps, within the caller's transactions. A weekend is covered with the days beside it, so that
- * the spans of a year are one.
+ * Within the caller's transaction. A weekend is covered with the days beside it, so that the spans
+ * of a year are one.
  */
-function* cover(
+function cover(
   { database, provider: { source }, clock, wanted }: Progress,
   date: CalendarDate,
   recordedAt: string,
-): Steps<void> {
+): void {
   const yesterday = addDays(dateOf(clock()), -1);
   const startDate = addDays(weekdayBefore(date), 1);
   let endDate = date;
   while (endDate < yesterday && !isWeekday(addDays(endDate, 1))) endDate = addDays(endDate, 1);
-  for (const symbol of wanted.symbols) {
+  for (const symbol of wanted.symbols)
     addCoverage(database, { symbol, startDate, endDate }, { source, recordedAt });
-    yield null;
-  }
 }
 
 /**
@@ -334,7 +324,7 @@ async function coverEmptyDays(state: Progress): Promise<void> {
   if (past.length > 0) {
     const recordedAt = timestamp(clock());
     for (const date of past) {
-      await writeInSteps(database, cover(state, date, recordedAt));
+      await database.write(() => cover(state, date, recordedAt));
       empty.delete(date);
     }
   }

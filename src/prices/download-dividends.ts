@@ -1,7 +1,6 @@
 import { addDays, type CalendarDate, dateOf, timestamp } from '../basics/calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
 import { spanWithout } from '../database/prices.ts';
-import { writeInSteps } from '../database/database.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { isKnown } from './corporate-actions.ts';
 import {
@@ -129,5 +128,5 @@ async function store(
   );
   const list = { dividends, spans, basis: 'as_paid' } as const;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  await writeInSteps(database, storeDividends(database, list, stamp));
+  await database.write(() => storeDividends(database, list, stamp));
 }

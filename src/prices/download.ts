@@ -19,7 +19,7 @@ import {
   type RefusedBar,
   type SymbolProvider,
 } from './provider.ts';
-import { type Database, writeInSteps } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market.ts';
 import { addCoverage, type Bar, countRevisions, replaceBars } from '../database/prices.ts';
 import type { Log } from '../basics/log.ts';
@@ -218,10 +218,9 @@ async function store(
   report.refusedBars.push(...refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
   const own = bars.filter(({ date }) => !others.has(date));
-  report.syntheticReplaced.push(
-    ...(await writeInSteps(database, replaceBars(database, own, stamp))),
-  );
-  const revisions = countRevisions(database, { symbol, recordedAt: stamp.recordedAt });
+  const { number, replaced } = await database.write(() => replaceBars(database, own, stamp));
+  report.syntheticReplaced.push(...replaced);
+  const revisions = countRevisions(database, symbol, number);
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);
   // The whole history, or fewer bars than requested, leaves nothing unknown before its first bar.

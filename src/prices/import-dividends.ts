@@ -89,7 +89,7 @@ function* storeBySymbol(
     const dividends = dividendsOf(symbol, payments);
     const spans = spansOf(symbol, payments, { collected, today: options.today });
     const stamp = { source, recordedAt: timestamp(options.clock()) };
-    result.changed += yield* storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
+    result.changed += storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
     yield null;
   }
 }

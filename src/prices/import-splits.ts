@@ -8,7 +8,7 @@ import {
 } from '../database/splits-and-dividends.ts';
 import type { Defect } from './files/bar.ts';
 import type { SplitFile } from './files/split-rows.ts';
-import { countDefect, createImportTurns, type ImportOptions } from './store-staged.ts';
+import { countDefect, type ImportOptions } from './store-staged.ts';
 
 export interface SplitSummary {
   kind: 'splits';
@@ -47,9 +47,7 @@ export async function importSplits(
     knownThrough: addDays(options.today, -1),
   };
   const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
-  const turns = createImportTurns(database, options.time);
-  await turns.add(storeSplitSpans(database, list, stamp));
-  await turns.finish();
+  await database.write(() => storeSplitSpans(database, list, stamp));
   const dates = list.splits.map(({ date }) => date).sort();
   const symbols = [...new Set(list.splits.map(({ symbol }) => symbol))];
   return {

@@ -17,7 +17,6 @@ import {
   storeBars,
 } from '../database/prices.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
-import { atOnce } from '../basics/turns.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 
@@ -207,10 +206,9 @@ function* storeSymbols(
     };
     progress.symbols.push(symbol);
     // Real prices replace synthetic ones in the transaction that stores the first of them.
-    if (atOnce(dropSyntheticPrices(database, symbol))) progress.syntheticReplaced += 1;
+    if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
     for (const rows of inPortions(staging.rowsOf(symbol))) {
-      const stamp = { source: options.source, recordedAt: timestamp(options.options.clock()) };
-      progress.changed += storeBars(database, rows, stamp);
+      progress.changed += storeBars(database, rows, options).changed;
       progress.bars += rows.length;
       for (const row of rows) {
         progress.dates.add(row.date);
@@ -291,7 +289,7 @@ function* storeTold(
       : [];
   };
   progress.splits += splits.length;
-  yield* storeSplitSpans(
+  storeSplitSpans(
     database,
     { splits, spans: spansOf(gaps.splits, 'splitsOn'), knownThrough: yesterday },
     stamp,
@@ -299,7 +297,7 @@ function* storeTold(
   progress.dividends += dividends.length;
   // A dividend is in the shares of the prices beside it.
   const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
-  yield* storeDividends(
+  storeDividends(
     database,
     { dividends, spans: spansOf(gaps.dividends, 'dividendsOn'), basis },
     stamp,

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import type { Reader } from '../database/database.ts';
 import type { Evidence, KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
+import type { PricesAt } from '../database/price-writes.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { type Money, money } from '../basics/money.ts';
 import { closingMark, type Market } from './market.ts';
@@ -83,16 +83,16 @@ interface Inputs {
 }
 
 /**
- * The evidence of a session at its commit: opens as its market read them, closes as they are now.
+ * The evidence of a session: opens as its market read them, closes as they are at its commit.
  */
-export function gatherEvidence(reader: Reader, session: Inputs): Evidence {
+export function gatherEvidence(atCommit: PricesAt, session: Inputs): Evidence {
   const { market, startDate, startPortfolio, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());
   const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
     symbol,
     heldSince: held.has(symbol) ? startDate : null,
     open: market.knownMark(symbol),
-    close: closingMark(reader, market.date, symbol),
+    close: closingMark(atCommit, market.date, symbol),
   }));
   return { prices, splits: session.knownSplits, dividends: session.knownDividends };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
-import type { Reader } from '../database/database.ts';
 import type { Mark } from '../database/evidence.ts';
 import {
   barOn,
@@ -12,6 +11,7 @@ import {
   type Split,
   splitsBetween,
 } from '../database/market.ts';
+import type { PricesAt } from '../database/price-writes.ts';
 import type { Bar } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../basics/money.ts';
@@ -36,6 +36,8 @@ interface Quote {
  * are in dollars, adjusted for splits up to the session date.
  */
 export interface Market {
+  /** As of which write its prices are: that of its morning. */
+  readonly prices: PricesAt;
   readonly date: CalendarDate;
   quote(symbol: string): Quote;
   /**
@@ -52,16 +54,20 @@ export interface Market {
   bars(symbol: string, count: number): Bar[];
 }
 
-export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly string[]): Market {
-  const quotes = loadQuotes(reader, date, symbols);
+export function openMarket(
+  prices: PricesAt,
+  date: CalendarDate,
+  symbols: readonly string[],
+): Market {
+  const quotes = loadQuotes(prices, date, symbols);
   const quote = (symbol: string): Quote => {
     if (!quotes.has(symbol))
-      for (const [name, found] of loadQuotes(reader, date, [symbol])) quotes.set(name, found);
+      for (const [name, found] of loadQuotes(prices, date, [symbol])) quotes.set(name, found);
     const found = quotes.get(symbol);
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
-  const marks = new Map<string, Mark | null>(); // a split may be corrected while the session runs
+  const marks = new Map<string, Mark | null>();
   const knownMark = (symbol: string): Mark | null => {
     const { open } = quote(symbol);
     if (open !== null) return { price: open, date };
@@ -70,7 +76,7 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
     const mark = counted(
       symbol,
       date,
-      earlierPrice(reader, date, { symbol, quote: quote(symbol) }),
+      earlierPrice(prices, date, { symbol, quote: quote(symbol) }),
     );
     marks.set(symbol, mark);
     return mark;
@@ -78,10 +84,11 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
     if (oldest === undefined) return [];
-    const splits = splitsBetween(reader, [oldest.symbol], { after: oldest.date, upTo: date });
+    const splits = splitsBetween(prices, [oldest.symbol], { after: oldest.date, upTo: date });
     return bars.map((bar) => adjustForSplits(bar, ratioOf(splits, bar.date)));
   };
   return {
+    prices,
     date,
     quote,
     mark(symbol) {
@@ -95,10 +102,10 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
     },
     knownMark,
     bar(symbol, day) {
-      const bar = barOn(reader, date, { symbol, date: day });
+      const bar = barOn(prices, date, { symbol, date: day });
       return bar === undefined ? null : (adjusted([bar])[0] ?? null);
     },
-    bars: (symbol, count) => adjusted(lastBars(reader, date, { symbol, count })),
+    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
   };
 }
 
@@ -108,29 +115,29 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
  * when no price up to the date is stored (any more). Throws a `TooLarge` for a price that splits
  * make larger than what is counted exactly.
  */
-export function closingMark(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
-  return counted(symbol, date, closingPrice(reader, date, symbol));
+export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
+  return counted(symbol, date, closingPrice(prices, date, symbol));
 }
 
 /** The same for reports, which nothing is too large for. */
-export function closingPrice(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
-  const bar = closingBar(reader, date, symbol);
+export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
+  const bar = closingBar(prices, date, symbol);
   if (bar) return { price: priceIn(bar.close ?? bar.open), date };
-  const [quote] = loadQuotes(reader, date, [symbol]).values();
-  return earlierPrice(reader, date, { symbol, quote });
+  const [quote] = loadQuotes(prices, date, [symbol]).values();
+  return earlierPrice(prices, date, { symbol, quote });
 }
 
 /** The last close before a date or, failing that, the last open, adjusted for splits since. */
 function earlierPrice(
-  reader: Reader,
+  prices: PricesAt,
   date: CalendarDate,
   { symbol, quote }: { symbol: string; quote: Quote | undefined },
 ): Mark | null {
   if (quote?.previousDate && quote.previousClose !== null)
     return { price: quote.previousClose, date: quote.previousDate };
-  const bar = lastBarBefore(reader, date, symbol);
+  const bar = lastBarBefore(prices, date, symbol);
   if (!bar) return null;
-  const splits = splitsBetween(reader, [symbol], { after: bar.date, upTo: date });
+  const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
   return {
     price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))),
     date: bar.date,
@@ -150,17 +157,17 @@ function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | 
 }
 
 function loadQuotes(
-  reader: Reader,
+  prices: PricesAt,
   date: CalendarDate,
   symbols: readonly string[],
 ): Map<string, Quote> {
-  const rows = quotesOn(reader, date, symbols);
+  const rows = quotesOn(prices, date, symbols);
   const oldest = rows.reduce(
     (least, { previousDate }) =>
       previousDate !== null && previousDate < least ? previousDate : least,
     date,
   );
-  const splits = splitsBetween(reader, symbols, { after: oldest, upTo: date });
+  const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
     rows.map(({ symbol, open, previousDate, previousClose }) => {
       const ratio = ratioOf(

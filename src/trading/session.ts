@@ -9,6 +9,7 @@ import {
   type ModelDay,
   setAside,
 } from '../database/sessions.ts';
+import { numberedWrite } from '../database/price-writes.ts';
 import { addUsage, type Usage } from '../database/usage.ts';
 import type { Money } from '../basics/money.ts';
 import type {
@@ -271,7 +272,9 @@ function writeEnd(state: State, outcome: Outcome): void {
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed')
     return failSession(database, row, { error: outcome.error, completedAt });
-  const evidence = gatherEvidence(database, { ...state, ...state.play });
+  const commitWrite = numberedWrite(database);
+  const prices = { reader: database, write: commitWrite };
+  const evidence = gatherEvidence(prices, { ...state, ...state.play });
   const positions = positionsOf({ ...state, ...state.play }, marksIn(evidence));
   const toolUsage = [...state.play.toolUsage.values()];
   const { summary } = outcome;
@@ -282,6 +285,7 @@ function writeEnd(state: State, outcome: Outcome): void {
     summary,
     note: state.play.ownNote,
     wording: WORDING,
+    commitWrite,
     completedAt,
   });
 }

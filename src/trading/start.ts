@@ -1,6 +1,6 @@
 import { type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
-import type { Database, Reader } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import {
@@ -70,7 +70,7 @@ export function beginSession(
     ...terms,
     startedFrom: past?.sessionId ?? null,
   });
-  return { ...claimed, ...startFrom(context.database, past, terms) };
+  return { ...claimed, ...startFrom(past, terms) };
 }
 
 /**
@@ -78,7 +78,6 @@ export function beginSession(
  * dividends where its job does.
  */
 export function startFrom(
-  reader: Reader,
   past: ClosingState | null,
   { market, initialCash, paysDividends }: StartTerms,
 ): Start {
@@ -96,8 +95,10 @@ export function startFrom(
   const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const since = { after: startDate, upTo: market.date };
-  const knownSplits = splitsBetween(reader, [...holdings.keys()], since);
-  const dividends = paysDividends ? dividendsBetween(reader, [...holdings.keys()], since) : [];
+  const knownSplits = splitsBetween(market.prices, [...holdings.keys()], since);
+  const dividends = paysDividends
+    ? dividendsBetween(market.prices, [...holdings.keys()], since)
+    : [];
   const knownDividends = dividends.map((dividend) => ({
     ...dividend,
     paid: cashPerShare(dividend),
@@ -118,7 +119,7 @@ export function startFrom(
 function claimSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
-  start: { startedFrom: number | null; initialCash: Money; paysDividends: boolean },
+  { market, ...start }: StartTerms & { startedFrom: number | null },
 ): Pick<Beginning, 'sessionId' | 'log'> {
   const found = interruptedSession(database, modelDay);
   const now = timestamp(clock());
@@ -126,9 +127,10 @@ function claimSession(
     markRunning(database, modelDay);
     return { sessionId: found.sessionId, log: found.messages };
   }
+  const terms = { ...start, morningWrite: market.prices.write ?? 0, startedAt: now };
   if (found !== null) {
     const { reason: error } = new LogMismatch('the model-day starts from another day now');
     setAside(database, found.sessionId, { error, completedAt: now });
   }
-  return { sessionId: insertSession(database, modelDay, { ...start, startedAt: now }), log: [] };
+  return { sessionId: insertSession(database, modelDay, terms), log: [] };
 }

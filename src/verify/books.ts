@@ -1,12 +1,11 @@
 import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
-import type { LedgerRecord } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { formatDollars, fromDollars } from '../basics/money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayRecord } from './record.ts';
-import type { StoredMessage } from '../database/replay.ts';
+import type { LedgerRecord, StoredMessage } from '../database/replay.ts';
 
 /** Characters shown of two texts, before and after the place where they begin to differ. */
 const BEFORE = 24;

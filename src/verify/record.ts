@@ -1,21 +1,19 @@
 import { type Wording, wordingOf } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
-import { type LedgerRecord, ledgerRecords, type TimeSpan } from '../database/audit.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
 import { type Evidence, evidenceOf } from '../database/evidence.ts';
 import {
   conversationOf,
+  type LedgerRecord,
+  ledgerRecords,
   type ReplayedSession,
   type StoredMessage,
   type StoredToolUsage,
   toolUsageOf,
 } from '../database/replay.ts';
 import { decodeEntry, type Entry } from '../basics/entry.ts';
-import { changesWithin, type Places } from '../database/past.ts';
-import { justBefore } from './evidence.ts';
-import { spanOf } from './history.ts';
 
 /** The terms of a model-day, as its job and its run have them. */
 export interface Terms {
@@ -66,19 +64,41 @@ export function readRecord(
   session: ReplayedSession,
   termsOf: (session: ReplayedSession) => Terms,
 ): DayRecord {
-  const { sessionId, startedFrom } = session;
-  const past = startedFrom === null ? null : closingStateOf(reader, startedFrom);
-  if (startedFrom !== null && past === null)
-    throw new Error(`session ${startedFrom}, from which it started, has no positions`);
+  const { sessionId } = session;
   return {
     session,
     terms: termsOf(session),
-    past,
+    past: closeBefore(reader, session),
     conversation: conversationOf(reader, sessionId),
     positions: ledgerRecords(reader, sessionId),
     evidence: evidenceOf(reader, sessionId),
     toolUsage: toolUsageOf(reader, sessionId),
   };
+}
+
+/** Statuses of sessions from whose close a day can start. */
+const CLOSED = new Set<string | null>(['active', 'superseded', 'opening']);
+
+function closeBefore(reader: Reader, session: ReplayedSession): ClosingState | null {
+  const { sessionId, model, date, startedFrom, pastModel, pastDate, pastStatus } = session;
+  if (startedFrom === null) return null;
+  const refuse = (what: string) => {
+    throw new Error(`it started from session ${startedFrom}, which ${what}`);
+  };
+  if (pastModel === null || pastDate === null) return refuse('is missing');
+  if (pastModel !== model) return refuse("is another model's");
+  if (pastDate >= date) return refuse('is not of an earlier date');
+  if (!CLOSED.has(pastStatus)) return refuse(`is ${pastStatus}`);
+  if (startedFrom >= sessionId) return refuse('ended after it began'); // by number, not by time: clocks are set back
+  return closingStateOf(reader, startedFrom) ?? refuse('has no positions');
+}
+
+/** Everything whose prices a model-day could read. */
+export function symbolsOf({ terms, past, evidence }: DayRecord): string[] {
+  const held = past?.holdings ?? [];
+  return [
+    ...new Set([...terms.universe, ...[...held, ...evidence.prices].map(({ symbol }) => symbol)]),
+  ];
 }
 
 /**
@@ -89,79 +109,4 @@ export function faultOf(error: unknown): string {
   if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error))
     throw error;
   return error.message;
-}
-
-/** As of which instants a model-day is replayed: what it reads at each time of its day. */
-export interface Viewpoint {
-  /** Of the quotes of its date, which all models of a job read at once. */
-  market: string;
-  /** Of the splits and dividends since the day that it starts from. */
-  start: string;
-  /** Of what a tool call read whose result was logged at a time. */
-  result(loggedAt: string): string;
-  /** Of the closing marks. */
-  close: string;
-  /**
-   * Whether a price that was unknown then, or has been lost, is taken to be the first version that
-   * is known.
-   */
-  isLenient: boolean;
-}
-
-/** What the time stamps say. */
-export function asStamped({ openedAt, startedAt, completedAt }: ReplayedSession): Viewpoint {
-  return {
-    market: openedAt,
-    start: startedAt,
-    result: (loggedAt) => loggedAt,
-    close: completedAt,
-    isLenient: false,
-  };
-}
-
-/**
- * Where else a session may have stood when prices changed while it ran: a market may have been
- * opened again by a process that resumed it, and a price is seen by others only some time after its
- * stamp. Where the clock was set back, it may have stood at any instant that stamps leave open.
- * None when nothing changed.
- */
-export function* otherViewpoints(
-  { reader, setBacks }: { reader: Reader; setBacks: readonly TimeSpan[] },
-  session: ReplayedSession,
-  places: Places,
-): Generator<Viewpoint> {
-  yield* sideBySide(reader, session, places);
-  const stamped = { from: session.openedAt, to: session.completedAt };
-  const open = spanOf({ setBacks }, stamped);
-  if (open.from === stamped.from && open.to === stamped.to) return;
-  for (const instant of [open.from, ...changesWithin(reader, places, open)])
-    yield {
-      market: instant,
-      start: instant,
-      result: () => instant,
-      close: instant,
-      isLenient: false,
-    };
-}
-
-function* sideBySide(
-  reader: Reader,
-  session: ReplayedSession,
-  places: Places,
-): Generator<Viewpoint> {
-  const first = asStamped(session);
-  const from = justBefore(session.openedAt);
-  const changes = changesWithin(reader, places, { from, to: session.completedAt });
-  if (changes.length === 0) return;
-  const markets = [...new Set([session.openedAt, session.startedAt, from, ...changes])];
-  const starts = [...new Set([session.startedAt, ...changes])];
-  for (const isLate of [false, true])
-    for (const market of markets)
-      for (const start of starts)
-        yield {
-          ...first,
-          market,
-          start,
-          ...(isLate && { result: justBefore, close: justBefore(session.completedAt) }),
-        };
 }

@@ -1,8 +1,6 @@
 import { wordsOf } from '../agent/prompt.ts';
-import type { TimeSpan } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { marksIn } from '../database/evidence.ts';
-import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
@@ -29,7 +27,7 @@ import {
   createComparison,
   type Difference,
 } from './books.ts';
-import { type DayRecord, faultOf, type Viewpoint } from './record.ts';
+import { type DayRecord, faultOf } from './record.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
@@ -44,13 +42,10 @@ export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
 /** What all model-days of a replay share. */
 export interface ReplayContext {
   reader: Reader;
-  /** Where the clock was set back. */
-  setBacks: readonly TimeSpan[];
-  past: Past;
   /** Tests whose agents begin with other messages have their own. */
   firstMessagesOf: FirstMessagesOf;
-  /** The market of a date as of an instant. */
-  marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
+  /** The prices of its date as of its morning, which the models of a job share. */
+  marketOf(record: DayRecord): Market;
 }
 
 /** What the replay of one model-day found. */
@@ -66,21 +61,17 @@ export interface ReplayedDay {
  * both. Nothing that is compared is an input, except what came from outside.
  */
 export async function replayModelDay(
-  { reader, past, firstMessagesOf, marketAt }: ReplayContext,
+  { reader, firstMessagesOf, marketOf }: ReplayContext,
   record: DayRecord,
-  viewpoint: Viewpoint,
 ): Promise<ReplayedDay> {
   const comparison = createComparison();
   const day = { differences: comparison.differences, fromOutside: 0 };
   try {
-    const market = marketAt(record, viewpoint);
-    past.goTo(viewpoint.start, viewpoint.isLenient);
-    const { start, play } = begin(reader, record, market);
+    const { start, play } = begin(record, marketOf(record));
     const messages = firstMessagesOf(briefOf(play), record);
     compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
     const steps = stepsIn(record.conversation);
-    day.fromOutside = await answerAgain(past, { record, steps, play, viewpoint, comparison });
-    past.goTo(viewpoint.close, viewpoint.isLenient);
+    day.fromOutside = await answerAgain({ record, steps, play, comparison });
     compareBooks(reader, { record, start, play, comparison });
     compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
   } catch (error) {
@@ -89,14 +80,10 @@ export async function replayModelDay(
   return day;
 }
 
-function begin(
-  reader: Reader,
-  { past, terms }: DayRecord,
-  market: Market,
-): { start: Start; play: Play } {
+function begin({ past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
-  const start = startFrom(reader, past, {
+  const start = startFrom(past, {
     market,
     initialCash,
     paysDividends: agentConfig.dividends,
@@ -121,17 +108,13 @@ interface Answering {
   record: DayRecord;
   steps: readonly RecordedStep[];
   play: Play;
-  viewpoint: Viewpoint;
   comparison: Comparison;
 }
 
 /**
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
  */
-async function answerAgain(
-  past: Past,
-  { record, steps, play, viewpoint, comparison }: Answering,
-): Promise<number> {
+async function answerAgain({ record, steps, play, comparison }: Answering): Promise<number> {
   const results = record.conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
@@ -139,10 +122,6 @@ async function answerAgain(
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      past.goTo(
-        viewpoint.result(stored?.timestamp ?? record.session.completedAt),
-        viewpoint.isLenient,
-      );
       const { content } = await callTool(play, call, stored?.content);
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);
@@ -195,7 +174,12 @@ function compareBooks(
     comparison,
   }: { record: DayRecord; start: Start; play: Play; comparison: Comparison },
 ): void {
-  const evidence = gatherEvidence(reader, { ...start, market: play.market, actions: play.actions });
+  const atCommit = { reader, write: record.session.commitWrite };
+  const evidence = gatherEvidence(atCommit, {
+    ...start,
+    market: play.market,
+    actions: play.actions,
+  });
   compareEvidence(record, evidence, comparison);
   const ledger = { actions: play.actions, portfolio: play.portfolio, startValue: start.startValue };
   comparePositions(record.positions, positionsOf(ledger, marksIn(evidence)), comparison);

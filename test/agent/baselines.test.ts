@@ -5,6 +5,7 @@ import type { ChatMessage } from '../../src/agent/model.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { addDays, isWeekday } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { baselineStrategies, type BaselineStrategy } from '../../src/basics/domain.ts';
 import { fromDollars } from '../../src/basics/money.ts';
@@ -25,15 +26,14 @@ function morning(
   { cash = 10_000, held = '' } = {},
 ) {
   const database = typeof prices === 'string' ? openDatabase(':memory:') : prices;
-  if (typeof prices === 'string')
-    storeBars(database, readPrices(prices), { source: 'csv', recordedAt: 't' });
+  if (typeof prices === 'string') storeBars(database, readPrices(prices), { source: 'csv' });
   const symbols = database
     .statement('SELECT DISTINCT symbol FROM price_data ORDER BY symbol')
     .all();
   const universe = new Set(symbols.map(({ symbol }) => symbol as string));
   const holdings = held.split(' ').filter((part) => part !== '');
   const day: LedgerDay = {
-    market: openMarket(database, date, [...universe]),
+    market: openMarket(pricesNow(database), date, [...universe]),
     universe,
     actions: [],
     portfolio: {
@@ -181,7 +181,6 @@ const DAYS = Array.from({ length: 130 }, (_, index) => addDays('2025-06-02', ind
 for (const symbol of SYMBOLS)
   storeBars(database, syntheticBars(symbol, DAYS, '2030-01-01'), {
     source: 'synthetic',
-    recordedAt: 't',
   });
 
 /** The days that momentum looks at: 63 bars before the first of them. */
@@ -193,7 +192,7 @@ async function playOn(strategy: BaselineStrategy, signature = 'yardstick') {
   const orders: string[][] = [];
   const conversations: ChatMessage[][] = [];
   for (const date of DAYS.slice(-30)) {
-    day = { ...day, market: openMarket(database, date, SYMBOLS), actions: [] };
+    day = { ...day, market: openMarket(pricesNow(database), date, SYMBOLS), actions: [] };
     conversations.push(await play(strategy, day, { signature }));
     orders.push(ordersOf(day));
   }
@@ -329,7 +328,6 @@ test('a universe too large for one answer is bought over several', async () => {
   for (const symbol of symbols)
     storeBars(wide, syntheticBars(symbol, DAYS.slice(-MOMENTUM_DAYS), '2030-01-01'), {
       source: 'synthetic',
-      recordedAt: 't',
     });
   for (const strategy of baselineStrategies) {
     const day = morning(wide, DAYS.at(-1) as string, { cash: 1_000_000 });

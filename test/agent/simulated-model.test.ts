@@ -9,6 +9,7 @@ import {
 } from '../../src/agent/players/simulated-model.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Brief } from '../../src/wire/protocol.ts';
@@ -25,7 +26,6 @@ const days = Array.from({ length: 200 }, (_, index) => addDays(FIRST, index - 30
 for (const symbol of SYMBOLS)
   storeBars(database, syntheticBars(symbol, days, '2030-01-01'), {
     source: 'synthetic',
-    recordedAt: 't',
   });
 
 /** Runs a simulated model over one day through the real tools; returns the conversation. */
@@ -67,13 +67,13 @@ async function tradeOn(
   const universe = new Set(SYMBOLS);
   const conversations: ChatMessage[][] = [];
   let day: LedgerDay = {
-    market: openMarket(database, FIRST, SYMBOLS),
+    market: openMarket(pricesNow(database), FIRST, SYMBOLS),
     universe,
     actions: [],
     portfolio: { cash: fromDollars(10_000), holdings: new Map() },
   };
   for (let index = 0; index < 28; index += 1) {
-    day = { ...day, market: openMarket(database, addDays(FIRST, index), SYMBOLS) };
+    day = { ...day, market: openMarket(pricesNow(database), addDays(FIRST, index), SYMBOLS) };
     conversations.push(await trade(day, signature, family));
   }
   return { day, conversations };
@@ -137,7 +137,7 @@ test('they make the mistakes of real models, and every one is refused', async ()
 });
 
 test('a model without prices ends its day', async () => {
-  const market = openMarket(database, '2019-01-01', SYMBOLS);
+  const market = openMarket(pricesNow(database), '2019-01-01', SYMBOLS);
   const conversation = await trade(
     {
       market,
@@ -166,7 +166,7 @@ test('repeats of an entry trade by one temperament and draw independently', asyn
 });
 
 test('a simulated model whose name begins with unreliable fails on some days, and any other never', async () => {
-  const market = openMarket(database, FIRST, SYMBOLS);
+  const market = openMarket(pricesNow(database), FIRST, SYMBOLS);
   const portfolio = { cash: fromDollars(10_000), holdings: new Map() };
   const day: LedgerDay = { market, universe: new Set(SYMBOLS), actions: [], portfolio };
   const failuresOf = async (name: string) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runs } from '../support/long.ts';
+import { auditScripts } from '../support/replays.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
 /**
@@ -69,8 +70,8 @@ async function assertReadable(service: TestService): Promise<void> {
     '/comparison',
   ])
     assert.equal((await service.get(path)).status, 200, path);
-  const { body } = await service.get('/audit');
-  assert.deepEqual([body.status, body.problems], ['sound', []]);
+  const { damage, problems } = await auditScripts(service);
+  assert.deepEqual([damage, problems.first], [[], []]);
 }
 
 const errorsOf = (details: any[], model: string): (string | null)[] =>

@@ -149,17 +149,17 @@ const lateNews: [name: string, sql: string, stale: string | null][] = [
   ],
   [
     'a split that was in force',
-    `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-11-11', 2, 1, '2030-01-01')`,
+    `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-11-11', 2, 1)`,
     '2025-11-11',
   ],
   [
     'a split of a day before anything was held',
-    `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-11-10', 2, 1, '2030-01-01')`,
+    `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-11-10', 2, 1)`,
     null,
   ],
   [
     'a dividend that was due',
-    `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES ('AAPL', '2025-11-11', 1, '2030-01-01')`,
+    `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-11-11', 1)`,
     '2025-11-11',
   ],
 ];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { auditScripts } from '../support/replays.ts';
 import { startTestService } from '../support/service.ts';
 
 test('with trading costs orders fill worse than the open, cash pays the commission, and the metrics show it', async (t) => {
@@ -36,8 +37,7 @@ test('with trading costs orders fill worse than the open, cash pays the commissi
   const { body } = await service.get(`/reasoning?job_id=${jobId}&include_full_conversation=true`);
   const [, , result] = body.sessions[0].conversation;
   assert.equal(JSON.parse(result.content).commission, 2.01);
-  const { body: audit } = await service.get('/audit');
-  assert.deepEqual([audit.status, audit.problems], ['sound', []]);
+  assert.deepEqual((await auditScripts(service)).problems.first, []);
   const performance = (await service.get('/performance')).body;
   assert.equal(performance.models[0].trading.commission, 4.99);
 });

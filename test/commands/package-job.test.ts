@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { activeSpans, latestActiveDayBefore } from '../../src/database/active-days.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { digestTable, listedTables } from '../../src/database/digests.ts';
+import { digestTable, listedTables } from '../../src/database/manifest.ts';
 import { knownTables } from '../../src/database/package.ts';
+import { changedStarts } from '../../src/database/stale.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/commands/backup.ts';
@@ -15,6 +16,7 @@ import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
+import { staleNow } from '../support/stale.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
@@ -216,7 +218,6 @@ const packaged: [where: string, ...tables: string[]][] = [
     'session_prices',
     'session_splits',
     'session_dividends',
-    'session_digests',
   ],
   [
     OWN_SYMBOLS,
@@ -254,7 +255,13 @@ test('of every table, a package has the rows that the model-days of its job rest
       }
     paper.close();
   }
-  const others = ['figure_settings', 'opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
+  const others = [
+    'changed_starts',
+    'figure_settings',
+    'opening_lots',
+    'price_data_coverage',
+    'idempotency_keys',
+  ]; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
   assert.deepEqual(
     [...counts].filter(([, count]) => count === 0),
@@ -334,16 +341,22 @@ test('openings count nowhere, and chains continue from them', async (t) => {
     held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`),
     ['AAPL 10', 'MSFT 5'],
   );
-  continued
-    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`)
-    .run();
-  continued.statement(`UPDATE trading_sessions SET status = 'active' WHERE session_id = 2`).run();
-  const changed = continued
-    .statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2')
-    .get();
-  assert.deepEqual({ ...changed }, { changed: 0 }, 'it started from the latest day before it');
+  assert.deepEqual(continued.statement(changedStarts('trading_sessions')).all('job-2'), []);
   continued.close();
   database.close();
+});
+
+test('a day whose start another job has replaced is stale in a package too, which has neither', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const books = await fourDays(join(folder, 'jobs.db'));
+  await books.day('2025-01-03');
+  await packageJob({ path: books.database.path, jobId: 'job-2', target });
+  const opened = openDatabase(target);
+  assert.deepEqual(staleNow(books.database), ['model-a 2025-01-06']);
+  assert.deepEqual(staleNow(opened), ['model-a 2025-01-06']);
+  opened.close();
+  books.database.close();
 });
 
 test('a package of a job whose model-days are copied in several steps has all of them', async (t) => {
@@ -360,7 +373,6 @@ test('a package of a job whose model-days are copied in several steps has all of
     'holdings',
     'reasoning_logs',
     'session_prices',
-    'session_digests',
     'tool_usage',
   ]) {
     const numbers = [database, paper].map(

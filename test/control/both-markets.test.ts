@@ -7,6 +7,7 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
 import { drawKey, shiftBack, writeControlMarket } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import {
   dividendsBetween,
   storeDividends,
@@ -20,7 +21,6 @@ import { cashPerShare, morningOf } from '../../src/trading/morning.ts';
 import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
@@ -79,14 +79,12 @@ before(async (t) => {
   storePrices(database, rawPrices());
   const stamp = { source: 'csv', recordedAt: '2025-10-01T00:00:00.000Z' };
   database.transaction(() =>
-    atOnce(
-      storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp),
-    ),
+    storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp),
   );
   const [from, to] = [DATES[0] as CalendarDate, DATES.at(-1) as CalendarDate];
   const spans = SYMBOLS.map((symbol) => ({ symbol, startDate: from, endDate: to }));
   database.transaction(() =>
-    atOnce(storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp)),
+    storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp),
   );
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
@@ -127,13 +125,13 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
   let before: CalendarDate | null = null;
   const returns: number[] = [];
   for (const date of dates) {
-    const market = openMarket(database, date, symbols);
+    const market = openMarket(pricesNow(database), date, symbols);
     if (before !== null) portfolio = morning(database, portfolio, { market, before });
     const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
     await trader(day);
     portfolio = day.portfolio;
     const marks = [...portfolio.holdings.keys()].map(
-      (symbol) => [symbol, closingMark(database, date, symbol)!.price] as const,
+      (symbol) => [symbol, closingMark(pricesNow(database), date, symbol)!.price] as const,
     );
     const close = valueOf(portfolio, new Map(marks));
     returns.push(close / value - 1);
@@ -150,13 +148,13 @@ function morning(
 ): Portfolio {
   const held = [...portfolio.holdings.keys()];
   const since = { after: before, upTo: market.date };
-  const dividends = dividendsBetween(database, held, since).map((dividend) => ({
+  const dividends = dividendsBetween(pricesNow(database), held, since).map((dividend) => ({
     ...dividend,
     paid: cashPerShare(dividend),
   }));
   const { actions } = morningOf(
     portfolio,
-    { splits: splitsBetween(database, held, since), dividends },
+    { splits: splitsBetween(pricesNow(database), held, since), dividends },
     market,
   );
   return actions.at(-1)?.portfolio ?? portfolio;

@@ -25,7 +25,6 @@ import {
   storeSplits,
 } from '../../src/database/splits-and-dividends.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
@@ -72,12 +71,10 @@ function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   storePrices(database, PRICES);
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
   database.transaction(() =>
-    atOnce(storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp)),
+    storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp),
   );
   database.transaction(() =>
-    atOnce(
-      storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp),
-    ),
+    storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp),
   );
   return { cwd, database };
 }
@@ -235,12 +232,10 @@ for (const [name, source, spans, rowsExpected] of spansOfDividends) {
       cash: 1_000_000,
     }));
     const stamp = { recordedAt: '2025-07-01T00:00:00.000Z' };
-    atOnce(
-      storeDividends(
-        database,
-        { dividends, spans: [], basis: 'as_paid' },
-        { ...stamp, source: 'manual' },
-      ),
+    storeDividends(
+      database,
+      { dividends, spans: [], basis: 'as_paid' },
+      { ...stamp, source: 'manual' },
     );
     for (const [startDate, endDate] of spans)
       database
@@ -260,12 +255,10 @@ test('a disguised dividend above the highest is refused', () => {
   const database = openDatabase(':memory:');
   storePrices(database, PRICES);
   const dividends = [{ symbol: 'AAA', exDate: '2025-06-06', cash: 600_000_000_000 }];
-  atOnce(
-    storeDividends(
-      database,
-      { dividends, spans: [], basis: 'as_paid' },
-      { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' },
-    ),
+  storeDividends(
+    database,
+    { dividends, spans: [], basis: 'as_paid' },
+    { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' },
   );
   const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
   assert.throws(() => disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' }), {

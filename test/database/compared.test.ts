@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { staleNow } from '../support/stale.ts';
 
 /**
- * After each possible change of a split or a dividend, all sessions are flagged as their definition
- * says, which is written here a second time: the triggers compare only the sessions that the change
- * concerns.
+ * After each possible change of a split or a dividend, those sessions are stale that are so by
+ * definition, which is written here a second time.
  */
 
 const DATES = [1, 2, 3, 4, 5].map((day) => `2025-01-0${day}`);
@@ -40,32 +40,32 @@ const START: Pick<Market, 'splits' | 'dividends'> = {
 };
 
 /**
- * Every pair of a morning and a date; each knows all that START has, or nothing; some are not paid
- * dividends.
+ * Every pair of a morning and a date; each knows all that START has, or of splits or dividends
+ * nothing; some are not paid dividends.
  */
 function sessionsIn(market: Market): Session[] {
   const pairs = DATES.flatMap((date) =>
     [null, ...DATES.filter((earlier) => earlier < date)].map((heldSince) => ({ date, heldSince })),
   );
   const kinds = [
-    { paysDividends: true, knows: true },
-    { paysDividends: true, knows: false },
-    { paysDividends: false, knows: false },
+    { paysDividends: true, knowsSplits: true, knowsDividends: true },
+    { paysDividends: true, knowsSplits: true, knowsDividends: false },
+    { paysDividends: false, knowsSplits: true, knowsDividends: true },
+    { paysDividends: false, knowsSplits: false, knowsDividends: false },
   ];
   return pairs.flatMap(({ date, heldSince }, pair) =>
-    kinds.map(({ paysDividends, knows }, kind) => {
-      const isHeldOver = (day: string) =>
-        knows && heldSince !== null && heldSince < day && day <= date;
+    kinds.map(({ paysDividends, knowsSplits, knowsDividends }, kind) => {
+      const isHeldOver = (day: string) => heldSince !== null && heldSince < day && day <= date;
       return {
         id: kinds.length * pair + kind + 1,
         date,
         heldSince,
         paysDividends,
         splits: [...market.splits]
-          .filter(([day]) => isHeldOver(day))
+          .filter(([day]) => knowsSplits && isHeldOver(day))
           .map((split) => split.join(' ')),
         dividends: [...market.dividends.keys()]
-          .filter(isHeldOver)
+          .filter((day) => knowsDividends && isHeldOver(day))
           .map((day) => dividendAt(market, day)),
       };
     }),
@@ -83,9 +83,9 @@ function dividendAt({ isAdjusted, splits, dividends }: Market, day: string): str
   return `${day} ${cash} ${basis} ${converting}`;
 }
 
-/** The flags by session, as `split dividend`, by their definition. */
-function flagsBy(market: Market, sessions: readonly Session[]): string[] {
-  return sessions.map(({ date, heldSince, paysDividends, splits, dividends }) => {
+/** The stale sessions by definition, as `model date`. */
+function staleBy(market: Market, sessions: readonly Session[]): string[] {
+  const stale = sessions.filter(({ date, heldSince, paysDividends, splits, dividends }) => {
     const isHeldOver = (day: string) => heldSince !== null && heldSince < day && day <= date;
     const hasNewSplit = [...market.splits].some(
       ([day, numerator]) => isHeldOver(day) && !splits.includes(`${day} ${numerator}`),
@@ -95,22 +95,17 @@ function flagsBy(market: Market, sessions: readonly Session[]): string[] {
     );
     const lacksOneOf = (known: readonly string[], stored: ReadonlyMap<string, unknown>) =>
       known.some((event) => !stored.has(event.slice(0, 10)));
-    return [
-      hasNewSplit || lacksOneOf(splits, market.splits),
-      paysDividends && (hasNewDividend || lacksOneOf(dividends, market.dividends)),
-    ]
-      .map(Number)
-      .join(' ');
+    return (
+      (!market.isAdjusted && (hasNewSplit || lacksOneOf(splits, market.splits))) ||
+      (paysDividends && (hasNewDividend || lacksOneOf(dividends, market.dividends)))
+    );
   });
+  return stale.map(({ id, date }) => `${modelOf(id)} ${date}`);
 }
 
-function flagsIn(database: CommandDatabase): string[] {
-  const rows = database
-    .statement(
-      `SELECT split_changed, dividend_changed FROM session_prices WHERE symbol = ? ORDER BY session_id`,
-    )
-    .all(SYMBOL);
-  return rows.map((row) => Object.values(row).join(' '));
+/** Each session is the only one of its model, so that none has another start. */
+function modelOf(id: number): string {
+  return `model-${String(id).padStart(3, '0')}`;
 }
 
 function databaseWith(market: Market, sessions: readonly Session[]): CommandDatabase {
@@ -141,9 +136,10 @@ function databaseWith(market: Market, sessions: readonly Session[]): CommandData
   for (const { id, date, heldSince, paysDividends, splits, dividends } of sessions) {
     run(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at, wording, pays_dividends)
-       VALUES (?, 'j', ?, 'm', 'superseded', 0, 't', 't', 1, ?)`,
+       VALUES (?, 'j', ?, ?, 'active', 0, 't', 't', 1, ?)`,
       id,
       date,
+      modelOf(id),
       Number(paysDividends),
     );
     for (const [day = '', numerator = ''] of splits.map((split) => split.split(' ')))
@@ -235,7 +231,7 @@ const sequences = [
 ];
 
 for (const isAdjusted of [false, true]) {
-  test(`a session is flagged if it knew other splits or dividends: ${isAdjusted ? 'a series adjusted for splits' : 'raw prices'}`, (t) => {
+  test(`a session is stale if it knew other splits or dividends: ${isAdjusted ? 'a series adjusted for splits' : 'raw prices'}`, (t) => {
     const start = (): Market => ({
       isAdjusted,
       splits: new Map(START.splits),
@@ -244,7 +240,7 @@ for (const isAdjusted of [false, true]) {
     const sessions = sessionsIn(start());
     const database = databaseWith(start(), sessions);
     t.after(() => database.close());
-    assert.deepEqual(flagsIn(database), flagsBy(start(), sessions), 'as committed');
+    assert.deepEqual(staleNow(database), staleBy(start(), sessions), 'as committed');
     for (const sequence of sequences) {
       const market = start();
       database.statement('SAVEPOINT changes').run();
@@ -253,16 +249,12 @@ for (const isAdjusted of [false, true]) {
         database.statement(sql).run();
       }
       assert.deepEqual(
-        flagsIn(database),
-        flagsBy(market, sessions),
+        staleNow(database),
+        staleBy(market, sessions),
         sequence.map(([name]) => name).join(', then '),
       );
       database.statement('ROLLBACK TO changes').run();
       database.statement('RELEASE changes').run();
     }
-    const others = database.statement(
-      'SELECT count(*) AS flagged FROM session_prices WHERE symbol <> ? AND (split_changed OR dividend_changed)',
-    );
-    assert.deepEqual({ ...others.get(SYMBOL) }, { flagged: 0 });
   });
 }

@@ -10,7 +10,6 @@ import {
   storeDividends,
 } from '../../src/database/splits-and-dividends.ts';
 import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -155,44 +154,41 @@ test('other programs may write prices with only symbol, date, open and source', 
       `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`,
     )
     .run();
-  const { recorded_at: recordedAt, ...row } = database
-    .statement('SELECT * FROM price_data')
-    .get() as Record<string, unknown>;
-  assert.deepEqual(row, {
-    symbol: 'AAPL',
-    date: '2025-01-06',
-    open: 101.5,
-    high: null,
-    low: null,
-    close: null,
-    volume: null,
-    source: 'mine',
-    adjusted: 0,
-  });
-  assert.match(String(recordedAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const row = database.statement('SELECT * FROM price_data').get();
+  assert.deepEqual(
+    { ...row },
+    {
+      symbol: 'AAPL',
+      date: '2025-01-06',
+      open: 101.5,
+      high: null,
+      low: null,
+      close: null,
+      volume: null,
+      source: 'mine',
+      written: null,
+      adjusted: 0,
+    },
+  );
 });
 
 test('a bar that any program changes or removes stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database
-      .statement('SELECT open, close, recorded_at, replaced_at FROM price_revisions')
+      .statement('SELECT open, close, written, replaced FROM price_revisions')
       .all()
       .map((row) => ({ ...row }));
   database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, recorded_at) VALUES ('AAPL', '2025-01-06', 1, '2025-01-06T10:00:00.000Z')`,
-    )
+    .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`)
     .run();
-  database
-    .statement(`UPDATE price_data SET close = 2, recorded_at = '2025-01-07T10:00:00.000Z'`)
-    .run();
+  database.statement(`UPDATE price_data SET close = 2`).run();
   assert.deepEqual(log(), [
     {
       open: 1,
       close: null,
-      recorded_at: '2025-01-06T10:00:00.000Z',
-      replaced_at: '2025-01-07T10:00:00.000Z',
+      written: null,
+      replaced: 1,
     },
   ]);
   database.statement(`UPDATE price_data SET close = 3`).run();
@@ -205,28 +201,24 @@ test('a bar that any program changes or removes stays in the revision log', () =
       [1, 3],
     ],
   );
-  assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
 });
 
 test('a split that is changed or removed stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database
-      .statement(
-        'SELECT numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions',
-      )
+      .statement('SELECT numerator, denominator, written, replaced FROM stock_split_revisions')
       .all()
       .map((row) => ({ ...row }));
   database
     .statement(
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-01-06', 2, 1, '2025-01-06T10:00:00.000Z')`,
+      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-01-06', 2, 1)`,
     )
     .run();
-  database
-    .statement(`UPDATE stock_splits SET numerator = 3, recorded_at = '2025-01-07T10:00:00.000Z'`)
-    .run();
-  const first = { numerator: 2, denominator: 1, recorded_at: '2025-01-06T10:00:00.000Z' };
-  assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
+  database.statement(`UPDATE stock_splits SET numerator = 3`).run();
+  const first = { numerator: 2, denominator: 1, written: null };
+  assert.deepEqual(log(), [{ ...first, replaced: 1 }]);
   database.statement(`UPDATE stock_splits SET denominator = 2`).run();
   database.statement('DELETE FROM stock_splits').run();
   assert.deepEqual(
@@ -237,32 +229,30 @@ test('a split that is changed or removed stays in the revision log', () => {
       [3, 2],
     ],
   );
-  assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
 });
 
 test('a dividend that is changed or removed stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database
-      .statement('SELECT ex_date, cash_e6, basis, recorded_at, replaced_at FROM dividend_revisions')
+      .statement('SELECT ex_date, cash_e6, basis, written, replaced FROM dividend_revisions')
       .all()
       .map((row) => ({ ...row }));
   const all = () => log().map(({ ex_date, cash_e6, basis }) => [ex_date, cash_e6, basis]);
   database
     .statement(
-      `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES ('AAPL', '2025-01-06', 260000, '2025-01-06T10:00:00.000Z')`,
+      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-01-06', 260000)`,
     )
     .run();
-  database
-    .statement(`UPDATE dividends SET cash_e6 = 270000, recorded_at = '2025-01-07T10:00:00.000Z'`)
-    .run();
+  database.statement(`UPDATE dividends SET cash_e6 = 270000`).run();
   const first = {
     ex_date: '2025-01-06',
     cash_e6: 260_000,
     basis: 'as_paid',
-    recorded_at: '2025-01-06T10:00:00.000Z',
+    written: null,
   };
-  assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
+  assert.deepEqual(log(), [{ ...first, replaced: 1 }]);
   database.statement(`UPDATE dividends SET basis = 'split_adjusted'`).run();
   database.statement(`UPDATE dividends SET ex_date = '2025-01-07'`).run();
   database.statement('DELETE FROM dividends').run();
@@ -271,14 +261,14 @@ test('a dividend that is changed or removed stays in the revision log', () => {
     ['2025-01-06', 270_000, 'split_adjusted'],
     ['2025-01-07', 270_000, 'split_adjusted'],
   ]);
-  assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
 });
 
 test('a list of dividends adds up the payments of a date, replaces what its spans contain, and extends what is known', () => {
   const database = openDatabase(':memory:');
   const store = (list: DividendList, source: string) =>
     database.transaction(() =>
-      atOnce(storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' })),
+      storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' }),
     );
   const all = (sql: string) =>
     database

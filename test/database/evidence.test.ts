@@ -1,34 +1,48 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
+import { staleAmong } from '../../src/database/stale.ts';
 
-/**
- * How the model-days that held a symbol over a date are found: from morning to morning, each read
- * from that date on.
- */
-const BY_MORNING = [
-  'symbol=? AND held_since<?',
-  'symbol=? AND held_since>? AND held_since<?',
-  'symbol=? AND held_since=? AND date>?',
-];
-for (const trigger of ['split_written', 'dividend_written']) {
-  test(`${trigger} reads only the model-days to compare, and one of each morning before`, (t) => {
-    const database = openDatabase(':memory:');
-    t.after(() => database.close());
-    const text = String(
-      database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql'],
-    );
-    const [update = ''] = /UPDATE session_prices[^]*?;/.exec(text) ?? [];
-    const plan = database.statement(`EXPLAIN QUERY PLAN ${update.replace(/new\.\w+/g, '?')}`).all();
-    const reads = plan.flatMap(
-      ({ detail }) => /(?:SEARCH|SCAN) (?:session_prices|own) .*/.exec(String(detail)) ?? [],
-    );
-    assert.deepEqual(reads, [
-      'SEARCH session_prices USING PRIMARY KEY (session_id=? AND symbol=?)',
-      ...BY_MORNING.map(
-        (columns) =>
-          `SEARCH ${columns.includes('=? AND date') ? 'own' : 'session_prices'} USING COVERING INDEX session_prices_by_holding (${columns})`,
-      ),
-    ]);
-  });
-}
+test('staleness is looked up from session to session: no table is read as a whole, or searched by another order', (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  let sql = '';
+  const reader = {
+    ...database,
+    statement: (text: string) => database.statement((sql = text)),
+  };
+  staleAmong(reader, []);
+  const plan = database.statement(`EXPLAIN QUERY PLAN ${sql}`).all();
+  const reads = plan.flatMap(({ detail }) => /^(?:SEARCH|SCAN) .*/.exec(String(detail)) ?? []);
+  const own = [
+    'SCAN chosen VIRTUAL',
+    'SEARCH trading_sessions USING INTEGER PRIMARY KEY',
+    'SCAN own',
+  ];
+  const bySession = (table: string) => `SEARCH ${table} USING PRIMARY KEY (session_id=?)`;
+  const ofSeries = 'SEARCH price_data USING PRIMARY KEY (symbol=?)';
+  const allowed = [
+    ...own,
+    'SEARCH earlier USING INDEX sessions_by_model (model=? AND date<?)',
+    bySession('used'),
+    'SEARCH bar USING PRIMARY KEY (symbol=? AND date=?)',
+    'SEARCH split USING PRIMARY KEY (symbol=? AND date>? AND date<?)',
+    'SEARCH known USING PRIMARY KEY (session_id=?',
+    'SEARCH dividends USING PRIMARY KEY (symbol=? AND ex_date',
+    'SEARCH split USING PRIMARY KEY (symbol=? AND date=?)',
+    'SEARCH split USING PRIMARY KEY (symbol=? AND date>?)',
+    'SCAN (subquery',
+    ofSeries,
+  ];
+  assert.deepEqual(
+    reads.filter((read) => !allowed.some((start) => read.startsWith(start))),
+    [],
+  );
+  const joins = reads.filter((read) => /^SEARCH (used|bar|split|dividends) /.test(read));
+  const next = joins.flatMap((read, place) => (read === bySession('used') ? joins[place + 1] : []));
+  assert.deepEqual(
+    next.map((read) => read?.split(' ')[1]),
+    ['bar', 'split', 'dividends'],
+    'what a session used comes before what is stored of it',
+  );
+});

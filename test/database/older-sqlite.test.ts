@@ -15,12 +15,10 @@ import { TABLE_NAMES } from '../support/tables.ts';
 const FUNCTIONS_SINCE_3_37 = [
   'coalesce',
   'count',
-  'group_concat',
   'json_valid',
   'julianday',
   'length',
   'max',
-  'min',
   'round',
   'strftime',
 ];

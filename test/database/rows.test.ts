@@ -73,6 +73,7 @@ const SAMPLES: readonly Value[] = [
     '2025-01-07T10:00:00.000Z',
     null,
     1,
+    2,
   ],
 ];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];

@@ -15,7 +15,6 @@ import {
   SYMBOLS_PER_STEP,
 } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/needs.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -224,7 +223,7 @@ for (const [name, spans, expected] of gaps) {
 test('coverage: per symbol its bars, spans, gaps and last download', async (t) => {
   const priced = await startTestService(t, { configuration });
   const [early, late] = ['2025-10-01T00:00:00.000Z', '2025-11-30T00:00:00.000Z'];
-  storeBars(priced.database, readPrices(PRICES), { source: 'alpha-vantage', recordedAt: late });
+  storeBars(priced.database, readPrices(PRICES), { source: 'alpha-vantage' });
   const cover = (
     symbol: string,
     startDate: string,
@@ -244,16 +243,14 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map(
     (text) => text.split(' ') as [string, string],
   );
-  atOnce(
-    storeDividends(
-      priced.database,
-      {
-        ...known,
-        spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })),
-        basis: 'as_paid',
-      },
-      stamp,
-    ),
+  storeDividends(
+    priced.database,
+    {
+      ...known,
+      spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })),
+      basis: 'as_paid',
+    },
+    stamp,
   );
   cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
   priced.database
@@ -338,10 +335,7 @@ test('coverage: unreadable dates that other programs stored are left out', async
   storeBars(
     priced.database,
     readPrices('AAPL 0000-01-03 1 1\nAAPL 2025-11-10 5 5\nAAPL 2025-99-99 6 6\nOLD 1899-12-29 1 1'),
-    {
-      source: 'csv',
-      recordedAt: '2025-11-30T00:00:00.000Z',
-    },
+    { source: 'csv' },
   );
   const cover = priced.database.statement(
     'INSERT INTO price_data_coverage (symbol, source, start_date, end_date) VALUES (?, ?, ?, ?)',
@@ -376,7 +370,7 @@ test('coverage of a whole market: step by step, each symbol once, by name', asyn
   storeBars(
     priced.database,
     readPrices(numbers.map((number) => `S${number} 2025-11-10 1 1`).join('\n')),
-    { source: 'csv', recordedAt: 't' },
+    { source: 'csv' },
   );
   const covered = numbers
     .filter((number) => number % 2 === 0)

@@ -87,6 +87,7 @@ function begin(database: Database, modelDay: ModelDay): number {
     startedFrom: null,
     initialCash: money(1e8),
     paysDividends: false,
+    morningWrite: 1,
     startedAt: at(3),
   };
   const id = insertSession(database, modelDay, start);
@@ -130,7 +131,14 @@ function complete(database: Database, modelDay: ModelDay): void {
     { actionId: 1, actionType: 'no_trade' as const, ...position, holdings: new Map() },
   ];
   const evidence = { prices: [], splits: [], dividends: [] };
-  const rest = { toolUsage: [], summary: 'done', note: null, wording: 1, completedAt: at(6) };
+  const rest = {
+    toolUsage: [],
+    summary: 'done',
+    note: null,
+    wording: 1,
+    commitWrite: 1,
+    completedAt: at(6),
+  };
   commitSession(database, session, { positions, evidence, ...rest });
 }
 
@@ -173,15 +181,15 @@ function replaceDay(database: CommandDatabase): void {
 }
 
 function importPrices(database: CommandDatabase): void {
-  const set = `UPDATE price_data SET close = 55, recorded_at = ? WHERE symbol = 'AAPL' AND date >= '2025-01-06'`;
-  database.statement(set).run(at(10));
-  const bar = `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, '2025-01-09', 1, 1, 'csv', ?)`;
-  for (const symbol of ['AAPL', 'ZZZZ']) database.statement(bar).run(symbol, at(10));
+  const set = `UPDATE price_data SET close = 55 WHERE symbol = 'AAPL' AND date >= '2025-01-06'`;
+  database.statement(set).run();
+  const bar = `INSERT INTO price_data (symbol, date, open, close, source) VALUES (?, '2025-01-09', 1, 1, 'csv')`;
+  for (const symbol of ['AAPL', 'ZZZZ']) database.statement(bar).run(symbol);
   const span = `INSERT INTO price_data_coverage (symbol, start_date, end_date, source, recorded_at)
     VALUES ('AAPL', '2025-01-02', '2025-01-09', 'csv', ?)`;
   database.statement(span).run(at(10));
-  const dividend = `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, recorded_at) VALUES ('AAPL', '2025-01-08', 5, 'as_paid', ?)`;
-  database.statement(dividend).run(at(10));
+  const dividend = `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('AAPL', '2025-01-08', 5, 'as_paid')`;
+  database.statement(dividend).run();
 }
 
 /** What other programs and the service itself may do, each in a transaction. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
@@ -31,12 +30,10 @@ before(async (t) => {
     spans: [],
     basis: 'as_paid',
   } as const;
-  atOnce(
-    storeDividends(service.database, list, {
-      source: 'csv',
-      recordedAt: '2025-11-12T00:00:00.000Z',
-    }),
-  );
+  storeDividends(service.database, list, {
+    source: 'csv',
+    recordedAt: '2025-11-12T00:00:00.000Z',
+  });
   const script: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
@@ -107,7 +104,7 @@ test('the table of actions has splits too, with the shares that they added; the 
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
   const stamp = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
   service.database.transaction(() =>
-    atOnce(storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp)),
+    storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp),
   );
   const script: Script = {
     'model-b 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 10 }]]],

@@ -3,22 +3,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { auditResponse } from '../../src/api/audit.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { warningsWith } from '../../src/database/jobs.ts';
 import { firstTriedDate } from '../../src/database/records/returns.ts';
 import { discardJob } from '../../src/jobs/cancel.ts';
+import { isSound } from '../../src/verify/audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';
 import { runs } from '../support/long.ts';
-import { replayDifferences } from '../support/replays.ts';
+import { auditScripts, replayDifferences } from '../support/replays.ts';
 import { type Answer, startTestService, type TestService } from '../support/service.ts';
 import { staleNow } from '../support/stale.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
-import { validBody } from '../support/valid-body.ts';
 
 /** `DELETE /jobs/{job_id}`: the model-days of a job no longer count, those that they replaced do. */
 
@@ -138,8 +137,11 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   const { warnings } = (await service.get(`/simulate/status/${later}`)).body;
   assert.deepEqual(warningsWith(service.database, 'stale'), [], 'as if there were none');
   assert.match(String(warnings), new RegExp(`^1 stale model-day, .*: model-a ${LAST}; trigger `));
-  const { status, counts } = await validBody(service, '/audit', auditResponse);
-  assert.deepEqual([status, counts.model_days, counts.superseded_model_days], ['sound', 1, 2]);
+  const report = await auditScripts(service);
+  assert.deepEqual(
+    [isSound(report), report.modelDays, report.superseded],
+    [true, 1, { modelDays: 3, same: 3 }],
+  );
   await discard(service, resumed.job);
   assert.deepEqual((await resume()).dates, [LAST], 'a cold start, because no day is left');
 });
@@ -174,8 +176,7 @@ test('the packages of a discarded job, and of one that rests on it, are sound an
     const target = join(service.folder, `${status}.db`);
     await packageJob({ path: service.settings.databasePath, jobId, target });
     const view = await startTestView(t, target);
-    const { body: audit } = await view.get('/audit');
-    assert.deepEqual([audit.status, audit.stale], ['sound', stale]);
+    assert.deepEqual((await view.get('/audit')).body.stale, stale);
     assert.equal((await view.get('/jobs')).body.jobs[0].status, status);
     assert.equal((await view.get('/results')).body.count, results);
     const refused = await fetch(`${view.url}/jobs/${jobId}`, { method: 'DELETE' });
@@ -190,8 +191,8 @@ test('an active model-day of a discarded job is a problem for the audit', async 
   const service = await serve(t);
   await run(service, {}, { ...OWN, end_date: FIRST });
   service.database.statement(`UPDATE jobs SET status = 'discarded'`).run();
-  const { status, problems } = (await service.get('/audit')).body;
-  assert.deepEqual([status, problems[0].problems], ['faulty', ['its job is discarded']]);
+  const { problems } = await auditScripts(service);
+  assert.deepEqual(problems.first[0]?.sentences, ['its job is discarded']);
 });
 
 const KEYS = MODELS.flatMap((model) => DATES.map((date) => `${model} ${date}`));
@@ -319,8 +320,8 @@ test('whatever runs, is replaced and discarded: the newest generation counts who
           expectedOf(jobs, (id) => models.get(id) ?? []),
         );
       }
-      const { status } = (await service.get('/audit')).body;
-      assert.deepEqual([status, await replayDifferences(service.database)], ['sound', []]);
+      const { damage, problems } = await auditScripts(service);
+      assert.deepEqual([damage, problems.first], [[], []]);
       await service.stop();
     }),
     {

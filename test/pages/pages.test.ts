@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { change, longDate, profit, unbrokenDate } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
@@ -56,7 +55,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, { configuration, prices, agent, pages: true });
   const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
-  atOnce(storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp));
+  storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);
   jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {

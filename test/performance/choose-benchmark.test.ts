@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
@@ -250,7 +251,7 @@ test('the bars of a symbol are looked through once for all of its dividends, not
     ...database,
     statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)),
   };
-  dividendsBetween(watched, ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
+  dividendsBetween(pricesNow(watched), ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
   const plan = database.statement(`EXPLAIN QUERY PLAN ${texts[0]}`).all('[]', '', '');
   const steps = new Map(
     plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]),
@@ -365,7 +366,7 @@ function storeSeries(database: Database, series: readonly Series[]): void {
         : [`${SYMBOLS[index]} ${DATES[place]} ${price.join(' ')}`];
     }),
   );
-  storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
+  storeBars(database, readPrices(bars.join('\n')), { source: 'csv' });
 }
 
 /** For each date, whether each of three models ran on it, and with dividends. */

@@ -5,7 +5,6 @@ import { lastChange } from '../../src/database/session-filters.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { modelReport, prepareReports } from '../../src/performance/model-reports.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 
@@ -394,7 +393,7 @@ test('a symbol of several that are held is enough for a model-day to lie in an u
       books.setBar(symbol, date, { open: 100, close: 100 });
   const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-06-30' }];
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
-  atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
+  storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp);
   await books.day('2025-06-05', [
     ['buy', 'AAPL', 1],
     ['buy', 'MSFT', 1],
@@ -404,12 +403,10 @@ test('a symbol of several that are held is enough for a model-day to lie in an u
     reportOf(books.database).report.curve.map((day) => day.dividend_status),
     ['known', 'unknown'],
   );
-  atOnce(
-    storeDividends(
-      books.database,
-      { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' },
-      stamp,
-    ),
+  storeDividends(
+    books.database,
+    { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' },
+    stamp,
   );
   assert.deepEqual(
     reportOf(books.database).report.curve.map((day) => day.dividend_status),
@@ -425,7 +422,7 @@ test('a symbol of the universe with unknown dividends is enough, while it belong
     books.setBar('MSFT', date, { open: 100, close: 100 });
   const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-07-31' }];
   const stamp = { source: 'csv', recordedAt: '2025-08-01T00:00:00.000Z' };
-  atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
+  storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp);
   for (const date of dates) await books.day(date);
   const { curve, days_with_unknown_dividends: unknown } = reportOf(
     books.database,

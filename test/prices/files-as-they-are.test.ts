@@ -4,10 +4,10 @@ import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Meaning } from '../../src/database/schema/price-conditions.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { splitsBetween } from '../../src/database/market.ts';
 import { storeSplits } from '../../src/database/splits-and-dividends.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -57,7 +57,7 @@ function storeSplit(
   const splits = [{ symbol, date, numerator, denominator }];
   const stamp = { source: 'massive', recordedAt: '2025-11-09T00:00:00.000Z' };
   database.transaction(() =>
-    atOnce(storeSplits(database, { symbol, splits, endDate: '2025-11-09' }, stamp)),
+    storeSplits(database, { symbol, splits, endDate: '2025-11-09' }, stamp),
   );
 }
 
@@ -86,7 +86,8 @@ for (const header of [
     const seen = await importText(t, text, { database });
     assert.equal(seen.taken, 'raw seen');
     assert.equal(
-      splitsBetween(database, ['AAPL'], { after: '2025-09-02', upTo: '2025-09-03' }).length,
+      splitsBetween(pricesNow(database), ['AAPL'], { after: '2025-09-02', upTo: '2025-09-03' })
+        .length,
       1,
     );
     const none = openDatabase(':memory:');
@@ -96,7 +97,7 @@ for (const header of [
     });
     assert.equal(smooth.taken, 'split-adjusted seen');
     assert.equal(
-      splitsBetween(none, ['AAPL'], { after: '2025-09-02', upTo: '2025-09-03' }).length,
+      splitsBetween(pricesNow(none), ['AAPL'], { after: '2025-09-02', upTo: '2025-09-03' }).length,
       0,
     );
   });
@@ -166,7 +167,7 @@ test('what yfinance saves is adjusted for the split that it names, so 10,000 dol
     ['split-adjusted seen', 3, 1, 1],
   );
   assert.deepEqual(
-    splitsBetween(database, ['AAPL'], { after: '2025-09-02', upTo: '2025-09-04' }),
+    splitsBetween(pricesNow(database), ['AAPL'], { after: '2025-09-02', upTo: '2025-09-04' }),
     [],
     'no holding is multiplied',
   );

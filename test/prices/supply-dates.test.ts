@@ -8,7 +8,6 @@ import { silentLog } from '../../src/basics/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import {
   MASSIVE_KEY,
   massiveFaults,
@@ -613,7 +612,7 @@ for (const source of ['disguise', 'stooq'] as const) {
       spans: [span],
       basis: 'as_paid',
     } as const;
-    atOnce(storeDividends(database, list, { source: 'csv', recordedAt: `${TODAY}T00:00:00.000Z` }));
+    storeDividends(database, list, { source: 'csv', recordedAt: `${TODAY}T00:00:00.000Z` });
     await supply({ universe: 'CODE' });
     assert.deepEqual(
       [server.requests, column('SELECT symbol, ex_date FROM dividends')],

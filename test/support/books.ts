@@ -1,11 +1,11 @@
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { auditLedger, type AuditReport, emptyReport } from '../../src/verify/audit.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
+import { emptyReplay, type Finding, replayLedger } from '../../src/verify/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
@@ -42,7 +42,9 @@ export interface Books {
   complete(session: Session, orders?: readonly Order[]): Promise<void>;
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
   fail(date: string): Promise<void>;
-  /** As an import does: now, with the revision log. A close of null is not known. */
+  /** What writes from now on: an import, or another program, which gives its writes no number. */
+  writer: 'import' | 'another program';
+  /** A close of null is not known. */
   setBar(
     symbol: string,
     date: string,
@@ -94,7 +96,8 @@ export function createBooks(
   const context = { database, clock };
   let jobs = 0;
   const reopen = (modelDay: ModelDay) => {
-    const market = openMarket(database, modelDay.date, SYMBOLS);
+    const write = database.transaction(() => morningWrite(database, modelDay));
+    const market = openMarket({ reader: database, write }, modelDay.date, SYMBOLS);
     return openSession(context, modelDay, { ...OPTIONS, news, paysDividends, market });
   };
   const open = async (date: string, model = 'model-a') => {
@@ -131,7 +134,9 @@ export function createBooks(
     await session.answer({ ...EMPTY_ANSWER, content: 'done', toolCalls: [] });
     await session.end({ status: 'finished', summary: 'done' });
   };
-  return {
+  const write = () => (books.writer === 'import' ? nextWrite(database) : null);
+  const books: Books = {
+    writer: 'import',
     database,
     now,
     wait: (seconds) => void (ms += seconds * 1_000),
@@ -143,43 +148,33 @@ export function createBooks(
     setBar(symbol, date, { open: first, close, source = 'csv' }) {
       database
         .statement(
-          `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET open = excluded.open, close = excluded.close, recorded_at = excluded.recorded_at`,
+          `INSERT INTO price_data (symbol, date, open, close, source, written) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET open = excluded.open, close = excluded.close, written = excluded.written`,
         )
-        .run(symbol, date, first, close, source, now());
+        .run(symbol, date, first, close, source, write());
     },
     setSplit(symbol, date, numerator, denominator) {
       database
         .statement(
-          `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES (?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator, recorded_at = excluded.recorded_at`,
+          `INSERT INTO stock_splits (symbol, date, numerator, denominator, written) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator, written = excluded.written`,
         )
-        .run(symbol, date, numerator, denominator, now());
+        .run(symbol, date, numerator, denominator, write());
     },
     setDividend(symbol, exDate, cash, basis = 'as_paid') {
       database
         .statement(
-          `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, recorded_at) VALUES (?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, recorded_at = excluded.recorded_at`,
+          `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, written) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, written = excluded.written`,
         )
-        .run(symbol, exDate, Math.round(cash * 1_000_000), basis, now());
+        .run(symbol, exDate, Math.round(cash * 1_000_000), basis, write());
     },
     remove(table, symbol, date) {
       const day = table === 'dividends' ? 'ex_date' : 'date';
       database.statement(`DELETE FROM ${table} WHERE symbol = ? AND ${day} = ?`).run(symbol, date);
-      // The trigger's clock is the real one; here it is ours.
-      const log = {
-        price_data: 'price_revisions',
-        stock_splits: 'stock_split_revisions',
-        dividends: 'dividend_revisions',
-      }[table];
-      database
-        .statement(
-          `UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND ${day} = ? AND replaced_at NOT LIKE '2020-%'`,
-        )
-        .run(now(), symbol, date);
     },
   };
+  return books;
 }
 
 const PRICES = `
@@ -213,18 +208,23 @@ export async function fourDays(path?: string): Promise<Books> {
 }
 
 /**
- * What the audit says of books: a line per sentence, `model date (status if not active): sentence`.
+ * What the audit says of books: of each model-day the first sentence, as
+ * `model date (status if not active): sentence`.
  */
 export async function auditOf(
   database: Database,
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
-  const report = emptyReport();
-  await auditLedger(database, report);
+  const { problems, unverifiable } = await replayOf(database);
   return {
-    problems: linesOf(report.problems.first),
-    unverifiable: linesOf(report.unverifiable.first),
+    problems: firstOfEachDay(problems),
+    unverifiable: firstOfEachDay(unverifiable),
     stale: staleNow(database),
   };
+}
+
+function firstOfEachDay(lines: readonly string[]): string[] {
+  const dayOf = (line: string | undefined) => line?.slice(0, line.indexOf(': '));
+  return lines.filter((line, index) => dayOf(line) !== dayOf(lines[index - 1]));
 }
 
 /**
@@ -234,18 +234,17 @@ export async function auditOf(
 export async function replayOf(database: Database) {
   const report = emptyReplay();
   await replayLedger(database, report);
-  const { same, modelDays, superseded, differences, lost, late, ...counts } = report;
+  const { same, modelDays, superseded, problems, unverifiable, fromOutside } = report;
   return {
     same: `${same} of ${modelDays}`,
     superseded: `${superseded.same} of ${superseded.modelDays}`,
-    differences: linesOf(differences.first),
-    lost: linesOf(lost.first),
-    late: linesOf(late.first),
-    ...counts,
+    problems: linesOf(problems.first),
+    unverifiable: linesOf(unverifiable.first),
+    fromOutside,
   };
 }
 
-export function linesOf(findings: AuditReport['problems']['first']): string[] {
+export function linesOf(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ model, date, status, sentences }) =>
     sentences.map(
       (sentence) => `${model} ${date}${status === 'active' ? '' : ` (${status})`}: ${sentence}`,

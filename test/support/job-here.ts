@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/basics/configuration.ts';
 import {
@@ -8,6 +9,7 @@ import {
   pendingModelDays,
   skipModelDays,
 } from '../../src/database/model-days.ts';
+import { morningWrite } from '../../src/database/price-writes.ts';
 import { endJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
@@ -35,6 +37,8 @@ export interface RequestHere {
   end_date: CalendarDate;
   models: readonly string[];
   replace_existing?: boolean;
+  /** Whether conversations begin as those of models do, so that the service can replay them. */
+  isReplayable?: boolean;
 }
 
 /**
@@ -56,6 +60,7 @@ export async function runJobHere(
     start_date: startDate,
     end_date: endDate,
     replace_existing: replaceExisting = false,
+    isReplayable = false,
   } = request;
   const runs: Run[] = expandModels(request.models, configuration).map((run) => {
     const entry = encodeEntry(
@@ -73,7 +78,7 @@ export async function runJobHere(
   const priced = datesToRun(database, jobId);
   database.transaction(() => skipModelDays(database, jobId, { priced, at: timestamp(clock()) }));
   for (const modelDay of priced.flatMap((date) => pendingModelDays(database, jobId, date)))
-    await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
+    await runModelDay(service, { modelDay, agentConfig: job.agentConfig, isReplayable }, script);
   const last = finalStatus(database, jobId);
   database.transaction(() =>
     endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }),
@@ -87,11 +92,16 @@ const ANSWER = { type: 'answer', reasoning: null, usage: null, note: null } as c
 
 async function runModelDay(
   { database, clock }: TestService,
-  { modelDay, agentConfig }: { modelDay: ModelDay; agentConfig: AgentConfiguration },
+  {
+    modelDay,
+    agentConfig,
+    isReplayable,
+  }: { modelDay: ModelDay; agentConfig: AgentConfiguration; isReplayable: boolean },
   script: Script,
 ): Promise<void> {
   const universe = new Set(universeOf(agentConfig));
-  const market = openMarket(database, modelDay.date, [...universe]);
+  const write = database.transaction(() => morningWrite(database, modelDay));
+  const market = openMarket({ reader: database, write }, modelDay.date, [...universe]);
   const options = {
     market,
     universe,
@@ -110,7 +120,9 @@ async function runModelDay(
   });
   await handle({
     type: 'prompt',
-    messages: [{ role: 'user', content: JSON.stringify(session.brief) }],
+    messages: isReplayable
+      ? [...firstMessages(session.brief)]
+      : [{ role: 'user', content: JSON.stringify(session.brief) }],
   });
   for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
     const [name, error] = calls[0] ?? [];

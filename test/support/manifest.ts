@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/database.ts';
-import { digestTable, listedTables } from '../../src/database/digests.ts';
+import { digestTable, listedTables } from '../../src/database/manifest.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 
 /** Gives a database the manifest that a package has. */

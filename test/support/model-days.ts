@@ -14,7 +14,6 @@ const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 const OPEN_E4 = 10_000;
 const CLOSE_E4 = 15_000;
 const CASH_E4 = 100_000 * 10_000;
-const PRICES_AT = '2014-01-01T00:00:00.000Z';
 /** Every model-day is committed a second after the one before it on the same date. */
 const COMMITTED_AT = `strftime('%Y-%m-%dT%H:%M:%fZ', '2025-02-01', session_id || ' seconds')`;
 
@@ -70,11 +69,12 @@ export function fillWithModelDays(path: string, size: Size): void {
 function insertPrices(database: Database, dates: readonly string[]): void {
   database
     .statement(
-      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
-       SELECT symbol.value, day.value, ${OPEN_E4} / 10000.0, ${CLOSE_E4} / 10000.0, 'csv', '${PRICES_AT}'
+      `INSERT INTO price_data (symbol, date, open, close, source, written)
+       SELECT symbol.value, day.value, ${OPEN_E4} / 10000.0, ${CLOSE_E4} / 10000.0, 'csv', 1
        FROM json_each(?) AS symbol, json_each(?) AS day`,
     )
     .run(JSON.stringify(SYMBOLS), JSON.stringify(dates));
+  database.statement('UPDATE price_writes SET number = 1').run();
 }
 
 function insertJobs(
@@ -124,9 +124,9 @@ function insertSessions(database: Database, { models, positionsPerDay }: Size): 
   database
     .statement(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, started_from_session_id, initial_cash_e4,
-         session_summary, steps, total_messages, wording, started_at, completed_at)
+         session_summary, steps, total_messages, wording, morning_write, commit_write, started_at, completed_at)
        SELECT session_id, job_id, date, model, 'active', iif(session_id > ?1, session_id - ?1, NULL),
-         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
+         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, 1, 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
        FROM (SELECT row_number() OVER (ORDER BY date, model_index) AS session_id, job_id, date, model
          FROM job_details JOIN simulation_runs USING (job_id, model))`,
     )

@@ -54,13 +54,19 @@ const anyPause = fc.record({
   type: fc.constant('pause' as const),
   seconds: fc.integer({ min: 1, max: 300 }),
 });
+const anyWriter = fc.record({
+  type: fc.constant('writer' as const),
+  writer: fc.constantFrom('import' as const, 'another program' as const),
+});
 const anyDay = fc.record({
   type: fc.constant('day' as const),
   date: anyDate,
   model: fc.constantFrom('model-a', 'model-b'),
   orders: fc.array(anyOrder, { maxLength: 5 }),
   /** What happens to prices, splits and dividends while the session runs. */
-  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyDividend, anyPause), { maxLength: 3 }),
+  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyDividend, anyPause, anyWriter), {
+    maxLength: 3,
+  }),
 });
 const anyEvent = fc.oneof(
   { weight: 5, arbitrary: anyDay },
@@ -69,6 +75,7 @@ const anyEvent = fc.oneof(
   { weight: 3, arbitrary: anyDividend },
   { weight: 1, arbitrary: anyRemoval },
   { weight: 2, arbitrary: anyPause },
+  { weight: 2, arbitrary: anyWriter },
 );
 type Event = typeof anyEvent extends fc.Arbitrary<infer Type> ? Type : never;
 
@@ -82,6 +89,9 @@ async function happen(books: Books, event: Event): Promise<void> {
       return books.setDividend(event.symbol, event.date, event.cash, event.basis);
     case 'removal':
       return books.remove(event.table, event.symbol, event.date);
+    case 'writer':
+      books.writer = event.writer;
+      return;
     case 'pause':
       return books.wait(event.seconds);
     case 'day': {

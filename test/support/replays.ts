@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/database/database.ts';
 import { asObject, tryParse } from '../../src/basics/json.ts';
 import { type FirstMessagesOf, firstMessagesOfModels } from '../../src/verify/replay-model-day.ts';
+import { audit, type AuditReport } from '../../src/verify/audit.ts';
 import { emptyReplay, replayLedger } from '../../src/verify/replay.ts';
 import { linesOf } from './books.ts';
 
@@ -30,8 +31,17 @@ const NOT_OURS = /, replayed nothing$|^hostile \S+: session_summary: /;
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
-  const lines = linesOf([...report.differences.first, ...report.lost.first]);
+  const lines = linesOf([...report.problems.first, ...report.unverifiable.first]);
   return lines.filter((line) => !NOT_OURS.test(line));
+}
+
+/** As `GET /audit`, of a service whose agents follow a script. */
+export function auditScripts({
+  settings,
+}: {
+  settings: { databasePath: string };
+}): Promise<AuditReport> {
+  return audit(settings.databasePath, { firstMessagesOf: firstMessagesOfScripts });
 }
 
 const HAS_CONVERSATIONS = 'SELECT 1 FROM reasoning_logs LIMIT 1';

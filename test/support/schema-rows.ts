@@ -9,19 +9,16 @@ const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date
 const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4) VALUES`;
 const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at, wording) VALUES`;
 const MESSAGE = `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_calls, carried, timestamp) VALUES`;
-const PRICE = `INSERT INTO price_data (symbol, date, open, close, recorded_at) VALUES`;
-const REVISION = `INSERT INTO price_revisions (symbol, date, open, source, recorded_at, replaced_at) VALUES`;
+const PRICE = `INSERT INTO price_data (symbol, date, open, close, written) VALUES`;
+const REVISION = `INSERT INTO price_revisions (symbol, date, open, source, written, replaced) VALUES`;
 const COVERAGE = `INSERT INTO price_data_coverage (symbol, source, start_date, end_date, recorded_at) VALUES`;
-const SPLIT = `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
-const SPLIT_REVISION = `INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at) VALUES`;
+const SPLIT = `INSERT INTO stock_splits (symbol, date, numerator, denominator, written) VALUES`;
+const SPLIT_REVISION = `INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced) VALUES`;
 const USED = `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date) VALUES`;
 
-const DIVIDEND = `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES`;
+const DIVIDEND = `INSERT INTO dividends (symbol, ex_date, cash_e6, written) VALUES`;
 const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
-const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at) VALUES`;
-const DIGEST = 'x'.repeat(43);
-const DIGESTS = (session: number) =>
-  `INSERT INTO session_digests VALUES (${session}${`, '${DIGEST}'`.repeat(7)})`;
+const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced) VALUES`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
 /** One running model-day of one job, one active session. */
@@ -96,8 +93,14 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'an opening that has not ended',
     `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL, NULL)`,
   ],
-  ['digests of an unknown session', DIGESTS(99)],
-  ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
+  ['a second counter of writes', 'INSERT INTO price_writes VALUES (2, 0)'],
+  ['a number of writes below zero', 'UPDATE price_writes SET number = -1'],
+  [
+    'a session that was committed before its morning',
+    `UPDATE trading_sessions SET morning_write = 2, commit_write = 1`,
+  ],
+  ['a changed start of an unknown session', 'INSERT INTO changed_starts VALUES (99)'],
+  ['a changed start, moved to an unknown session', 'UPDATE changed_starts SET session_id = 99'],
   ['words of no version', `UPDATE trading_sessions SET wording = 0`],
   ['a risk-free rate of -100 %', `INSERT INTO figure_settings VALUES (1, -1)`],
   ['a risk-free rate that becomes -200 %', `UPDATE figure_settings SET risk_free_rate = -2`],
@@ -128,11 +131,11 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a holding of zero', `INSERT INTO holdings VALUES (1, 'MSFT', 0)`],
   ['a negative holding', `INSERT INTO holdings VALUES (1, 'MSFT', -1)`],
   ['a holding that becomes zero', `UPDATE holdings SET quantity = 0`],
-  ['a price of 0', `${PRICE} ('MSFT', '2025-01-06', 0, NULL, 't')`],
-  ['a close of 0', `${PRICE} ('MSFT', '2025-01-06', 1, 0, 't')`],
-  ['an absurd price', `${PRICE} ('MSFT', '2025-01-06', 1e73, NULL, 't')`],
+  ['a price of 0', `${PRICE} ('MSFT', '2025-01-06', 0, NULL, 1)`],
+  ['a close of 0', `${PRICE} ('MSFT', '2025-01-06', 1, 0, 1)`],
+  ['an absurd price', `${PRICE} ('MSFT', '2025-01-06', 1e73, NULL, 1)`],
   ['a price that becomes text', `UPDATE price_data SET open = 'high'`],
-  ['a revision without a price', `${REVISION} ('AAPL', '2025-01-06', NULL, 's', 't', 't')`],
+  ['a revision without a price', `${REVISION} ('AAPL', '2025-01-06', NULL, 's', 1, 2)`],
   ['a revision that loses its price', `UPDATE price_revisions SET open = NULL`],
   [
     'coverage that ends before it starts',
@@ -142,11 +145,11 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'coverage that comes to end before it starts',
     `UPDATE price_data_coverage SET start_date = '2026-01-01'`,
   ],
-  ['a split into as many shares', `${SPLIT} ('MSFT', '2025-01-06', 2, 2, 't')`],
+  ['a split into as many shares', `${SPLIT} ('MSFT', '2025-01-06', 2, 2, 1)`],
   ['a split that becomes one of 0 shares', `UPDATE stock_splits SET numerator = 0`],
   [
     'a revision of a split without numbers',
-    `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 't', 't')`,
+    `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 1, 2)`,
   ],
   ['a revision of a split that becomes text', `UPDATE stock_split_revisions SET numerator = 'two'`],
   [
@@ -178,9 +181,9 @@ export const forbidden: readonly [name: string, sql: string][] = [
     `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`,
   ],
   ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
-  ['a dividend of nothing', `${DIVIDEND} ('MSFT', '2025-01-06', 0, 't')`],
-  ['an absurd dividend', `${DIVIDEND} ('MSFT', '2025-01-06', 1000000000001, 't')`],
-  ['a dividend on a sloppy date', `${DIVIDEND} ('MSFT', '2025-1-6', 1, 't')`],
+  ['a dividend of nothing', `${DIVIDEND} ('MSFT', '2025-01-06', 0, 1)`],
+  ['an absurd dividend', `${DIVIDEND} ('MSFT', '2025-01-06', 1000000000001, 1)`],
+  ['a dividend on a sloppy date', `${DIVIDEND} ('MSFT', '2025-1-6', 1, 1)`],
   ['a dividend that comes to mean something else', `UPDATE dividends SET basis = 'guessed'`],
   ['a dividend from nowhere', `UPDATE dividends SET source = ''`],
   [
@@ -193,7 +196,7 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ],
   [
     'a revision of a dividend without cash',
-    `${DIVIDEND_REVISION} ('AAPL', '2025-01-06', NULL, 'as_paid', 's', 't', 't')`,
+    `${DIVIDEND_REVISION} ('AAPL', '2025-01-06', NULL, 'as_paid', 's', 1, 2)`,
   ],
   ['a revision of a dividend that becomes text', `UPDATE dividend_revisions SET cash_e6 = 'two'`],
   [
@@ -284,8 +287,13 @@ export const accepted: readonly [name: string, sql: string][] = [
     'an opening without an initial cash',
     `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`,
   ],
-  ['digests of a session', DIGESTS(1)],
-  ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
+  ['a write', 'UPDATE price_writes SET number = number + 1'],
+  [
+    'a counter of writes, as it is',
+    'INSERT INTO price_writes VALUES (1, 0) ON CONFLICT DO UPDATE SET number = number + 1',
+  ],
+  ['a changed start', 'INSERT INTO changed_starts VALUES (1)'],
+  ['a changed start, as it was', 'UPDATE changed_starts SET session_id = 1'],
   ['words of a version', `UPDATE trading_sessions SET wording = 1 WHERE session_id = 1`],
   [
     'a risk-free rate',
@@ -318,26 +326,23 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['what is left out', `UPDATE simulation_runs SET left_out = '["stream"]'`],
   ['calls of a tool', `INSERT INTO tool_usage VALUES (1, 'buy', 2, 1, 0.5)`],
   ['calls that become more', `UPDATE tool_usage SET calls = 3, duration_ms = 7`],
-  ['a bar', `${PRICE} ('AAPL', '2025-01-06', 100, 101.25, '2025-01-06T10:00:00.000Z')`],
+  ['a bar', `${PRICE} ('AAPL', '2025-01-06', 100, 101.25, 1)`],
   [
     'a bar of an adjusted source',
     `INSERT INTO price_data (symbol, date, open, source) VALUES ('MSFT', '2025-01-06', 1, 'yahoo')`,
   ],
-  [
-    'a bar that is revised',
-    `UPDATE price_data SET close = 102, recorded_at = '2025-01-07T10:00:00.000Z' WHERE symbol = 'AAPL'`,
-  ],
+  ['a bar that is revised', `UPDATE price_data SET close = 102, written = 2 WHERE symbol = 'AAPL'`],
   [
     'a bar that is revised without a word on when',
     `UPDATE price_data SET close = 103 WHERE symbol = 'AAPL'`,
   ],
-  ['a revision', `${REVISION} ('X', '2025-01-06', 1, 's', 't', 't')`],
+  ['a revision', `${REVISION} ('X', '2025-01-06', 1, 's', 1, 2)`],
   ['a revision that changes', `UPDATE price_revisions SET volume = 5 WHERE symbol = 'X'`],
   ['coverage', `${COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`],
   ['coverage that grows', `UPDATE price_data_coverage SET end_date = '2025-01-07'`],
-  ['a split', `${SPLIT} ('AAPL', '2025-01-06', 2, 1, 't')`],
+  ['a split', `${SPLIT} ('AAPL', '2025-01-06', 2, 1, 1)`],
   ['a split that is revised', `UPDATE stock_splits SET numerator = 3`],
-  ['a revision of a split', `${SPLIT_REVISION} ('X', '2025-01-06', 2, 1, 's', 't', 't')`],
+  ['a revision of a split', `${SPLIT_REVISION} ('X', '2025-01-06', 2, 1, 's', 1, 2)`],
   [
     'a revision of a split that changes',
     `UPDATE stock_split_revisions SET source = 'r' WHERE symbol = 'X'`,
@@ -366,13 +371,10 @@ export const accepted: readonly [name: string, sql: string][] = [
     `INSERT INTO stock_split_spans VALUES ('AAPL', 's', '2025-01-06', '2025-01-06', 't')`,
   ],
   ['a span of known splits that grows', `UPDATE stock_split_spans SET end_date = '2025-01-07'`],
-  ['a dividend', `${DIVIDEND} ('AAPL', '2025-01-06', 250000, 't')`],
+  ['a dividend', `${DIVIDEND} ('AAPL', '2025-01-06', 250000, 1)`],
   ['a dividend that is revised', `UPDATE dividends SET cash_e6 = 260000`],
   ['a dividend that comes to be split-adjusted', `UPDATE dividends SET basis = 'split_adjusted'`],
-  [
-    'a revision of a dividend',
-    `${DIVIDEND_REVISION} ('X', '2025-01-06', 1, 'as_paid', 's', 't', 't')`,
-  ],
+  ['a revision of a dividend', `${DIVIDEND_REVISION} ('X', '2025-01-06', 1, 'as_paid', 's', 1, 2)`],
   [
     'a revision of a dividend that changes',
     `UPDATE dividend_revisions SET source = 'r' WHERE symbol = 'X'`,

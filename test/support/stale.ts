@@ -5,18 +5,18 @@ import { staleModelDays } from '../../src/database/stale.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
 export function staleNow(reader: Reader): string[] {
-  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), Infinity));
+  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), { most: Infinity }));
   return first.map(({ model, date }) => `${model} ${date}`);
 }
 
 /**
- * Stale model-days as a query over everything that is stored, by time stamps: how the service found
- * them before it stored evidence, and so an independent opinion on the comparisons that triggers
- * keep. Opens are read when a session starts. Takes the models as a JSON array.
+ * Stale model-days by the numbers of writes: what was stored in the morning and at the commit of a
+ * session, beside what is stored now. The service compares with the evidence instead, so this is an
+ * independent opinion. Takes the models as a JSON array.
  */
 const STALE = `
   WITH active AS (
-    SELECT session_id, model, date, started_at, completed_at, started_from_session_id, pays_dividends,
+    SELECT session_id, model, date, morning_write, commit_write, started_from_session_id, pays_dividends,
       lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date
     FROM trading_sessions AS own WHERE status = 'active' AND model IN (SELECT value FROM json_each(?))
     WINDOW days AS (PARTITION BY model ORDER BY date)
@@ -31,10 +31,10 @@ const STALE = `
         AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = told.symbol AND adjusted)
         AND (SELECT numerator || ':' || denominator FROM stock_splits WHERE stock_splits.symbol = told.symbol AND stock_splits.date = told.date) IS NOT (
           SELECT numerator || ':' || denominator FROM (
-            SELECT symbol, date, numerator, denominator, recorded_at, '9999' AS replaced_at FROM stock_splits
-            UNION ALL SELECT symbol, date, numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions) AS version
+            SELECT symbol, date, numerator, denominator, coalesce(written, 1e9) AS written, 1e9 AS replaced FROM stock_splits
+            UNION ALL SELECT symbol, date, numerator, denominator, written, replaced FROM stock_split_revisions) AS version
           WHERE version.symbol = told.symbol AND version.date = told.date
-            AND version.recorded_at <= active.started_at AND version.replaced_at > active.started_at))
+            AND version.written <= active.morning_write AND version.replaced > active.morning_write))
     OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
       SELECT 1 FROM holdings JOIN (
         SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol
@@ -42,10 +42,10 @@ const STALE = `
         AND told.ex_date > active.previous_date AND told.ex_date <= active.date
         AND (SELECT cash_e6 || basis FROM dividends WHERE dividends.symbol = told.symbol AND dividends.ex_date = told.ex_date) IS NOT (
           SELECT cash_e6 || basis FROM (
-            SELECT * FROM (SELECT symbol, ex_date, cash_e6, basis, recorded_at, '9999' AS replaced_at FROM dividends)
-            UNION ALL SELECT symbol, ex_date, cash_e6, basis, recorded_at, replaced_at FROM dividend_revisions) AS version
+            SELECT * FROM (SELECT symbol, ex_date, cash_e6, basis, coalesce(written, 1e9) AS written, 1e9 AS replaced FROM dividends)
+            UNION ALL SELECT symbol, ex_date, cash_e6, basis, written, replaced FROM dividend_revisions) AS version
           WHERE version.symbol = told.symbol AND version.ex_date = told.ex_date
-            AND version.recorded_at <= active.started_at AND version.replaced_at > active.started_at))
+            AND version.written <= active.morning_write AND version.replaced > active.morning_write))
     OR pays_dividends AND EXISTS ( -- a split that converts a split-adjusted dividend is another now
       SELECT 1 FROM session_dividends AS paid JOIN dividends USING (symbol, ex_date)
         LEFT JOIN stock_splits ON stock_splits.symbol = paid.symbol AND stock_splits.date >= paid.ex_date
@@ -58,18 +58,18 @@ const STALE = `
         AND bar.symbol IN (
           SELECT symbol FROM holdings WHERE holdings.session_id = active.session_id
           UNION SELECT symbol FROM positions WHERE positions.session_id = active.session_id AND symbol IS NOT NULL)
-        AND (bar.recorded_at > active.started_at AND NOT EXISTS (
+        AND (coalesce(bar.written, 1e9) > active.morning_write AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
-              AND known.recorded_at <= active.started_at AND known.replaced_at > active.started_at AND known.open = bar.open)
-          OR bar.recorded_at > active.completed_at AND NOT EXISTS (
+              AND known.written <= active.morning_write AND known.replaced > active.morning_write AND known.open = bar.open)
+          OR coalesce(bar.written, 1e9) > active.commit_write AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
-              AND known.recorded_at <= active.completed_at AND known.replaced_at > active.completed_at AND known.close IS bar.close)))
+              AND known.written <= active.commit_write AND known.replaced > active.commit_write AND known.close IS bar.close)))
   ORDER BY model, date`;
 
 /** The stale model-days of some models as lines, `model date`. */
-export function staleByStamps(database: Database, models: readonly string[]): string[] {
+export function staleByNumbers(database: Database, models: readonly string[]): string[] {
   return database
     .statement(STALE)
     .all(JSON.stringify(models))

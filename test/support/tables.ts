@@ -12,6 +12,7 @@ export function emptyTables(database: Database): void {
   database.statement('PRAGMA foreign_keys = OFF').run();
   // In two rounds: triggers of the first leave rows in tables that were emptied before.
   for (const { name } of [...tables, ...tables]) database.statement(`DELETE FROM "${name}"`).run();
+  database.statement('INSERT INTO price_writes VALUES (1, 0)').run();
   database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
   database.statement('PRAGMA foreign_keys = ON').run();
 }

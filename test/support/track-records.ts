@@ -2,6 +2,7 @@ import { createRandom, pick, type Random } from '../../src/agent/players/player.
 import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
+import { numberedWrite } from '../../src/database/price-writes.ts';
 import { finalStatus } from '../../src/database/model-days.ts';
 import { endJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
@@ -20,7 +21,6 @@ import { type Money, money } from '../../src/basics/money.ts';
 import { percent } from '../../src/trading/day-records.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { insertTestJob } from './jobs.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 
 /**
  * Databases of models that have traded for long, written by the service's own code without running
@@ -95,7 +95,7 @@ function insertPrices(database: Database, dates: readonly string[]): Prices {
     storeBars(database, bars, STAMP);
     const span = { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string };
     addCoverage(database, span, STAMP);
-    atOnce(storeDividends(database, { dividends: [], spans: [span], basis: 'as_paid' }, STAMP));
+    storeDividends(database, { dividends: [], spans: [span], basis: 'as_paid' }, STAMP);
     prices.set(symbol, new Map(bars.map((bar) => [bar.date, bar])));
   }
   return prices;
@@ -223,7 +223,11 @@ function runDay(database: Database, account: Account, day: Day): void {
   const { job, date, fails, startedAt, completedAt } = day;
   const modelDay = { jobId: job, date, model: account.model };
   const startedFrom = account.last?.sessionId ?? null;
-  const start = { startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
+  const write = numberedWrite(database);
+  const start = {
+    ...{ startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt },
+    morningWrite: write,
+  };
   const sessionId = insertSession(database, modelDay, start);
   const morning = new Set(account.held.keys());
   const actions = fails || account.random() < 0.5 ? [] : trade(account, day);
@@ -247,6 +251,7 @@ function runDay(database: Database, account: Account, day: Day): void {
     summary,
     note: null,
     wording: 1,
+    commitWrite: write,
     completedAt,
   });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { replay } from '../../src/verify/replay.ts';
+import { audit } from '../../src/verify/audit.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { INITIAL_CASH } from './installation.ts';
 
 async function replayErrors(path: string): Promise<string[]> {
-  const { modelDays, same, differences, lost } = await replay(path);
-  const found = [...differences.first, ...lost.first];
+  const { modelDays, same, problems, unverifiable } = await audit(path);
+  const found = [...problems.first, ...unverifiable.first];
   const lines = found.map(
     ({ model, date, sentences }) => `replay, ${model} ${date}: ${sentences.join('; ')}`,
   );

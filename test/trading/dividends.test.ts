@@ -679,7 +679,7 @@ function leftBy({ database }: Books): unknown[] {
     'SELECT * FROM session_prices',
     'SELECT * FROM session_splits',
     'SELECT * FROM session_dividends',
-    'SELECT session_id, model, date, status, started_from_session_id, initial_cash_e4, start_changed, pays_dividends FROM trading_sessions',
+    'SELECT session_id, model, date, status, started_from_session_id, initial_cash_e4, pays_dividends FROM trading_sessions',
   ].map((sql) => database.statement(sql).all());
 }
 

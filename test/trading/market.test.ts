@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
 import { fromDollars, type Money, toDollars } from '../../src/basics/money.ts';
 import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
@@ -30,7 +31,7 @@ test('an assertion stops a market whose database has no row for a symbol', () =>
     ...database,
     statement: (sql) => database.statement(`SELECT * FROM (${sql}) WHERE false`),
   };
-  const market = openMarket(broken, '2025-01-07', ['AAPL']);
+  const market = openMarket(pricesNow(broken), '2025-01-07', ['AAPL']);
   assert.throws(() => market.quote('AAPL'), { name: 'AssertionError', message: /has a quote/ });
 });
 
@@ -39,7 +40,7 @@ test('a quote is the open of today and the last earlier close', () => {
     AAPL 2025-01-06 12 -
     AAPL 2025-01-07 13 14
     MSFT 2025-01-06 20 21`);
-  const market = openMarket(database, '2025-01-07', ['AAPL', 'MSFT', 'NONE']);
+  const market = openMarket(pricesNow(database), '2025-01-07', ['AAPL', 'MSFT', 'NONE']);
   const dollars = (symbol: string) => {
     const { open, previousClose, previousDate } = market.quote(symbol);
     return [open && toDollars(open), previousClose && toDollars(previousClose), previousDate];
@@ -63,23 +64,23 @@ const marks: [name: string, prices: string, mark: number][] = [
 for (const [name, prices, mark] of marks) {
   test(`a record is marked at ${name}`, () =>
     assert.equal(
-      toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')?.price as Money),
+      toDollars(closingMark(pricesNow(withPrices(prices)), '2025-01-07', 'AAPL')?.price as Money),
       mark,
     ));
 }
 
 test('bars before 1900, which other programs may have stored, are ignored', () => {
   const early = withPrices('AAPL 0000-01-03 1 2\nAAPL 1899-12-29 3 4');
-  const market = openMarket(early, '2025-01-07', ['AAPL']);
+  const market = openMarket(pricesNow(early), '2025-01-07', ['AAPL']);
   assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
   assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
-  assert.equal(closingMark(early, '2025-01-07', 'AAPL'), null);
+  assert.equal(closingMark(pricesNow(early), '2025-01-07', 'AAPL'), null);
   assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
 });
 
 test('a holding without any price is an error, not worth 0', () => {
   assert.throws(
-    () => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'),
+    () => openMarket(pricesNow(withPrices('')), '2025-01-07', []).mark('AAPL'),
     /no price of it is stored/,
   );
 });
@@ -97,9 +98,9 @@ test('prices before a split are converted to the shares of the session date', ()
     ORLY 2025-06-11 93 94`;
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
   const database = withPrices(prices, { splits });
-  const before = openMarket(database, '2025-06-09', ['ORLY']);
+  const before = openMarket(pricesNow(database), '2025-06-09', ['ORLY']);
   assert.equal(previousClose(before), 1350);
-  const onDay = openMarket(database, '2025-06-10', ['ORLY']);
+  const onDay = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
   assert.equal(previousClose(onDay), 90.7);
   assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
     symbol: 'ORLY',
@@ -114,7 +115,7 @@ test('prices before a split are converted to the shares of the session date', ()
     onDay.bars('ORLY', 5).map(({ open }) => open),
     [100, 91, 91],
   );
-  assert.equal(previousClose(openMarket(database, '2025-06-11', ['ORLY'])), 92);
+  assert.equal(previousClose(openMarket(pricesNow(database), '2025-06-11', ['ORLY'])), 92);
 });
 
 test('a series that is adjusted by its source is never split again', () => {
@@ -123,13 +124,17 @@ test('a series that is adjusted by its source is never split again', () => {
     splits,
     source: 'yahoo',
   });
-  assert.equal(previousClose(openMarket(database, '2025-06-10', ['ORLY'])), 90.7);
+  assert.equal(previousClose(openMarket(pricesNow(database), '2025-06-10', ['ORLY'])), 90.7);
 });
 
 test('the mark of a day without a bar is adjusted for splits since the last one', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
   assert.deepEqual(
-    closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'),
+    closingMark(
+      pricesNow(withPrices('ORLY 2025-06-09 1365 1350', { splits })),
+      '2025-06-10',
+      'ORLY',
+    ),
     { price: fromDollars(90), date: '2025-06-09' },
   );
 });
@@ -137,29 +142,29 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
 test('the mark of a market stays as it was first read, whatever becomes of its splits', () => {
   const splits: [string, string, number, number][] = [['AAPL', '2025-01-06', 2, 1]];
   const database = withPrices('AAPL 2025-01-03 10 -', { splits });
-  const market = openMarket(database, '2025-01-07', ['AAPL']);
+  const market = openMarket(pricesNow(database), '2025-01-07', ['AAPL']);
   assert.equal(toDollars(market.mark('AAPL')), 5);
   database.statement('UPDATE stock_splits SET numerator = 5').run();
   assert.equal(toDollars(market.mark('AAPL')), 5);
-  assert.equal(toDollars(openMarket(database, '2025-01-07', ['AAPL']).mark('AAPL')), 2);
+  assert.equal(toDollars(openMarket(pricesNow(database), '2025-01-07', ['AAPL']).mark('AAPL')), 2);
 });
 
 test('a price that splits make smaller than the unit of money is the unit, never 0', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 100, 1]];
   const database = withPrices('ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019', { splits });
-  const market = openMarket(database, '2025-06-10', ['ORLY']);
+  const market = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
   assert.equal(previousClose(market), 0.0001);
   assert.equal(toDollars(market.mark('ORLY')), 0.0001);
   assert.deepEqual(
     market.bars('ORLY', 2).flatMap(({ open, high, low, close }) => [open, high, low, close]),
     [0.0001, null, null, null, 0.0001, 0.0001, 0.0001, 0.0001],
   );
-  assert.deepEqual(closingMark(database, '2025-06-10', 'ORLY'), {
+  assert.deepEqual(closingMark(pricesNow(database), '2025-06-10', 'ORLY'), {
     price: fromDollars(0.0001),
     date: '2025-06-09',
   });
   const onlyOpens = withPrices('ORLY 2025-06-06 0.0021 -', { splits });
-  assert.deepEqual(closingMark(onlyOpens, '2025-06-10', 'ORLY'), {
+  assert.deepEqual(closingMark(pricesNow(onlyOpens), '2025-06-10', 'ORLY'), {
     price: fromDollars(0.0001),
     date: '2025-06-06',
   });
@@ -187,7 +192,7 @@ test('no query of a market ever returns a price after its date, or the close of 
       fc.integer({ min: 0, max: lastDay }),
       fc.array(question, { maxLength: 5 }),
       (today, questions) => {
-        const market = openMarket(database, addDays(start, today), ['AAPL']);
+        const market = openMarket(pricesNow(database), addDays(start, today), ['AAPL']);
         for (const { kind, day } of questions) {
           const found =
             kind === 'bar'

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays, type Clock } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { morningWrite } from '../../src/database/price-writes.ts';
 import { commitSession, type ModelDay, type PositionRow } from '../../src/database/sessions.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { fromDollars, money } from '../../src/basics/money.ts';
@@ -83,7 +84,8 @@ function createTrader(
       hasNotes = false,
       paysDividends = true,
     } = options;
-    const market = change(openMarket(database, modelDay.date, [...universe]));
+    const write = database.transaction(() => morningWrite(database, modelDay));
+    const market = change(openMarket({ reader: database, write }, modelDay.date, [...universe]));
     const amounts = {
       initialCash: fromDollars(10_000),
       tokenPrices: null,
@@ -483,6 +485,7 @@ for (const [name, change, said] of badCommits) {
             summary: '',
             note: null,
             wording: 1,
+            commitWrite: 0,
             completedAt: '',
           },
         ),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
@@ -26,7 +27,7 @@ storePrices(
 function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): LedgerDay {
   const universe = new Set(['AAPL', 'MSFT', 'NONE']);
   return {
-    market: openMarket(database, DATE, [...universe]),
+    market: openMarket(pricesNow(database), DATE, [...universe]),
     universe,
     actions: [],
     portfolio: { cash: fromDollars(cash), holdings: new Map(Object.entries(holdings)) },

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/prompt.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Brief } from '../../src/wire/protocol.ts';
 import { openMarket } from '../../src/trading/market.ts';
@@ -137,7 +138,7 @@ function dayOf(
     ]),
   };
   return {
-    market: openMarket(database, '2025-01-07', [...universe]),
+    market: openMarket(pricesNow(database), '2025-01-07', [...universe]),
     universe,
     costs,
     portfolio,

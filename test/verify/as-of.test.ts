@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { versionsWithin } from '../../src/verify/history.ts';
 import { auditOf, createBooks, fourDays } from '../support/books.ts';
 import { undone } from '../support/tables.ts';
 
@@ -9,96 +8,82 @@ const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = {
   unverifiable: [],
   stale: [],
 };
-const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
 const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
-const BAR = `INTO price_data (symbol, date, open, close, source, recorded_at) VALUES`;
-const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
+const BAR = `INTO price_data (symbol, date, open, close, source) VALUES`;
+const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator) VALUES`;
 const VALUE =
   'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
-const LOST = 'what was known at the time has been replaced without a trace';
-/**
- * A revision whose new price was made ready some seconds before the session was committed that
- * marked at the old one.
- */
-const madeReady = (seconds: number) => {
-  const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;
-  return `UPDATE price_data SET close = 50, recorded_at = ${at} WHERE ${AAPL_ON_7}`;
-};
-
 /** What happened to the prices later, and what the audit says then of books that were right. */
 const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] = [
   [
     'another close',
-    `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`,
-    { stale: ['2025-01-07'] },
-  ],
-  [
-    'another close, by a tool that says no time',
     `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}`,
     { stale: ['2025-01-07'] },
   ],
   [
     'another open of a day that traded',
-    `UPDATE price_data SET open = 50, ${LATER} WHERE symbol = 'AAPL' AND date = '2025-01-08'`,
+    `UPDATE price_data SET open = 50 WHERE symbol = 'AAPL' AND date = '2025-01-08'`,
     { stale: ['2025-01-08'] },
   ],
   ['all bars, taken away', 'DELETE FROM price_data', {}],
-  ['all bars, moved by a day', `UPDATE price_data SET date = date(date, '+30 days'), ${LATER}`, {}],
+  ['all bars, moved by a day', `UPDATE price_data SET date = date(date, '+30 days')`, {}],
   [
     'a bar of a day that had none',
-    `INSERT ${BAR} ('ORLY', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z')`,
+    `INSERT ${BAR} ('ORLY', '2025-01-07', 90, 91, 'csv')`,
     { stale: ['2025-01-07'] },
   ],
   [
     'a bar, replaced without a trace by another',
-    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z')`,
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv')`,
     {
       unverifiable: [
-        `2025-01-07: it used 104.00 as the open of AAPL; ${LOST}`,
-        `2025-01-07: it used 105.00 as the close of AAPL; ${LOST}`,
+        `2025-01-07: its morning report, line 4: stored "…lue at today's open: 10041", replayed "…lue at today's open: 10031"; 2 more lines differ`,
+        '2025-01-08: its morning report, line 12: stored "AAPL 105 106", replayed "AAPL 103 106"',
       ],
       stale: ['2025-01-07'],
     },
   ],
   [
     'a bar, replaced without a trace by the same',
-    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`,
-    {},
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv')`,
+    {
+      unverifiable: [
+        `2025-01-07: its morning report, line 4: stored "…lue at today's open: 10041", replayed "…lue at today's open: 10031"; 2 more lines differ`,
+        '2025-01-08: its morning report, line 12: stored "AAPL 105 106", replayed "AAPL 103 106"',
+      ],
+    },
   ],
   [
     'the bar of a trade, replaced without a trace by another',
-    `INSERT OR REPLACE ${BAR} ('MSFT', '2025-01-06', 90, 194, 'csv', '2031-01-01T00:00:00.000Z')`,
+    `INSERT OR REPLACE ${BAR} ('MSFT', '2025-01-06', 90, 194, 'csv')`,
     {
-      unverifiable: [`2025-01-06: it used 196.00 as the open of MSFT; ${LOST}`],
+      unverifiable: [
+        `2025-01-06: its morning report, line 4: stored "…lue at today's open: 10000", replayed "…lue at today's open: 10010"; 2 more lines differ`,
+        '2025-01-07: its morning report, line 13: stored "MSFT 194 -", replayed "MSFT 198 -"',
+        '2025-01-08: its morning report, line 13: stored "MSFT 194 -", replayed "MSFT 198 -"',
+      ],
       stale: ['2025-01-06'],
     },
   ],
   [
     'a split that was not known then',
-    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01')`,
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1)`,
     { stale: ['2025-01-07'] },
   ],
   ['the split, taken away', 'DELETE FROM stock_splits', { stale: ['2025-01-08'] }],
   [
     'the split, with another ratio',
-    `UPDATE stock_splits SET numerator = 5, ${LATER}`,
+    `UPDATE stock_splits SET numerator = 5`,
     { stale: ['2025-01-08'] },
   ],
   [
     'the split, replaced without a trace by another',
-    `INSERT OR REPLACE ${SPLIT} ('ORLY', '2025-01-08', 5, 2, '2031-01-01T00:00:00.000Z')`,
+    `INSERT OR REPLACE ${SPLIT} ('ORLY', '2025-01-08', 5, 2)`,
     {
-      unverifiable: [`2025-01-08: it used 3:2 as the split of ORLY on 2025-01-08; ${LOST}`],
+      unverifiable: [
+        '2025-01-08: its morning report, line 3: stored "Cash: 8780", replayed "Cash: 8770"; 3 more lines differ',
+      ],
       stale: ['2025-01-08'],
-    },
-  ],
-  ['a close that another program committed just after', madeReady(30), { stale: ['2025-01-07'] }],
-  [
-    'a close that was known for long',
-    madeReady(90),
-    {
-      problems: ['2025-01-07: it used 105.00 as the close of AAPL, should be 50.00'],
-      stale: ['2025-01-07'],
     },
   ],
   [
@@ -118,7 +103,7 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
   ],
   [
     'a split that was not known then, taken away again',
-    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); DELETE FROM stock_splits WHERE symbol = 'AAPL'`,
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1); DELETE FROM stock_splits WHERE symbol = 'AAPL'`,
     {},
   ],
   [
@@ -127,8 +112,7 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
      VALUES ('job-1', '2025-01-02', 'model-a', 'active', 100000000, 1, 't', 't')`,
     {
       problems: [
-        '2025-01-02: it pays no dividends, and its job does',
-        '2025-01-02: it has no record',
+        '2025-01-02: the messages before its first answer: stored "none", replayed "system, user"',
       ],
       stale: ['2025-01-03'],
     },
@@ -137,39 +121,30 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     'the day before, taken away by another program',
     'DELETE FROM trading_sessions WHERE session_id = 3',
     {
-      problems: ['2025-01-08: it started from session 3, which is missing'],
+      problems: ['2025-01-08: it cannot be read: it started from session 3, which is missing'],
       stale: ['2025-01-08'],
     },
   ],
   [
     'a close, taken away and put back',
-    `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`,
+    `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv')`,
     {},
   ],
   [
     'a split that was not known then, of a series that became adjusted for splits',
-    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); UPDATE price_data SET source = 'yahoo' WHERE symbol = 'AAPL'`,
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1); UPDATE price_data SET source = 'yahoo' WHERE symbol = 'AAPL'`,
     {},
   ],
   [
     'a bar, replaced without a trace by another, and the old prices again',
-    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z');
-     UPDATE price_data SET open = 104, close = 105, recorded_at = '2032-01-01T00:00:00.000Z' WHERE ${AAPL_ON_7}`,
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv');
+     UPDATE price_data SET open = 104, close = 105 WHERE ${AAPL_ON_7}`,
     {
       unverifiable: [
-        `2025-01-07: it used 104.00 as the open of AAPL; ${LOST}`,
-        `2025-01-07: it used 105.00 as the close of AAPL; ${LOST}`,
+        `2025-01-07: its morning report, line 4: stored "…lue at today's open: 10041", replayed "…lue at today's open: 10031"; 2 more lines differ`,
+        '2025-01-08: its morning report, line 12: stored "AAPL 105 106", replayed "AAPL 103 106"',
       ],
     },
-  ],
-  [
-    'another open after the first model of its job had started',
-    `INSERT INTO trading_sessions (job_id, date, model, status, error, initial_cash_e4, started_at, completed_at)
-     SELECT job_id, date, 'model-b', 'failed', 'x', 1, strftime('%Y-%m-%dT%H:%M:%fZ', started_at, '-600 seconds'), completed_at
-     FROM trading_sessions WHERE session_id = 3;
-     UPDATE price_data SET open = 50, recorded_at = (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', started_at, '-300 seconds')
-       FROM trading_sessions WHERE session_id = 3) WHERE ${AAPL_ON_7}`,
-    { stale: ['2025-01-07'] },
   ],
   [
     'the split, with another ratio and the old one again',
@@ -178,14 +153,17 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
   ],
   [
     'a split that was not known then, of what was sold before',
-    `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1, '2031-01-01')`,
+    `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1)`,
     {},
   ],
   [
     'another close, and a record that was made to fit it',
-    `UPDATE price_data SET close = 106, ${LATER} WHERE ${AAPL_ON_7}; ${VALUE}`,
+    `UPDATE price_data SET close = 106 WHERE ${AAPL_ON_7}; ${VALUE}`,
     {
-      problems: ['2025-01-07: action 1: portfolio_value is 10,061.00, should be 10,051.00'],
+      problems: [
+        '2025-01-07: position 1, portfolio_value_e4: stored 100610000, replayed 100510000',
+        '2025-01-08: position 1, daily_profit_e4: stored 190000, replayed 90000',
+      ],
       stale: ['2025-01-07'],
     },
   ],
@@ -244,72 +222,75 @@ for (const [name, first, during, after, isStale] of meanwhile) {
 }
 
 /**
- * Seconds at which a version began and ended, the span, and whether it may have been read within
- * that.
+ * The clocks of imports, in seconds beside that of the service, which the books of a job do not
+ * depend on.
  */
-const spans: [
-  name: string,
-  lifetime: [number, number | null],
-  span: [number, number],
-  mayBeRead: boolean,
-][] = [
-  ['there all through', [0, null], [3, 5], true],
-  ['there from its last second on', [5, null], [3, 5], true],
-  ['there until it begins', [0, 3], [3, 5], false],
-  ['there after its end', [6, null], [3, 5], false],
-  ['gone within it', [0, 4], [3, 5], true],
-  ['changed twice within one millisecond, as it begins', [3, 3], [3, 5], true],
-  ['replaced before it came, by a clock that went back', [2, 1], [3, 5], true],
-];
-for (const [name, [recorded, replaced], [from, to], mayBeRead] of spans) {
-  test(`a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read within a span`, () => {
-    const at = (second: number) => `2025-01-07T00:00:0${second}.000Z`;
-    const version = {
-      recordedAt: at(recorded),
-      replacedAt: replaced === null ? null : at(replaced),
-    };
-    assert.deepEqual(
-      versionsWithin([version], { from: at(from), to: at(to) }),
-      mayBeRead ? [version] : [],
-    );
-  });
-}
+const CLOCKS = [-172_800, -86_400, -30, 0, 30, 86_400, 172_800];
 
-const A_DAY = 86_400;
-
-test('where the clock was set back, time stamps do not contradict what a session used: splits of an adjusted series', async () => {
-  const books = createBooks();
-  books.setSplit('AAPL', '2025-01-06', 2, 1);
-  books.wait(2 * A_DAY);
-  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
-    books.setBar('AAPL', date, { open: 50, close: 50, source: 'yahoo' });
-  books.wait(3_600);
-  await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
-  books.wait(-A_DAY);
-  await books.day('2025-01-06', []);
-  await books.day('2025-01-07', []); // its stamps are in order with those of the day before, and still earlier than those of the prices
-  assert.deepEqual(await auditOf(books.database), NOTHING);
+test('whatever the clocks of imports before, during and after a job: right days verify, and every changed bar is found', async () => {
+  const dates = ['2025-01-06', '2025-01-07', '2025-01-08'];
+  for (const before of CLOCKS)
+    for (const during of CLOCKS) {
+      const books = createBooks();
+      const { database } = books;
+      let price = 100;
+      const importBy = (clock: number) => {
+        books.wait(clock);
+        price += 1;
+        for (const date of ['2025-01-03', ...dates])
+          books.setBar('AAPL', date, { open: price, close: price });
+        books.wait(-clock);
+      };
+      importBy(before);
+      for (const date of dates) {
+        const session = await books.open(date);
+        importBy(during);
+        await books.complete(session, [['buy', 'AAPL', 1]]);
+        importBy(before);
+      }
+      const { problems, unverifiable } = await auditOf(database);
+      assert.deepEqual([problems, unverifiable], [[], []], `clocks ${before} and ${during}`);
+      if (before !== during) continue;
+      for (const { rowid } of database
+        .statement('SELECT revision_id AS rowid FROM price_revisions WHERE date = ?')
+        .all('2025-01-07')) {
+        const change = `UPDATE price_revisions SET open = 7, close = 7 WHERE revision_id = ${rowid}`;
+        const isRead = database
+          .statement(
+            `SELECT 1 FROM price_revisions JOIN trading_sessions AS own ON own.date >= '2025-01-07'
+             WHERE revision_id = ? AND (written <= morning_write AND replaced > morning_write
+               OR own.date = '2025-01-07' AND written <= commit_write AND replaced > commit_write)`,
+          )
+          .get(Number(rowid));
+        await undone(database, [change], async () => {
+          const found = await auditOf(database);
+          assert.equal(found.problems.length > 0, isRead !== undefined, change);
+        });
+      }
+    }
 });
 
-test('where the clock was set back, time stamps do not contradict what a session used: a price that changed afterwards', async () => {
+test('prices of other programs have a number from the next morning or commit on, and are read from then on', async () => {
   const books = createBooks();
-  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07'])
-    books.setBar('AAPL', date, { open: 50, close: 50 });
-  books.wait(3_600);
-  await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
-  books.wait(5 * A_DAY);
-  await books.day('2025-01-06', []);
-  books.wait(-4 * A_DAY);
+  const { database } = books;
+  books.writer = 'another program';
+  for (const date of ['2025-01-06', '2025-01-07'])
+    books.setBar('AAPL', date, { open: 50, close: 51 });
+  const numbers = () =>
+    database
+      .statement('SELECT written FROM price_data ORDER BY date')
+      .all()
+      .map((row) => row['written']);
+  assert.deepEqual(numbers(), [null, null]);
+  const session = await books.open('2025-01-06');
+  assert.deepEqual(numbers(), [1, 1]);
+  books.setBar('AAPL', '2025-01-08', { open: 52, close: 53 });
   books.setBar('AAPL', '2025-01-06', { open: 50, close: 60 });
-  books.wait(3_600);
-  await books.day('2025-01-07', []);
-  assert.deepEqual(await auditOf(books.database), { ...NOTHING, stale: ['model-a 2025-01-06'] });
-  books.database
-    .statement('UPDATE session_prices SET close_e4 = 990000 WHERE session_id = 2')
-    .run();
-  assert.match(
-    (await auditOf(books.database)).problems.join(),
-    /it used 99\.00 as the close of AAPL/,
-    'what was never stored is still a finding',
+  await books.complete(session, [['buy', 'AAPL', 1]]);
+  assert.deepEqual(
+    numbers(),
+    [2, 1, 3],
+    'a change takes a number at once, a new row at the commit',
   );
+  assert.deepEqual(await auditOf(database), NOTHING, 'it was marked at the close of 60');
 });

@@ -30,306 +30,255 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
   [
     'cash',
     position(2, 'cash_e4 = 80010000'),
-    ['2025-01-03: action 2: cash is 8,001.00, should be 8,000.00'],
+    [
+      '2025-01-03: position 2, cash_e4: stored 80010000, replayed 80000000',
+      '2025-01-06: its morning report, line 3: stored "Cash: 8000", replayed "Cash: 8001"; 1 more line differs',
+    ],
   ],
   [
     'cash in the middle of a day',
     position(1, 'cash_e4 = 89990000'),
-    ['2025-01-03: action 1: cash is 8,999.00, should be 9,000.00'],
+    ['2025-01-03: position 1, cash_e4: stored 89990000, replayed 90000000'],
   ],
   [
     'cash and value alike',
     position(4, 'cash_e4 = cash_e4 + 10000, portfolio_value_e4 = portfolio_value_e4 + 10000'),
-    ['2025-01-06: action 2: cash is 8,771.00, should be 8,770.00'],
+    [
+      '2025-01-06: position 2, cash_e4: stored 87710000, replayed 87700000',
+      '2025-01-07: its morning report, line 3: stored "Cash: 8770", replayed "Cash: 8771"; 1 more line differs',
+    ],
   ],
   [
     'the price of a purchase',
     position(1, 'price_e4 = 990000'),
-    ['2025-01-03: action 1: price of AAPL is 99.00, should be 100.00'],
+    ['2025-01-03: position 1, price_e4: stored 990000, replayed 1000000'],
   ],
   [
     'the price of a sale',
     position(3, 'price_e4 = 1960001'),
-    ['2025-01-06: action 1: price of MSFT is 196.0001, should be 196.00'],
+    ['2025-01-06: position 1, price_e4: stored 1960001, replayed 1960000'],
   ],
   [
     'the amount of a purchase',
     position(1, 'amount = 11'),
-    [
-      '2025-01-03: action 1: cash is 9,000.00, should be 8,900.00',
-      '2025-01-03: action 2: cash is 8,000.00, should be 7,900.00',
-      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 11 AAPL, 5 MSFT',
-      '2025-01-03: action 1: portfolio_value is 10,010.00, should be 10,011.00',
-    ],
+    ['2025-01-03: position 1, amount: stored 11, replayed 10'],
   ],
   [
     'the amount of a sale beyond what is held',
     position(3, 'amount = 6'),
-    [
-      '2025-01-06: action 1: Cannot sell 6 MSFT: 5 are held',
-      '2025-01-06: action 2: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL, 5 MSFT, 7 ORLY',
-      '2025-01-06: action 1: portfolio_value is 10,010.00, should be 10,980.00',
-    ],
+    ['2025-01-06: position 1, amount: stored 6, replayed 5'],
   ],
   [
     'the symbol of a purchase',
     position(2, `symbol = 'ORLY'`),
-    [
-      '2025-01-03: action 2: price of ORLY is 200.00, and none was known at the time',
-      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 10 AAPL, 5 ORLY',
-    ],
+    ['2025-01-03: position 2, symbol: stored "ORLY", replayed "MSFT"'],
   ],
   [
     'a purchase into a sale',
     position(1, `action_type = 'sell'`),
-    [
-      '2025-01-03: buy records: 1, executed buy orders: 2',
-      '2025-01-03: sell records: 1, executed sell orders: 0',
-      '2025-01-03: action 1: Cannot sell 10 AAPL: none is held',
-      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 5 MSFT',
-      '2025-01-03: action 1: portfolio_value is 10,010.00, should be 9,000.00',
-    ],
+    ['2025-01-03: position 1, action_type: stored "sell", replayed "buy"'],
   ],
   [
     'the value',
     position(4, 'portfolio_value_e4 = portfolio_value_e4 + 1'),
-    ['2025-01-06: action 2: portfolio_value is 10,031.0001, should be 10,031.00'],
+    [
+      '2025-01-06: position 2, portfolio_value_e4: stored 100310001, replayed 100310000',
+      '2025-01-07: position 1, daily_profit_e4: stored 200000, replayed 199999',
+    ],
   ],
   [
     'a note',
     `UPDATE trading_sessions SET note = 'x' WHERE session_id = 4`,
-    ['2025-01-08: its note is not that of the day it started from'],
+    ['2025-01-08: note: stored "x", replayed nothing'],
   ],
   [
     'the profit',
     position(5, 'daily_profit_e4 = 0'),
-    ['2025-01-07: action 1: daily_profit is 0.00, should be 20.00'],
+    ['2025-01-07: position 1, daily_profit_e4: stored 0, replayed 200000'],
   ],
   [
     'the return',
     position(5, 'daily_return_pct = 1'),
-    ['2025-01-07: action 1: daily_return_pct is 1, should be 0.1994'],
+    ['2025-01-07: position 1, daily_return_pct: stored 1, replayed 0.1994'],
   ],
   [
     'the return, to nothing',
     position(5, 'daily_return_pct = NULL'),
-    ['2025-01-07: action 1: daily_return_pct is null, should be 0.1994'],
+    ['2025-01-07: position 1, daily_return_pct: stored nothing, replayed 0.1994'],
   ],
   [
     'the amount of a split',
     position(6, 'amount = 4'),
-    [
-      '2025-01-08: action 1: amount of ORLY is 4, the split 3:2 of 7 adds 3',
-      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
-      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 10,004.00',
-    ],
+    ['2025-01-08: position 1, amount: stored 4, replayed 3'],
   ],
   [
     'the price of a split',
     position(6, 'price_e4 = 210000'),
-    ['2025-01-08: action 1: price of ORLY is 21.00, should be 20.00'],
+    ['2025-01-08: position 1, price_e4: stored 210000, replayed 200000'],
   ],
   [
     'a quantity',
     `UPDATE holdings SET quantity = 11 WHERE session_id = 2 AND symbol = 'AAPL'`,
-    ['2025-01-06: action 2: holdings are 11 AAPL, 7 ORLY, should be 10 AAPL, 7 ORLY'],
+    [
+      '2025-01-06: position 2, holdings: stored "11 AAPL, 7 ORLY", replayed "10 AAPL, 7 ORLY"',
+      `2025-01-07: its morning report, line 4: stored "…alue at today's open: 10041", replayed "…alue at today's open: 10145"; 1 more line differs`,
+    ],
   ],
   [
     'a quantity at the end',
     `UPDATE holdings SET quantity = 12 WHERE session_id = 4 AND symbol = 'AAPL'`,
-    ['2025-01-08: action 2: holdings are 12 AAPL, 10 ORLY, should be 11 AAPL, 10 ORLY'],
+    ['2025-01-08: position 2, holdings: stored "10 ORLY, 12 AAPL", replayed "10 ORLY, 11 AAPL"'],
   ],
   [
     'a holding, taken away',
     `DELETE FROM holdings WHERE session_id = 3 AND symbol = 'ORLY'`,
-    ['2025-01-07: action 1: holdings are 10 AAPL, should be 10 AAPL, 7 ORLY'],
+    [
+      '2025-01-07: position 1, holdings: stored "10 AAPL", replayed "10 AAPL, 7 ORLY"',
+      '2025-01-08: its morning report, line 3: stored "Cash: 8780", replayed "Cash: 8770"; 2 more lines differ',
+    ],
   ],
   [
     'a holding, added',
     `INSERT INTO holdings VALUES (3, 'MSFT', 1)`,
-    ['2025-01-07: action 1: holdings are 10 AAPL, 1 MSFT, 7 ORLY, should be 10 AAPL, 7 ORLY'],
+    [
+      '2025-01-07: position 1, holdings: stored "1 MSFT, 10 AAPL, 7 ORLY", replayed "10 AAPL, 7 ORLY"',
+      `2025-01-08: its morning report, line 4: stored "…alue at today's open: 10040", replayed "…alue at today's open: 10234"; 1 more line differs`,
+    ],
   ],
   [
     'the first position of a day, taken away',
     `DELETE FROM positions WHERE position_id = 1`,
-    [
-      '2025-01-03: buy records: 1, executed buy orders: 2',
-      '2025-01-03: action 2: cash is 8,000.00, should be 9,000.00',
-      '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 5 MSFT',
-      '2025-01-03: action 1 is missing',
-    ],
+    ['2025-01-03: positions: stored 1, replayed 2'],
   ],
   [
     'the last position of a day, taken away',
     `DELETE FROM positions WHERE position_id = 4`,
     [
-      '2025-01-06: buy records: 0, executed buy orders: 1',
-      '2025-01-06: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL',
-      '2025-01-07: action 1: cash is 8,770.00, should be 8,980.00',
-      '2025-01-07: action 1: daily_profit is 20.00, should be 251.00',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 2.5075',
+      '2025-01-06: positions: stored 1, replayed 2',
+      '2025-01-07: its morning report, line 3: stored "Cash: 8770", replayed "Cash: 8980"; 1 more line differs',
     ],
   ],
   [
     'the only position of a day, taken away',
     `DELETE FROM positions WHERE position_id = 5`,
     [
-      '2025-01-07: it has no record',
-      '2025-01-08: it started from session 3, which has no positions',
+      '2025-01-07: positions: stored 0, replayed 1',
+      '2025-01-08: it cannot be read: it started from session 3, which has no positions',
     ],
   ],
   [
     'the split, taken away',
     `DELETE FROM positions WHERE position_id = 6`,
-    [
-      '2025-01-08: the split of ORLY on 2025-01-08 (3:2) has no record',
-      '2025-01-08: action 2: cash is 8,674.00, should be 8,664.00',
-      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
-      '2025-01-08: action 1 is missing',
-    ],
+    ['2025-01-08: positions: stored 1, replayed 2'],
   ],
   [
     'the split, taken away and the next put in its place',
     `DELETE FROM positions WHERE position_id = 6; UPDATE positions SET action_id = 1 WHERE position_id = 7`,
-    [
-      '2025-01-08: the split of ORLY on 2025-01-08 (3:2) has no record',
-      '2025-01-08: action 1: cash is 8,674.00, should be 8,664.00',
-      '2025-01-08: action 1: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
-    ],
+    ['2025-01-08: positions: stored 1, replayed 2'],
   ],
   [
     'a purchase, added',
     `${ADDED} (99, 4, 3, 'buy', 'AAPL', 1, 1060000, 85680000, 100720000, 210000, 0.2089); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 12), (4, 'ORLY', 10)`,
-    ['2025-01-08: buy records: 2, executed buy orders: 1'],
+    ['2025-01-08: positions: stored 3, replayed 2'],
   ],
   [
     'an added purchase without an order',
     `${ADDED} (99, 3, 2, 'buy', 'AAPL', 1, 1040000, 1, 1, 0, 0)`,
     [
-      '2025-01-07: buy records: 1, executed buy orders: 0',
-      '2025-01-07: action 2: cash is 0.0001, should be 8,666.00',
-      '2025-01-07: action 2: holdings are 10 AAPL, 7 ORLY, should be 11 AAPL, 7 ORLY',
-      '2025-01-07: it has a no_trade record beside its trades',
-      '2025-01-07: action 2: portfolio_value is 0.0001, should be 10,052.00',
-      '2025-01-07: action 2: daily_profit is 0.00, should be 21.00',
-      '2025-01-07: action 2: daily_return_pct is 0, should be 0.2094',
-      '2025-01-08: action 1: cash is 8,780.00, should be 10.0001',
-      '2025-01-08: action 1: daily_profit is 19.00, should be 1,300.00',
-      '2025-01-08: action 1: daily_return_pct is 0.189, should be 1300000000',
-      '2025-01-08: action 2: daily_profit is 20.00, should be 10,070.9999',
-      '2025-01-08: action 2: daily_return_pct is 0.199, should be 10070999900',
+      '2025-01-07: positions: stored 2, replayed 1',
+      '2025-01-08: its morning report, line 3: stored "Cash: 8780", replayed "Cash: 10.0001"; 1 more line differs',
     ],
   ],
   [
     'a no_trade record, added',
     `${ADDED} (99, 4, 3, 'no_trade', NULL, NULL, NULL, 86740000, 100710000, 200000, 0.199); INSERT OR REPLACE INTO holdings VALUES (4, 'AAPL', 11), (4, 'ORLY', 10)`,
-    ['2025-01-08: it has a no_trade record beside its trades'],
+    ['2025-01-08: positions: stored 3, replayed 2'],
   ],
   [
     'an added split that never happened',
     `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994); INSERT OR REPLACE INTO holdings VALUES (3, 'AAPL', 20), (3, 'ORLY', 7)`,
     [
-      '2025-01-07: action 2: a split is recorded after the trades of the day',
-      '2025-01-07: action 2: portfolio_value is 10,051.00, should be 11,101.00',
-      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 21 AAPL, 10 ORLY',
-      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 11,140.00',
+      '2025-01-07: positions: stored 2, replayed 1',
+      `2025-01-08: its morning report, line 4: stored "…value at today's open: 10040", replayed "…value at today's open: 11100"; 1 more line differs`,
     ],
   ],
   [
     'the initial cash',
     `UPDATE trading_sessions SET initial_cash_e4 = 200000000 WHERE session_id = 1`,
-    ["2025-01-03: initial cash is 20,000.00, the job's is 10,000.00"],
+    ['2025-01-03: initial_cash_e4: stored 200000000, replayed 100000000'],
   ],
   [
     'the day it started from',
     `UPDATE trading_sessions SET started_from_session_id = 1 WHERE session_id = 3`,
     [
-      '2025-01-07: action 1: cash is 8,770.00, should be 8,000.00',
-      '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL, 5 MSFT',
-      '2025-01-07: action 1: daily_profit is 20.00, should be 51.00',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0.51',
+      '2025-01-07: its morning report, line 3: stored "Cash: 8770", replayed "Cash: 8000"; 2 more lines differ',
     ],
   ],
   [
     'the day it started from, to a later one',
     `UPDATE trading_sessions SET started_from_session_id = 4 WHERE session_id = 3`,
-    [
-      '2025-01-07: it started from session 4, which is not of an earlier date',
-      '2025-01-07: action 1: cash is 8,770.00, should be 8,674.00',
-      '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be 11 AAPL, 10 ORLY',
-      '2025-01-07: action 1: daily_profit is 20.00, should be 88.00',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0.8738',
-    ],
+    ['2025-01-07: it cannot be read: it started from session 4, which is not of an earlier date'],
   ],
   [
     'the day it started from, to none',
     `UPDATE trading_sessions SET started_from_session_id = NULL, initial_cash_e4 = 100000000 WHERE session_id = 3`,
     [
-      '2025-01-07: action 1: cash is 8,770.00, should be 10,000.00',
-      '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be none',
-      '2025-01-07: action 1: daily_profit is 20.00, should be 0.00',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0',
+      '2025-01-07: its morning report, line 3: stored "Cash: 8770", replayed "Cash: 10000"; 4 more lines differ',
     ],
   ],
   [
     'an open that orders filled at',
     `UPDATE session_prices SET open_e4 = 970000 WHERE session_id = 1 AND symbol = 'AAPL'`,
     [
-      '2025-01-03: action 1: price of AAPL is 100.00, should be 97.00',
-      '2025-01-03: action 1: cash is 9,000.00, should be 9,030.00',
-      '2025-01-03: it used 97.00 as the open of AAPL, should be 100.00',
+      '2025-01-03: the open of AAPL that it used: stored "97.00 of 2025-01-03", replayed "100.00 of 2025-01-03"',
     ],
   ],
   [
     'a close that holdings were marked at',
     `UPDATE session_prices SET close_e4 = 1060000 WHERE session_id = 3 AND symbol = 'AAPL'`,
     [
-      '2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,061.00',
-      '2025-01-07: it used 106.00 as the close of AAPL, should be 105.00',
+      '2025-01-07: the close of AAPL that it used: stored "106.00 of 2025-01-07", replayed "105.00 of 2025-01-07"',
     ],
   ],
   [
     'a close, to an earlier one',
     `UPDATE session_prices SET close_e4 = 1030000, close_date = '2025-01-06' WHERE session_id = 3 AND symbol = 'AAPL'`,
     [
-      '2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,031.00',
-      '2025-01-07: it used 103.00 as the close of AAPL, of 2025-01-06, should be 105.00',
+      '2025-01-07: the close of AAPL that it used: stored "103.00 of 2025-01-06", replayed "105.00 of 2025-01-07"',
     ],
   ],
   [
     'an open that nothing was bought at',
     `UPDATE session_prices SET open_e4 = 1 WHERE session_id = 3 AND symbol = 'AAPL'`,
-    ['2025-01-07: it used 0.0001 as the open of AAPL, should be 104.00'],
+    [
+      '2025-01-07: the open of AAPL that it used: stored "0.0001 of 2025-01-07", replayed "104.00 of 2025-01-07"',
+    ],
   ],
   [
     'the prices of a symbol, taken away',
     `DELETE FROM session_prices WHERE session_id = 3 AND symbol = 'ORLY'`,
-    ['2025-01-07: action 1: portfolio_value cannot be recomputed: a price is missing'],
+    ['2025-01-07: the symbols whose prices it used: stored "AAPL", replayed "AAPL, ORLY"'],
   ],
   [
     'the ratio of a split that was known',
     'UPDATE session_splits SET denominator = 1',
     [
-      '2025-01-08: action 1: amount of ORLY is 3, the split 3:1 of 7 adds 14',
-      '2025-01-08: action 2: holdings are 11 AAPL, 10 ORLY, should be 11 AAPL, 7 ORLY',
-      '2025-01-08: action 1: portfolio_value is 10,070.00, should be 10,004.00',
-      '2025-01-08: it used 3:1 as the split of ORLY on 2025-01-08, which is not what was known at the time',
+      '2025-01-08: the splits that it knew: stored "…25-01-08","denominator":1,"numerator":3,"symbol":"ORLY"}", replayed "…25-01-08","denominator":2,"numerator":3,"symbol":"ORLY"}"',
     ],
   ],
   [
     'a split that was known, to another date',
     `UPDATE session_splits SET date = '2025-01-07'`,
     [
-      '2025-01-08: it used no split of ORLY on 2025-01-08, which is not what was known at the time',
-      '2025-01-08: it used 3:2 as the split of ORLY on 2025-01-07, and none was known at the time',
+      '2025-01-08: the splits that it knew: stored "{"date":"2025-01-07","denominator":2,"numerator":3,"symbol":"ORLY"}", replayed "{"date":"2025-01-08","denominator":2,"numerator":3,"symbol":"ORLY"}"',
     ],
   ],
   [
     'figures beyond all bounds',
     position(5, 'portfolio_value_e4 = 9007199254740993'),
     [
-      '2025-01-07: it cannot be recomputed: Value is too large to be represented as a JavaScript number: 9007199254740993',
-      '2025-01-08: it started from session 3, which has no positions',
+      '2025-01-07: it cannot be read: Value is too large to be represented as a JavaScript number: 9007199254740993',
+      '2025-01-08: it cannot be read: Value is too large to be represented as a JavaScript number: 9007199254740993',
     ],
   ],
 ];
@@ -348,7 +297,7 @@ for (const [name, sql, problems] of tampered) {
 }
 
 test('a note is what the last call that was not refused wrote', async () => {
-  const { database, open, day } = createBooks();
+  const { database, open, complete, day } = createBooks();
   const session = await open('2025-01-03');
   for (const text of ['one', 'two', 'x'.repeat(4_001)]) {
     const toolCalls = [{ id: '1', name: 'write_note', arguments: JSON.stringify({ text }) }];
@@ -361,12 +310,13 @@ test('a note is what the last call that was not refused wrote', async () => {
       note: null,
     });
   }
-  await session.end({ status: 'finished', summary: 'done' });
+  await complete(session);
   await day('2025-01-06');
   assert.deepEqual((await auditOf(database)).problems, []);
   database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
   assert.deepEqual((await auditOf(database)).problems, [
-    'model-a 2025-01-03: its note is not what it wrote last',
+    'model-a 2025-01-03: note: stored "one", replayed "two"',
+    'model-a 2025-01-06: its morning report, line 8: stored "two", replayed "one"',
   ]);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { audit, auditResponse, progressInLog } from '../../src/api/audit.ts';
-import type { LateBody } from '../../src/api/handler.ts';
+import type { Input, LateBody } from '../../src/api/handler.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -21,7 +21,12 @@ const WORLD = `
   AAPL 2025-11-06 98 98
   AAPL 2025-11-07 99 99${PRICES}
   AAPL 2025-11-12 104 105`;
-const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+const DAYS = {
+  start_date: '2025-11-10',
+  end_date: '2025-11-11',
+  models: ['model-a'],
+  isReplayable: true,
+};
 
 test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
@@ -46,11 +51,36 @@ test('GET /audit reports whether the books add up, what does not, and stale days
       date: '2025-11-11',
       session_id: 2,
       status: 'active',
-      problems: ['action 1: cash is 9,797.9999, should be 9,798.00'],
+      problems: ['position 1, cash_e4: stored 97979999, replayed 97980000'],
     },
   ]);
   assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
 });
+
+test('GET /audit takes a job and a model: only their model-days are counted, judged and stale', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
+  const { job_id: first } = await runJobHere(service, script, DAYS);
+  const day = { ...DAYS, end_date: DAYS.start_date, replace_existing: true };
+  const { job_id: second } = await runJobHere(service, script, day);
+  service.database
+    .statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2')
+    .run();
+  service.database
+    .statement(`UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = ?`)
+    .run(second);
+  const look = async (query: string) => {
+    const { status, counts } = (await service.get(`/audit?${query}`)).body;
+    const { models, model_days: days, superseded_model_days: replaced, problems, stale } = counts;
+    return [status, models, days, replaced, problems, stale];
+  };
+  assert.deepEqual(await look(''), ['faulty', 1, 2, 1, 2, 1]);
+  assert.deepEqual(await look(`job_id=${first}`), ['faulty', 1, 1, 1, 1, 1]);
+  assert.deepEqual(await look(`job_id=${second}&model=model-a`), ['faulty', 1, 1, 0, 1, 0]);
+  assert.deepEqual(await look('model=nobody'), ['sound', 0, 0, 0, 0, 0]);
+  assert.equal((await service.get('/audit?job_id=none')).status, 404);
+});
+
+const EVERYTHING = { query: {} } as Input<object>;
 
 /** What is made elsewhere, as a whole. */
 async function textOf({ chunks }: LateBody): Promise<string> {
@@ -80,7 +110,8 @@ test(
       log: silentLog,
       viewedFile: null,
     };
-    const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
+    const askTwice = () =>
+      [audit(context, EVERYTHING), audit(context, EVERYTHING)] as [LateBody, LateBody];
     const [leaves, stays] = askTwice();
     leaves.stop();
     assert.equal(
@@ -137,9 +168,9 @@ test('a long audit logs its progress every five seconds and when only the file i
     long(done, 1_000);
   }
   assert.deepEqual(lines, [
-    'the audit recomputes model-days {"done":101,"total":1000,"percent":10}',
-    'the audit recomputes model-days {"done":555,"total":1000,"percent":55}',
-    'the audit has recomputed all model-days; the file is being read {"done":1000,"total":1000}',
+    'the audit plays model-days again {"done":101,"total":1000,"percent":10}',
+    'the audit plays model-days again {"done":555,"total":1000,"percent":55}',
+    'the audit has played all model-days again; the file is being read {"done":1000,"total":1000}',
   ]);
 });
 
@@ -153,13 +184,15 @@ test('a clock that is set back between model-days makes nothing faulty: what fol
   let now = instants[0] as string;
   const clock = () => new Date(now);
   const service = await startTestService(t, { configuration, prices: WORLD, clock });
-  service.database
-    .statement("UPDATE price_data SET recorded_at = '2025-11-14T11:00:00.000Z'")
-    .run();
   const dates = ['2025-11-07', '2025-11-10', '2025-11-11', '2025-11-12'];
   for (const [index, date] of dates.entries()) {
     now = instants[index] as string;
-    await runJobHere(service, script, { start_date: date, end_date: date, models: ['model-a'] });
+    await runJobHere(service, script, {
+      start_date: date,
+      end_date: date,
+      models: ['model-a'],
+      isReplayable: true,
+    });
   }
   now = '2025-11-20T00:00:00Z';
   const { body } = await service.get('/audit');

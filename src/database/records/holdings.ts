@@ -4,7 +4,7 @@ import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { jsonIds } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../jumps.ts';
-import { heldOver, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
+import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** Sessions that one statement reads; each may hold a hundred symbols. */
 export const CLOSINGS_PER_STEP = 10;
@@ -87,9 +87,21 @@ export function* heldSymbols(database: Reader): Generator<HeldSymbol> {
     yield held;
 }
 
+/**
+ * Of ten years of sessions, those of one date are few: the search goes from morning to morning (one
+ * `held_since` after another) and reads of each only the sessions from the date on.
+ */
+const NEXT_MORNING =
+  'SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since < ?2';
 const HOLDERS = query(
-  `SELECT session_id AS sessionId, model, date FROM trading_sessions
-   WHERE status = 'active' AND session_id IN (${heldOver('?1', { date: '?2', before: '?2', condition: 'TRUE' })})`,
+  `WITH RECURSIVE morning (held_since) AS (
+     ${NEXT_MORNING}
+     UNION ALL SELECT (${NEXT_MORNING} AND held_since > morning.held_since)
+     FROM morning WHERE morning.held_since IS NOT NULL)
+   SELECT session_id AS sessionId, model, own.date FROM morning
+     CROSS JOIN session_prices AS used ON used.symbol = ?1 AND used.held_since = morning.held_since AND used.date >= ?2
+     CROSS JOIN trading_sessions AS own USING (session_id)
+   WHERE status = 'active' ORDER BY session_id`,
   { sessionId: integer, model: text, date: text },
 );
 

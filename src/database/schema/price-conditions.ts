@@ -1,30 +1,4 @@
 /**
- * SQL that finds the sessions in which something was held over a date, for the triggers that
- * compare them.
- */
-
-/**
- * The sessions in which `symbol` was held over a date: they started from a day before it. Of ten
- * years of sessions, those of one date are few: the search goes from morning to morning (one
- * `held_since` after another) and reads of each only the sessions from `date` on. No morning from
- * `before` on counts, and nothing is searched unless `condition` holds. `date` may name
- * `morning.held_since`.
- */
-export function heldOver(
-  symbol: string,
-  { date, before, condition }: { date: string; before: string; condition: string },
-): string {
-  const next = `SELECT min(held_since) FROM session_prices
-        WHERE symbol = ${symbol} AND held_since < ${before}`;
-  return `WITH RECURSIVE morning (held_since) AS (
-      ${next} AND ${condition}
-      UNION ALL SELECT (${next} AND held_since > morning.held_since)
-      FROM morning WHERE morning.held_since IS NOT NULL)
-    SELECT own.session_id FROM morning CROSS JOIN session_prices AS own
-      ON own.symbol = ${symbol} AND own.held_since = morning.held_since AND own.date >= ${date}`;
-}
-
-/**
  * What the prices of a series are: as they traded, without the jumps of splits, or without those
  * and with dividends in them.
  */
@@ -66,9 +40,11 @@ function inSql(sources: readonly string[]): string {
 }
 
 /**
- * The splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1, 2025-01-02
- * 2:1'; '' where there are none.
+ * SQL: the splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1,
+ * 2025-01-02 2:1'; '' where there are none.
  */
-export const SPLITS_SINCE = `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM stock_splits
-      WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= dividends.ex_date ORDER BY date)), '')`;
+export function splitsSince(splits = 'stock_splits'): string {
+  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
+      SELECT date, numerator, denominator FROM ${splits} AS split
+      WHERE split.symbol = dividends.symbol AND split.date >= dividends.ex_date ORDER BY date)), '')`;
+}

@@ -1,10 +1,27 @@
-import { adjustedSourcesInSql, heldOver, SPLITS_SINCE } from './price-conditions.ts';
+import { adjustedSourcesInSql } from './price-conditions.ts';
+
+/** SQL: the next number for a row that another program changed without one. */
+function numberOf(table: string, date: string): string {
+  const isWithoutOne = '(new.written IS NULL OR new.written IS old.written)';
+  return `UPDATE price_writes SET number = number + 1 WHERE ${isWithoutOne};
+  UPDATE ${table} SET written = (SELECT number FROM price_writes)
+  WHERE symbol = new.symbol AND ${date} = new.${date} AND ${isWithoutOne};`;
+}
 
 /**
  * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans
  * for which each is known, and the values that changes replaced.
  */
 export const priceTables = `
+-- Every write to bars, splits and dividends takes the next number. What other programs write without one has it from the
+-- next morning or commit of a model-day on. "As it was then" is the version with the highest number that is not above
+-- the one at the time.
+CREATE TABLE price_writes (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  number INTEGER NOT NULL CHECK (number >= 0) -- the last one
+) STRICT;
+INSERT INTO price_writes VALUES (1, 0);
+
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
 CREATE TABLE price_data (
   symbol TEXT NOT NULL,
@@ -15,7 +32,7 @@ CREATE TABLE price_data (
   close REAL CHECK (close >= 0.0001 AND close <= 10000000),
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- when it took its present values
+  written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
   adjusted INTEGER GENERATED ALWAYS AS (source IN (${adjustedSourcesInSql})) VIRTUAL, -- free of split jumps
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
@@ -31,26 +48,26 @@ CREATE TABLE price_revisions (
   close REAL,
   volume REAL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_bars ON price_data (symbol) WHERE written IS NULL;
 CREATE INDEX price_revisions_by_bar ON price_revisions (symbol, date);
 
 CREATE TRIGGER price_data_revised AFTER UPDATE OF symbol, date, open, high, low, close, volume, source ON price_data
 BEGIN
-  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE price_data SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+  ${numberOf('price_data', 'date')}
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, written, replaced)
+  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, written FROM price_data WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER price_data_removed AFTER DELETE ON price_data
 BEGIN
-  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, written, replaced)
+  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, number FROM price_writes;
 END;
 
 -- The spans for which a source's series is known: a day inside one without a bar is a day without trading.
@@ -78,7 +95,7 @@ CREATE TABLE stock_splits (
   numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
   denominator INTEGER NOT NULL CHECK (denominator BETWEEN 1 AND 1000000 AND denominator <> numerator),
   source TEXT NOT NULL DEFAULT 'manual',
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
 
@@ -108,69 +125,32 @@ CREATE TABLE stock_split_revisions (
   numerator INTEGER NOT NULL,
   denominator INTEGER NOT NULL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_splits ON stock_splits (symbol) WHERE written IS NULL;
 CREATE INDEX stock_split_revisions_by_split ON stock_split_revisions (symbol, date);
 
 CREATE TRIGGER stock_splits_revised AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
 BEGIN
-  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE stock_splits SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+  ${numberOf('stock_splits', 'date')}
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced)
+  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, written FROM stock_splits WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER stock_splits_removed AFTER DELETE ON stock_splits
 BEGIN
-  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced)
+  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, number FROM price_writes;
 END;
 `;
 
 /**
- * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
- * amount as paid is divided by the splits from its ex-date on for a series that is free of split
- * jumps; a split-adjusted amount is multiplied by them for a raw one.
- */
-function isConverted(symbol: string): string {
-  return `(dividends.basis = 'split_adjusted') <>
-      EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = ${symbol} AND adjusted)`;
-}
-
-/**
- * SQL: the first ex-date after a morning, of those that were written. One that was removed is in no
- * row.
- */
-const FIRST_EX_DATE = `coalesce((SELECT min(ex_date) FROM dividends
-        WHERE dividends.symbol = new.symbol AND ex_date BETWEEN new.ex_date AND new.last_ex_date
-          AND ex_date > morning.held_since), new.ex_date)`;
-
-const HELD_OVER_EX_DATES = {
-  date: FIRST_EX_DATE,
-  before: 'coalesce(new.last_ex_date, new.ex_date)',
-  condition: 'new.session_id IS NULL',
-};
-
-/**
- * SQL: compares the sessions that held a symbol over the ex-date of a dividend which a split
- * converts.
- */
-function dividendsBefore(split: 'new' | 'old'): string {
-  return `INSERT INTO written_dividends (symbol, ex_date, last_ex_date)
-  SELECT symbol, min(ex_date), max(ex_date) FROM dividends
-  WHERE symbol = ${split}.symbol AND ex_date <= ${split}.date
-    AND ${isConverted(`${split}.symbol`)}
-  GROUP BY symbol;`;
-}
-
-/**
- * Dividends as sources tell them, the spans for which they are known, the values that changes
- * replaced, and which of them a committed session knew. Triggers compare the last with what is
- * stored now, as for bars and splits.
+ * Dividends as sources tell them, the spans for which they are known, and the values that changes
+ * replaced.
  */
 export const dividendTables = `
 -- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
@@ -180,7 +160,7 @@ CREATE TABLE dividends (
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;
 
@@ -202,96 +182,25 @@ CREATE TABLE dividend_revisions (
   cash_e6 INTEGER NOT NULL,
   basis TEXT NOT NULL,
   source TEXT NOT NULL,
-  recorded_at TEXT NOT NULL,
-  replaced_at TEXT NOT NULL
+  written INTEGER, -- its number; null if it was never given one, and so never read by a model-day
+  replaced INTEGER NOT NULL, -- the number of the write that replaced or removed it
+  replaced_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) -- for people: clocks differ
 ) STRICT;
 
+CREATE INDEX unnumbered_dividends ON dividends (symbol) WHERE written IS NULL;
 CREATE INDEX dividend_revisions_by_dividend ON dividend_revisions (symbol, ex_date);
 
 CREATE TRIGGER dividends_revised AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
 BEGIN
-  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
-    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
-  UPDATE dividends SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-  WHERE symbol = new.symbol AND ex_date = new.ex_date AND new.recorded_at = old.recorded_at;
+  ${numberOf('dividends', 'ex_date')}
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced)
+  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, written FROM dividends WHERE symbol = new.symbol AND ex_date = new.ex_date;
 END;
 
 CREATE TRIGGER dividends_removed AFTER DELETE ON dividends
 BEGIN
-  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
-  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
-END;
-
--- The dividends that a committed session knew of what it held in the morning, since the day it started from.
-CREATE TABLE session_dividends (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
-  symbol TEXT NOT NULL,
-  ex_date TEXT NOT NULL,
-  cash_e6 INTEGER NOT NULL CHECK (cash_e6 >= 1), -- as its source tells it
-  basis TEXT NOT NULL CHECK (basis IN ('as_paid', 'split_adjusted')),
-  splits TEXT NOT NULL, -- those that converted it
-  paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares then
-  PRIMARY KEY (session_id, symbol, ex_date)
-) STRICT, WITHOUT ROWID;
-
--- Compares the sessions that held a symbol over an ex-date, and pay dividends, with the dividends that are stored: one that
--- was learned, corrected or removed has changed. Over any ex-date up to last_ex_date if that is given; only one session if it is
--- named. Readers of dividend_changed ignore those of a series whose prices contain dividends.
-CREATE VIEW written_dividends AS SELECT symbol, ex_date, ex_date AS last_ex_date, NULL AS session_id FROM dividends;
-CREATE TRIGGER dividend_written INSTEAD OF INSERT ON written_dividends
-BEGIN
-  UPDATE session_prices SET dividend_changed = EXISTS (
-    SELECT 1 FROM dividends
-    WHERE dividends.symbol = new.symbol AND dividends.ex_date > held_since AND dividends.ex_date <= session_prices.date
-      AND NOT EXISTS (SELECT 1 FROM session_dividends AS known
-        WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol AND known.ex_date = dividends.ex_date
-          AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
-          AND known.splits = CASE WHEN ${isConverted('new.symbol')}
-            THEN ${SPLITS_SINCE} ELSE '' END))
-    OR EXISTS (SELECT 1 FROM session_dividends AS known
-      WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol
-        AND NOT EXISTS (SELECT 1 FROM dividends WHERE dividends.symbol = new.symbol AND dividends.ex_date = known.ex_date))
-  WHERE symbol = new.symbol AND session_id IN (SELECT new.session_id UNION ALL SELECT * FROM (
-    ${heldOver('new.symbol', HELD_OVER_EX_DATES)}))
-    AND (SELECT pays_dividends FROM trading_sessions WHERE trading_sessions.session_id = session_prices.session_id);
-END;
-
--- While a session ran, a dividend may have been learned or removed.
-CREATE TRIGGER dividend_payer_held AFTER INSERT ON session_prices
-WHEN EXISTS (SELECT 1 FROM dividends AS stored
-    WHERE stored.symbol = new.symbol AND stored.ex_date > new.held_since AND stored.ex_date <= new.date)
-  OR EXISTS (SELECT 1 FROM session_dividends AS known WHERE known.session_id = new.session_id AND known.symbol = new.symbol)
-BEGIN
-  INSERT INTO written_dividends (symbol, session_id) VALUES (new.symbol, new.session_id);
-END;
-
-CREATE TRIGGER dividend_added AFTER INSERT ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (new.symbol, new.ex_date);
-END;
-CREATE TRIGGER dividend_changed AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (old.symbol, old.ex_date), (new.symbol, new.ex_date);
-END;
-CREATE TRIGGER dividend_removed AFTER DELETE ON dividends
-BEGIN
-  INSERT INTO written_dividends (symbol, ex_date) VALUES (old.symbol, old.ex_date);
-END;
-
--- A split changes what the dividends before it pay per share of a series that counts shares otherwise than their source.
-CREATE TRIGGER dividends_split_added AFTER INSERT ON stock_splits
-BEGIN
-  ${dividendsBefore('new')}
-END;
-CREATE TRIGGER dividends_split_changed AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
-BEGIN
-  ${dividendsBefore('old')}
-  ${dividendsBefore('new')}
-END;
-CREATE TRIGGER dividends_split_removed AFTER DELETE ON stock_splits
-BEGIN
-  ${dividendsBefore('old')}
+  UPDATE price_writes SET number = number + 1;
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced)
+  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, number FROM price_writes;
 END;
 `;

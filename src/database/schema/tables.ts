@@ -96,8 +96,9 @@ CREATE TABLE trading_sessions (
   completed_at TEXT,
   active_from INTEGER, -- the number of the change that made it active
   active_to INTEGER, -- and of the one that ended that
-  start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
+  morning_write INTEGER NOT NULL DEFAULT 0, -- the last number of price_writes in its morning: it reads prices as they were then
+  commit_write INTEGER NOT NULL DEFAULT 0, -- and at its commit, as of which its closing marks are; 0 until then
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
   wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
@@ -106,7 +107,8 @@ CREATE TABLE trading_sessions (
   CHECK (started_from_session_id IS NULL OR status <> 'opening'),
   CHECK ((completed_at IS NULL) = (status = 'running')),
   CHECK ((error IS NOT NULL) = (status = 'failed')),
-  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded'))
+  CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded')),
+  CHECK (morning_write >= 0 AND (commit_write = 0 OR commit_write >= morning_write))
 ) STRICT;
 
 -- At most one generation of a model-day is active, and at most one is running.
@@ -261,19 +263,7 @@ CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
-
--- Of each part of a committed model-day (digests.ts): SHA-256, as base64url.
-CREATE TABLE session_digests (
-  session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,
-  session TEXT NOT NULL CHECK (length(session) = 43),
-  conversation TEXT NOT NULL CHECK (length(conversation) = 43),
-  positions TEXT NOT NULL CHECK (length(positions) = 43),
-  evidence TEXT NOT NULL CHECK (length(evidence) = 43),
-  tool_usage TEXT NOT NULL CHECK (length(tool_usage) = 43),
-  usage TEXT NOT NULL CHECK (length(usage) = 43),
-  terms TEXT NOT NULL CHECK (length(terms) = 43)
-) STRICT;
-${priceTables}${evidenceTables}${dividendTables}
+${priceTables}${dividendTables}${evidenceTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
 `;

@@ -1,0 +1,124 @@
+import type { CalendarDate } from '../basics/calendar.ts';
+import type { Database, Reader } from './database.ts';
+import { integer, query } from './rows.ts';
+import type { ModelDay } from './sessions.ts';
+
+/**
+ * The order of writes to bars, splits and dividends. It is told by number, because clocks differ
+ * from machine to machine, and are set.
+ */
+
+/** Prices, splits and dividends as they were after a write; null: as they are now. */
+export interface PricesAt {
+  reader: Reader;
+  write: number | null;
+}
+
+/** As they are now, with what other programs have written that has no number yet. */
+export function pricesNow(reader: Reader): PricesAt {
+  return { reader, write: null };
+}
+
+const NEXT = query('UPDATE price_writes SET number = number + 1 RETURNING number', [integer]);
+const LAST = query('SELECT number FROM price_writes', [integer]);
+
+/** Takes the number of a write, within the transaction that writes. */
+export function nextWrite(database: Database): number {
+  return NEXT.one(database)[0];
+}
+
+interface Table {
+  name: string;
+  /** Its rows as they were before each change. */
+  revisions: string;
+  date: 'date' | 'ex_date';
+  values: string;
+}
+
+const BARS: Table = {
+  name: 'price_data',
+  revisions: 'price_revisions',
+  date: 'date',
+  values: 'open, high, low, close, volume, source',
+};
+const SPLITS: Table = {
+  name: 'stock_splits',
+  revisions: 'stock_split_revisions',
+  date: 'date',
+  values: 'numerator, denominator',
+};
+const DIVIDENDS: Table = {
+  name: 'dividends',
+  revisions: 'dividend_revisions',
+  date: 'ex_date',
+  values: 'cash_e6, basis',
+};
+const TABLES = [BARS, SPLITS, DIVIDENDS];
+
+const UNNUMBERED = query(
+  TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),
+  [integer],
+);
+
+/**
+ * The number of the last write, within the caller's transaction. What other programs have written
+ * is numbered first.
+ */
+export function numberedWrite(database: Database): number {
+  if (UNNUMBERED.has(database)) {
+    const number = nextWrite(database);
+    for (const { name } of TABLES)
+      database.statement(`UPDATE ${name} SET written = ? WHERE written IS NULL`).run(number);
+  }
+  return LAST.one(database)[0];
+}
+
+const MORNING = query(
+  `SELECT morning_write FROM trading_sessions WHERE job_id = ? AND date = ? LIMIT 1`,
+  [integer],
+);
+
+/**
+ * The write as of which all models of a job see prices on a date, within the caller's transaction:
+ * the last one before the first of them began, also for those that begin after a restart.
+ */
+export function morningWrite(
+  database: Database,
+  { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>,
+): number {
+  return MORNING.get(database, jobId, date)?.[0] ?? numberedWrite(database);
+}
+
+/** SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null. */
+function rowsAt({ name, revisions, date, values }: Table): (write: string) => string {
+  const columns = `symbol, ${date}, ${values}`;
+  return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
+      UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
+}
+
+export const barsAt = rowsAt(BARS);
+export const splitsAt = rowsAt(SPLITS);
+export const dividendsAt = rowsAt(DIVIDENDS);
+
+/** Some symbols, up to a date. */
+export interface Places {
+  symbols: readonly string[];
+  upTo: CalendarDate;
+}
+
+const lostIn = ({ name, revisions, date }: Table) => {
+  const versions = (table: string) =>
+    `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;
+  return `EXISTS (SELECT 1 FROM (${versions(name)} UNION ALL ${versions(revisions)})
+     GROUP BY symbol, day HAVING NOT max(is_known))`;
+};
+const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
+
+/**
+ * Whether the first version that is known of a price, a split or a dividend came after a write: an
+ * earlier one may be lost, because a program replaced it without a trace (`INSERT OR REPLACE`).
+ */
+export function isLostAt(reader: Reader, { symbols, upTo }: Places, write: number): boolean {
+  return LOST.one(reader, JSON.stringify(symbols), upTo, write)[0] === 1;
+}

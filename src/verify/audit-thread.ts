@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { type ErrorCode, messageOf, ServiceError } from '../basics/domain.ts';
+import { BUILD, ownProgram } from '../basics/program.ts';
+import type { ReplayFilters } from '../database/replay.ts';
+import { auditLedger, type AuditReport } from './audit.ts';
+import type { ReplayOptions } from './replay.ts';
+
+/**
+ * The model-days of an audit in a thread of its own, which may take as long as it needs: this
+ * thread goes on serving.
+ */
+
+/** What the thread starts with. */
+interface Order {
+  audit: { path: string; filters: ReplayFilters };
+  build: string | null;
+}
+
+/** What it sends back. */
+type Delivery =
+  | { done: number; total: number }
+  | { report: AuditReport }
+  | { failure: { code: ErrorCode | null; message: string } };
+
+/** As `auditLedger`. The signal ends the thread. */
+export async function auditInThread(
+  path: string,
+  { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,
+): Promise<AuditReport> {
+  signal?.throwIfAborted();
+  const { text, isFile } = ownProgram();
+  const order: Order = { audit: { path, filters }, build: BUILD };
+  const worker = new Worker(text, { eval: !isFile, workerData: order });
+  const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
+  worker.on('message', (delivery: Delivery) => {
+    if ('done' in delivery) onProgress(delivery.done, delivery.total);
+    else if ('report' in delivery) resolve(delivery.report);
+    else reject(errorOf(delivery.failure));
+  });
+  worker.on('error', reject);
+  worker.on('exit', () => reject(new Error('The thread of the audit has ended')));
+  const stop = () => reject(signal?.reason);
+  signal?.addEventListener('abort', stop);
+  try {
+    return await promise;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}
+
+function errorOf({ code, message }: { code: ErrorCode | null; message: string }): Error {
+  return code === null ? new Error(message) : new ServiceError(code, message);
+}
+
+/** Whether this is the thread of an audit. */
+export function isAuditThread(): boolean {
+  return Object.hasOwn(workerData, 'audit');
+}
+
+/** What that thread does. */
+export async function auditHere(): Promise<void> {
+  const port = parentPort;
+  assert(port !== null, 'the thread of an audit has a parent');
+  const send = (delivery: Delivery) => port.postMessage(delivery);
+  const { audit, build }: Order = workerData;
+  assert(build === BUILD, 'the program file was replaced while it runs: restart the service');
+  const onProgress = (done: number, total: number) => send({ done, total });
+  try {
+    send({ report: await auditLedger(audit.path, { filters: audit.filters, onProgress }) });
+  } catch (error) {
+    const code = error instanceof ServiceError ? error.code : null;
+    send({ failure: { code, message: messageOf(error) } });
+  }
+}

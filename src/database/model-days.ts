@@ -2,6 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobStatus, skipReasons } from '../basics/domain.ts';
 import { bySlices, mapInSteps, nextTurn, type Steps } from '../basics/turns.ts';
 import type { Database, Reader } from './database.ts';
+import { storeFailures } from './decisions.ts';
 import { flag, integer, orNull, query, type RowOf, text } from './rows.ts';
 import { endModelDay, type ModelDay } from './sessions.ts';
 
@@ -244,6 +245,7 @@ function endModelDays(
        WHERE job_id = ? AND date BETWEEN ? AND ? AND completed_at IS NULL`,
     )
     .run(status, error, at, jobId, span.from, span.to);
+  if (status === 'failed') storeFailures(database, { jobId, ...span });
   return Number(changes);
 }
 

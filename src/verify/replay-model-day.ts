@@ -1,6 +1,7 @@
 import { wordsOf } from '../agent/prompt.ts';
 import type { TimeSpan } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
+import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
@@ -83,6 +84,7 @@ export async function replayModelDay(
     past.goTo(viewpoint.close, viewpoint.isLenient);
     compareBooks(reader, { record, start, play, comparison });
     compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
+    if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
   }
@@ -200,4 +202,15 @@ function compareBooks(
   const ledger = { actions: play.actions, portfolio: play.portfolio, startValue: start.startValue };
   comparePositions(record.positions, positionsOf(ledger, marksIn(evidence)), comparison);
   compareToolUsage(record.toolUsage, [...play.toolUsage.values()], comparison);
+}
+
+/** They follow from the rest of the record, so only once that is the same. */
+function compareDecisions(
+  reader: Reader,
+  { session: { sessionId } }: DayRecord,
+  { compare }: Comparison,
+): void {
+  const stored = JSON.stringify(storedDecisions(reader, sessionId));
+  const replayed = JSON.stringify(decisionsOf(reader, sessionId));
+  compare('decisions', { kind: 'answers', stored, replayed });
 }

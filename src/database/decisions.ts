@@ -62,65 +62,52 @@ const TRADES = query(
   },
 );
 
-/** What is read of an order and of its result: ours are shorter. */
-const MAX_TEXT_LENGTH = 10_000;
 const CALLS = query(
-  `SELECT message_index, timestamp, iif(tool_name = 'buy', 'buy', 'sell') AS side,
-     substr(coalesce(tool_input, ''), 1, ${MAX_TEXT_LENGTH}) AS input, substr(content, 1, ${MAX_TEXT_LENGTH}) AS result
+  `SELECT message_index, timestamp, iif(tool_name = 'buy', 'buy', 'sell') AS side, coalesce(tool_input, '') AS input, content
    FROM reasoning_logs WHERE session_id = ? AND role = 'tool' AND tool_name IN ('buy', 'sell') ORDER BY message_index`,
-  { message_index: integer, timestamp: text, side: oneOf(sides), input: text, result: text },
+  { message_index: integer, timestamp: text, side: oneOf(sides), input: text, content: text },
 );
 
 const NO_ORDER = { symbol: null, side: null, amount: null, price: null };
 
 /**
- * The decisions of a committed session as values of their columns, the last first: the executed
- * orders as its positions have them, the refused ones from its log, or a day without a trade.
+ * The decisions of a committed session as values of their columns, the last first: orders, or a day
+ * without a trade. A trade is in the log before it is in the positions.
  */
 export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][] {
   const session = SESSION.one(reader, sessionId);
-  const trades = TRADES.all(reader, sessionId);
   const rows: Omit<DecisionRow, 'place'>[] = [];
-  if (trades.length === 0) {
-    const [reason, index] = lastWords(reader, sessionId);
-    const day = { ...session, ...NO_ORDER, reason, detail: null, message_index: index };
-    rows.push({ ...day, id: String(sessionId), kind: 'no_trade' });
-  }
-  const orders: typeof rows = [];
-  for (const { input, result, ...call } of CALLS.all(reader, sessionId)) {
-    const { error, executed } = asObject(tryParse(result)) ?? {};
-    const [trade] = trades;
-    const id = idOf(sessionId, call.message_index, trade);
-    const reason = wordsBefore(reader, sessionId, call.message_index)[0];
-    const order = { ...session, ...call, id, reason };
-    if (typeof error === 'string') {
-      const wanted = { ...wantedIn(input), price: null };
-      orders.push({ ...order, ...wanted, kind: 'refusal', detail: cutWords(error) });
-    } else if (executed !== undefined && trade !== undefined) {
-      orders.push({ ...order, ...trade, kind: 'trade', detail: null });
-      trades.shift();
+  const trades = TRADES.all(reader, sessionId);
+  let done = 0;
+  for (const { input, content, ...call } of CALLS.all(reader, sessionId)) {
+    const { error, executed } = asObject(tryParse(content)) ?? {};
+    const trade = trades[done];
+    // The next action, which of a trade is its own, is in the id of each order.
+    const id = [sessionId, call.message_index, trade?.action_id ?? []].flat().join(':');
+    const words = wordsBefore(reader, sessionId, call.message_index);
+    const order = { ...session, ...words, ...call, id };
+    if (typeof error === 'string')
+      rows.push({ ...order, ...wantedIn(input), kind: 'refusal', detail: cutWords(error) });
+    else if (executed !== undefined && trade !== undefined) {
+      rows.push({ ...order, ...trade, kind: 'trade', detail: null });
+      done += 1;
     }
   }
-  // The last answer's calls are not in the log when its model-day ended before all had returned.
-  const [length] = LENGTH.one(reader, sessionId);
-  for (const trade of trades) {
-    const unlogged = { id: idOf(sessionId, length, trade), reason: null, message_index: null };
-    orders.push({ ...session, ...trade, ...unlogged, kind: 'trade', detail: null });
+  if (trades.length === 0) {
+    const id = String(sessionId);
+    const words = wordsBefore(reader, sessionId, null);
+    rows.push({ ...session, ...NO_ORDER, ...words, id, kind: 'no_trade', detail: null });
   }
-  return [...rows, ...orders.reverse()].map((row, index) => valuesOf({ ...row, place: index + 1 }));
-}
-
-/** Of an order: its session, its message, and the next action, which of a trade is its own. */
-function idOf(sessionId: number, index: number, next: { action_id: number } | undefined): string {
-  return [sessionId, index, ...(next === undefined ? [] : [next.action_id])].join(':');
+  return rows.reverse().map((row, index) => valuesOf({ ...row, place: index + 1 }));
 }
 
 /** What the model asked for, as far as it can be read. */
-function wantedIn(input: string): Pick<DecisionRow, 'symbol' | 'amount'> {
-  const { symbol, amount: wanted } = asObject(tryParse(input)) ?? {};
+function wantedIn(input: string): Pick<DecisionRow, 'symbol' | 'amount' | 'price'> {
+  const { symbol, amount } = asObject(tryParse(input)) ?? {};
   return {
     symbol: typeof symbol === 'string' ? normaliseSymbol(symbol) : null,
-    amount: typeof wanted === 'number' && Number.isFinite(wanted) ? wanted : null,
+    amount: Number.isFinite(amount) ? Number(amount) : null,
+    price: null,
   };
 }
 
@@ -173,12 +160,10 @@ export function storeFailures(
   }: { jobId: string; from: string; to: string; model?: string | null },
 ): void {
   for (const day of FAILED.all(database, jobId, from, to, model)) {
-    const { session_id: session, detail } = day;
-    const [reason, index] = session === null ? [null, null] : lastWords(database, session);
-    const words = { reason, detail: cutWords(detail), message_index: index };
+    const words = wordsBefore(database, day.session_id, null);
+    const end = { ...words, detail: cutWords(day.detail), kind: 'failure', place: 1 } as const;
     const id = `failure:${day.date}:${jobId}:${day.model}`;
-    const row = valuesOf({ ...day, ...NO_ORDER, ...words, id, kind: 'failure', place: 1 });
-    database.statement(INSERT).run(...row);
+    database.statement(INSERT).run(...valuesOf({ ...day, ...NO_ORDER, ...end, id }));
   }
 }
 
@@ -194,27 +179,26 @@ const WORDS_WITHIN = 20;
 const SPACE = `' ' || char(9, 10, 13)`;
 const SAID = (column: string) =>
   `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
+const END = `coalesce(?2, (SELECT max(message_index) + 1 FROM reasoning_logs WHERE session_id = ?1))`;
 /** Where a message has no text, its thoughts. */
 const WORDS = query(
-  `SELECT iif(${SAID('content')} <> '', ${SAID('content')}, ${SAID('summary')}) AS words, message_index FROM reasoning_logs
-   WHERE session_id = ?1 AND message_index BETWEEN ?2 - ${WORDS_WITHIN} AND ?2 - 1 AND role = 'assistant'
-     AND (${SAID('content')} <> '' OR ${SAID('summary')} <> '')
-   ORDER BY message_index DESC LIMIT 1`,
-  [text, integer],
-);
-const LENGTH = query(
-  'SELECT coalesce(max(message_index), -1) + 1 FROM reasoning_logs WHERE session_id = ?',
-  [integer],
+  `SELECT words AS reason, message_index FROM (
+     SELECT coalesce(nullif(${SAID('content')}, ''), ${SAID('summary')}) AS words, message_index FROM reasoning_logs
+     WHERE session_id = ?1 AND message_index BETWEEN ${END} - ${WORDS_WITHIN} AND ${END} - 1 AND role = 'assistant')
+   WHERE words <> '' ORDER BY message_index DESC LIMIT 1`,
+  { reason: text, message_index: integer },
 );
 
-type Words = [words: string, index: number] | [null, null];
-
-/** What the model said shortly before a message, and in which; nulls where it said nothing. */
-function wordsBefore(reader: Reader, sessionId: number, messageIndex: number): Words {
-  const [words, index] = WORDS.get(reader, sessionId, messageIndex) ?? [null, null];
-  return words === null ? [null, null] : [cutWords(words), index];
-}
-
-function lastWords(reader: Reader, sessionId: number): Words {
-  return wordsBefore(reader, sessionId, LENGTH.one(reader, sessionId)[0]);
+/**
+ * What the model said shortly before a message, or before the end, and in which message; nulls
+ * where it said nothing.
+ */
+function wordsBefore(
+  reader: Reader,
+  sessionId: number | null,
+  end: number | null,
+): Pick<DecisionRow, 'reason' | 'message_index'> {
+  const found = WORDS.get(reader, sessionId, end);
+  if (found === undefined) return { reason: null, message_index: null };
+  return { ...found, reason: cutWords(found.reason) };
 }

@@ -79,7 +79,6 @@ const anySession = fc.record({
   bought: someSymbols,
   refused: someSymbols,
   held: someSymbols,
-  isLogged: fc.boolean(),
 });
 type AnySession = typeof anySession extends fc.Arbitrary<infer One> ? One : never;
 const anyFilters = fc.record({
@@ -98,7 +97,7 @@ type Filters = typeof anyFilters extends fc.Arbitrary<infer One> ? One : never;
  */
 function insertSession(
   database: Database,
-  { date, model, jobId, status, bought, refused, held, isLogged }: AnySession,
+  { date, model, jobId, status, bought, refused, held }: AnySession,
 ): void {
   const insert = (table: string, row: Record<string, string | number | null>) => {
     const columns = Object.keys(row);
@@ -156,7 +155,7 @@ function insertSession(
     });
   if (status === 'failed') return storeFailures(database, { jobId, from: date, to: date, model });
   bought.forEach((symbol, index) => {
-    if (isLogged) log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
+    log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
     insert('positions', {
       ...state,
       action_id: index + 1,

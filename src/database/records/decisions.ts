@@ -15,12 +15,12 @@ export interface DecisionFilters extends FeedFilters {
   kind?: (typeof decisionKinds)[number] | undefined;
 }
 
-const PLACE = query('SELECT date, model, job_id AS jobId, place FROM decisions WHERE id = ?', {
-  date: text,
-  model: text,
-  jobId: text,
-  place: integer,
-});
+/** The id of a session is before its first decision. */
+const PLACE = query(
+  `SELECT date, model, job_id AS jobId, place FROM decisions WHERE id = ?1
+   UNION ALL SELECT date, model, job_id, 0 FROM trading_sessions WHERE session_id = ?1 AND status <> 'opening'`,
+  { date: text, model: text, jobId: text, place: integer },
+);
 
 /** Where a decision is in the feed. */
 type Place = RowOf<typeof PLACE>;

@@ -1,15 +1,9 @@
 import * as v from 'valibot';
-import { decisionKinds, placeOf } from '../database/records/decision-days.ts';
-import { decisions as decisionsOf, sides } from '../database/records/decisions.ts';
+import { decisionKinds, sides } from '../database/decisions.ts';
+import { decisions as decisionsOf, placeOf } from '../database/records/decisions.ts';
 import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
-import {
-  type Context,
-  deploymentFields,
-  type Input,
-  listBody,
-  type ResponseBody,
-} from './handler.ts';
+import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -93,23 +87,12 @@ export function decisions(
   const place = before === undefined ? null : placeOf(database, before);
   if (place === undefined)
     throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
-  let last: string | null = null;
-  let hasMore = false;
-  const items = function* (): Generator<string> {
-    let count = 0;
-    for (const decision of decisionsOf(database, filters, place)) {
-      if (count === limit) {
-        hasMore = true;
-        return;
-      }
-      yield JSON.stringify(decision);
-      last = decision.id;
-      count += 1;
-    }
-  };
-  return listBody('decisions', items(), (count) => ({
-    count,
-    next_before: hasMore ? last : null,
+  const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  return JSON.stringify({
+    decisions: page,
+    count: page.length,
+    next_before: found.length > limit ? page.at(-1)?.id : null,
     ...deploymentFields(settings),
-  }));
+  });
 }

@@ -12,7 +12,7 @@ import {
   modelFilter,
   namesFilter,
 } from './schemas.ts';
-import type { DecisionFilters } from '../database/records/decision-days.ts';
+import type { FeedFilters } from '../database/records/decisions.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
 import { selectModels, unknownModel } from '../experiments/selection.ts';
 import { narrowToShared } from '../experiments/shared-days.ts';
@@ -85,7 +85,7 @@ const feedQuery = v.object(feedEntries);
 export function feedFilters(
   database: Database,
   query: v.InferOutput<typeof feedQuery>,
-): Omit<DecisionFilters, 'symbol' | 'kind'> {
+): FeedFilters {
   const { jobId, model, startDate, endDate } = filtersOf(query);
   checkJob(database, { jobId });
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobStatus, jobStatuses, skipReasons } from '../basics/domain.ts';
 import type { Database, Reader } from './database.ts';
+import { storeFailures } from './decisions.ts';
 import { integer, oneOf, query, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
@@ -137,6 +138,7 @@ function endModelDays(
        WHERE job_id = ? AND completed_at IS NULL`,
     )
     .run(status, error, at, jobId);
+  if (status === 'failed') storeFailures(database, { jobId });
   return Number(changes);
 }
 

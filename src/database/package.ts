@@ -58,7 +58,7 @@ export function symbolsOfJob(reader: Reader, jobId: string): string[] {
  */
 
 /** Rows that name a job. */
-const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
+const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions', 'decisions'];
 /** Rows that name a session. */
 const OF_SESSION = [
   'positions',

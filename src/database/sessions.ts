@@ -3,6 +3,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
+import { storeDecisions, storeFailures } from './decisions.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -163,8 +164,8 @@ export interface Commit {
 
 /**
  * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence,
- * tool usage, summary, note and status. The generation that was active for this model and date
- * before is superseded at the same time.
+ * tool usage, summary, note, status and decisions. The generation that was active for this model and
+ * date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
@@ -193,6 +194,7 @@ export function commitSession(
   }
   database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
+  storeDecisions(database, sessionId);
 }
 
 const STORE_SERVED = `
@@ -258,7 +260,9 @@ export function failSession(
   endModelDay(database, session, { status: 'failed', error, completedAt });
 }
 
-/** Sets a model-day's final status within the caller's transaction. */
+/**
+ * Sets a model-day's final status within the caller's transaction; one that failed has a decision.
+ */
 export function endModelDay(
   database: Database,
   { jobId, date, model }: ModelDay,
@@ -273,6 +277,7 @@ export function endModelDay(
       'UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND date = ? AND model = ?',
     )
     .run(status, error, completedAt, jobId, date, model);
+  if (status === 'failed') storeFailures(database, { jobId, date, model });
 }
 
 const SUPERSEDE = query(

@@ -1,5 +1,6 @@
 import { wordsOf } from '../agent/prompt.ts';
 import type { Reader } from '../database/database.ts';
+import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../basics/money.ts';
@@ -74,6 +75,7 @@ export async function replayModelDay(
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
     compareBooks(reader, { record, start, play, comparison });
     compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
+    if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
   }
@@ -184,4 +186,15 @@ function compareBooks(
   const ledger = { actions: play.actions, portfolio: play.portfolio, startValue: start.startValue };
   comparePositions(record.positions, positionsOf(ledger, marksIn(evidence)), comparison);
   compareToolUsage(record.toolUsage, [...play.toolUsage.values()], comparison);
+}
+
+/** They follow from the rest of the record, so only once that is the same. */
+function compareDecisions(
+  reader: Reader,
+  { session: { sessionId } }: DayRecord,
+  { compare }: Comparison,
+): void {
+  const stored = JSON.stringify(storedDecisions(reader, sessionId));
+  const replayed = JSON.stringify(decisionsOf(reader, sessionId));
+  compare('decisions', { kind: 'answers', stored, replayed });
 }

@@ -26,6 +26,7 @@ async function prepare(): Promise<{ database: Database; all: readonly Query<unkn
 const MORE_ROWS = [
   `INSERT INTO job_details (job_id, date, model, steps, started_at, status) VALUES ('k', '2025-01-06', 'm', 1, 't', 'running')`,
   `INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('k', '2025-01-06', 'm', 5, 't')`,
+  `INSERT INTO job_details (job_id, date, model, status, error, completed_at) VALUES ('k', '2025-01-09', 'm', 'failed', 'e', 't')`,
   `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, timestamp)
     VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't'), (1, 91, 'tool', '{"error":""}', 'buy', '{}', 't')`,
   `INSERT INTO tool_usage VALUES (1, 'refused', 1, 1, 0)`,
@@ -69,6 +70,7 @@ const SAMPLES: readonly Value[] = [
     '2025-01-07',
     'AAPL',
     'csv',
+    'trade',
     'key',
     '2025-01-07T10:00:00.000Z',
     null,

@@ -21,6 +21,8 @@ const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced) VALUES`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
+const DECISION = `INSERT INTO decisions (id, kind, model, date, job_id, session_id, timestamp, symbol, side, amount, price, detail, message_index, place) VALUES`;
+
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
   `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`,
@@ -117,6 +119,30 @@ export const forbidden: readonly [name: string, sql: string][] = [
   [
     'a session that failed without a reason',
     `UPDATE trading_sessions SET status = 'failed', error = NULL`,
+  ],
+  [
+    'a decision of an unknown model-day',
+    `${DECISION} ('9', 'no_trade', 'm', '2025-01-07', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 9)`,
+  ],
+  [
+    'a second decision in the same place',
+    `${DECISION} ('9', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 1)`,
+  ],
+  [
+    'a decided trade without a price',
+    `${DECISION} ('9', 'trade', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, NULL, NULL, 2, 9)`,
+  ],
+  [
+    'a refusal without its sentence',
+    `${DECISION} ('9', 'refusal', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, NULL, NULL, 2, 9)`,
+  ],
+  [
+    'a quiet day of no session',
+    `${DECISION} ('9', 'no_trade', 'm', '2025-01-06', 'j', NULL, 't', NULL, NULL, NULL, NULL, NULL, NULL, 9)`,
+  ],
+  [
+    'a failure that orders',
+    `${DECISION} ('9', 'failure', 'm', '2025-01-06', 'j', NULL, 't', NULL, 'buy', NULL, NULL, 'e', NULL, 9)`,
   ],
   ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0)`],
   ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)`],
@@ -258,6 +284,12 @@ export const accepted: readonly [name: string, sql: string][] = [
   ],
   ['warnings of any kind', `UPDATE jobs SET warnings = '{not json', error = 'e'`],
   ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't', '{}', 'm')`],
+  [
+    'a trade, a refusal of anything, a quiet day',
+    `${DECISION} ('k', 'trade', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, 1.5, NULL, 2, 1),
+      ('1:4', 'refusal', 'm', '2025-01-06', 'j', 1, 't', NULL, 'sell', -0.5, NULL, 'e', 4, 2),
+      ('1', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 3)`,
+  ],
   [
     'a run that is superseded',
     `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`,

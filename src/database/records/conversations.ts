@@ -1,5 +1,5 @@
 import { messageRoles } from '../../basics/domain.ts';
-import type { DecisionFilters } from './decision-days.ts';
+import type { FeedFilters } from './decisions.ts';
 import { boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
@@ -30,7 +30,7 @@ export type CompletedDay = RowOf<typeof DAYS>;
 /** The completed model-days that the filters choose, by date and model. */
 export function completedDays(
   reader: Reader,
-  { jobId, models, ...window }: Pick<DecisionFilters, 'jobId' | 'models' | 'startDate' | 'endDate'>,
+  { jobId, models, ...window }: FeedFilters,
 ): CompletedDay[] {
   const named = models === undefined ? null : JSON.stringify(models);
   return DAYS.all(reader, ...boundsOf(window), jobId ?? null, named);

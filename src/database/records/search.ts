@@ -4,7 +4,7 @@ import { boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
-import type { DecisionFilters } from './decision-days.ts';
+import type { FeedFilters } from './decisions.ts';
 
 /**
  * How long a search may take; then it returns what it has found, and where the next one continues.
@@ -54,7 +54,7 @@ export interface SearchResult {
 /** What to search for, and in which model-days. */
 export interface Search {
   phrases: readonly Phrase[];
-  filters: Omit<DecisionFilters, 'symbol' | 'kind'>;
+  filters: FeedFilters;
   limit: number;
   /** Only messages before this row. */
   before: number | undefined;

@@ -75,7 +75,6 @@ CREATE TABLE job_details (
   CHECK ((error IS NOT NULL) = (status IN ('failed', 'skipped'))),
   CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX failed_model_days ON job_details (date, model, job_id) WHERE status = 'failed';
 
 -- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash. A file
 -- with one job has openings: of each day of another job from which a chain continues, the date, the note and one position, the
@@ -193,6 +192,36 @@ CREATE TABLE tool_usage (
   duration_ms REAL NOT NULL CHECK (duration_ms >= 0),
   PRIMARY KEY (session_id, tool_name)
 ) STRICT, WITHOUT ROWID;
+
+-- What a model did on a model-day and why, written when that ends; of several the last has place 1.
+CREATE TABLE decisions (
+  id TEXT NOT NULL PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('trade', 'refusal', 'failure', 'no_trade')),
+  model TEXT NOT NULL,
+  date TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  session_id INTEGER REFERENCES trading_sessions, -- null for a model-day that failed before its session began
+  timestamp TEXT NOT NULL,
+  symbol TEXT,
+  side TEXT CHECK (side IN ('buy', 'sell')),
+  amount REAL, -- as ordered; a refused order may ask for anything
+  price REAL CHECK (price > 0), -- dollars
+  reason TEXT CHECK (reason <> ''), -- the model's words before it
+  detail TEXT, -- why an order was refused, or a model-day failed
+  message_index INTEGER, -- of the order's result, or of a model-day's last words
+  place INTEGER NOT NULL CHECK (place >= 1),
+  FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
+  CHECK (session_id IS NOT NULL OR kind = 'failure'),
+  CHECK ((side IS NOT NULL) = (kind IN ('trade', 'refusal'))),
+  CHECK ((detail IS NOT NULL) = (kind IN ('refusal', 'failure'))),
+  CHECK (CASE kind
+    WHEN 'trade' THEN symbol IS NOT NULL AND amount >= 1 AND price IS NOT NULL
+    WHEN 'refusal' THEN price IS NULL AND message_index IS NOT NULL
+    ELSE symbol IS NULL AND amount IS NULL AND price IS NULL END)
+) STRICT;
+CREATE UNIQUE INDEX decisions_in_order ON decisions (date DESC, model, job_id, place);
+CREATE INDEX decisions_by_kind ON decisions (kind, date DESC, model, job_id, place);
+CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model, job_id, place);
 
 -- A model-day that has ended, in any status, has no session that is still running.
 CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details WHEN new.completed_at IS NOT NULL

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { decisionKinds, storeDecisions, storeFailures } from '../../src/database/decisions.ts';
+import { failModelDays } from '../../src/database/model-days.ts';
+import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
+import { queries } from '../../src/database/rows.ts';
+import { endModelDay } from '../../src/database/sessions.ts';
+import { runs } from '../support/long.ts';
+
+/** What models did and why, as rows, and the feed of them. */
+
+const DATES = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'] as const;
+const JOB_ROW = `
+  INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing, deployment_mode)
+  VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0, 'PROD')`;
+const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'] as const;
+const someSymbols = fc.subarray([...SYMBOLS], { maxLength: 2 });
+const anySession = fc.record({
+  date: fc.constantFrom(...DATES),
+  model: fc.constantFrom<string>('a', 'b', 'c'),
+  jobId: fc.constantFrom<string>('j', 'k'),
+  status: fc.constantFrom(
+    'active' as const,
+    'active' as const,
+    'failed' as const,
+    'superseded' as const,
+  ),
+  bought: someSymbols,
+  refused: someSymbols,
+  held: someSymbols,
+});
+type AnySession = typeof anySession extends fc.Arbitrary<infer One> ? One : never;
+const anyFilters = fc.record({
+  symbol: fc.constantFrom(undefined, ...SYMBOLS, 'NONE'),
+  kind: fc.constantFrom(undefined, ...decisionKinds),
+  models: fc.constantFrom<string[] | undefined>(undefined, ['a'], ['c', 'b']),
+  jobId: fc.constantFrom(undefined, 'j'),
+  startDate: fc.constantFrom(undefined, DATES[1]),
+  endDate: fc.constantFrom(undefined, DATES[2]),
+});
+type Filters = typeof anyFilters extends fc.Arbitrary<infer One> ? One : never;
+
+/**
+ * A model-day as a commit or a failure leaves it; of model-days that are there already, one is
+ * active at most.
+ */
+function insertSession(
+  database: Database,
+  { date, model, jobId, status, bought, refused, held }: AnySession,
+): void {
+  const insert = (table: string, row: Record<string, string | number | null>) => {
+    const columns = Object.keys(row);
+    return database
+      .statement(
+        `INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      )
+      .run(...Object.values(row)).lastInsertRowid;
+  };
+  const key = { date, model, job_id: jobId };
+  const error = status === 'failed' ? 'why' : null;
+  const ended = { ...key, error, started_at: 't', completed_at: 't' };
+  insert('job_details', { ...ended, status: error === null ? 'completed' : 'failed' });
+  const found = database
+    .statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`)
+    .get(date, model);
+  if (found !== undefined && status === 'active') return;
+  const session = {
+    session_id: Number(
+      insert('trading_sessions', { ...ended, status, initial_cash_e4: 5, wording: 1 }),
+    ),
+  };
+  const state = {
+    ...session,
+    cash_e4: 5,
+    portfolio_value_e4: 5,
+    daily_profit_e4: 0,
+  };
+  for (const symbol of new Set([...bought, ...held]))
+    insert('session_prices', { ...session, symbol, date });
+  const log = (index: number, symbol: string, result: object) =>
+    insert('reasoning_logs', {
+      ...{
+        ...session,
+        message_index: index,
+        role: 'tool',
+        content: JSON.stringify(result),
+        tool_name: 'buy',
+        timestamp: 't',
+      },
+      // As models write it: in lower case, and with characters that JSON may escape.
+      tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace(
+        'nvda',
+        'n\\u0076da',
+      ),
+    });
+  refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));
+  if (refused.length > 0)
+    insert('tool_usage', {
+      ...session,
+      tool_name: 'buy',
+      calls: 2,
+      refused: refused.length,
+      duration_ms: 1,
+    });
+  if (status === 'failed') return storeFailures(database, { jobId, from: date, to: date, model });
+  bought.forEach((symbol, index) => {
+    log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
+    insert('positions', {
+      ...state,
+      action_id: index + 1,
+      action_type: 'buy',
+      symbol,
+      amount: 1,
+      price_e4: 1,
+    });
+  });
+  if (bought.length === 0) insert('positions', { ...state, action_id: 1, action_type: 'no_trade' });
+  storeDecisions(database, session.session_id);
+}
+
+/** All pages of the feed, with so many decisions on each. */
+function pagesOf(database: Database, filters: Filters, limit: number): Decision[] {
+  const all: Decision[] = [];
+  for (
+    let page: Decision[] | undefined;
+    page === undefined || page.length === limit;
+    all.push(...page)
+  ) {
+    const last = all.at(-1);
+    const place = last === undefined ? null : (placeOf(database, last.id) ?? null);
+    page = decisions(database, filters, { after: place, limit });
+  }
+  return all;
+}
+
+function isWanted(
+  { symbol, kind, models, jobId, startDate, endDate }: Filters,
+  one: Decision,
+): boolean {
+  const isOf = (wanted: string | undefined, value: string | null) =>
+    wanted === undefined || wanted === value;
+  return (
+    isOf(symbol, one.symbol) &&
+    isOf(kind, one.kind) &&
+    isOf(jobId, one.job_id) &&
+    models?.includes(one.model) !== false &&
+    one.date >= (startDate ?? '') &&
+    one.date <= (endDate ?? '~')
+  );
+}
+
+test('whatever the models did, the filtered feed has what a scan of all decisions finds', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(anySession, {
+        maxLength: 16,
+        selector: ({ date, model, jobId }) => `${date} ${model} ${jobId}`,
+      }),
+      anyFilters,
+      fc.integer({ min: 1, max: 5 }),
+      (sessions, filters, limit) => {
+        const database = openDatabase(':memory:');
+        database.statement('PRAGMA foreign_keys = OFF').get();
+        for (const jobId of ['j', 'k']) database.statement(JOB_ROW).run(jobId, DATES[0], DATES[3]);
+        for (const session of sessions) insertSession(database, session);
+        const everything = {
+          symbol: undefined,
+          kind: undefined,
+          models: undefined,
+          jobId: undefined,
+          startDate: undefined,
+          endDate: undefined,
+        };
+        const all = pagesOf(database, everything, 1_000);
+        const { traded, quiet } = database
+          .statement(
+            `SELECT count(*) FILTER (WHERE action_type = 'buy') AS traded, count(*) FILTER (WHERE action_type = 'no_trade') AS quiet
+           FROM positions JOIN trading_sessions USING (session_id) WHERE status = 'active'`,
+          )
+          .get() as Record<string, number>;
+        const countOf = (kind: string) => all.filter((one) => one.kind === kind).length;
+        assert.deepEqual([countOf('trade'), countOf('no_trade')], [traded, quiet]);
+        assert.deepEqual(
+          pagesOf(database, filters, limit),
+          all.filter((one) => isWanted(filters, one)),
+        );
+        database.close();
+      },
+    ),
+    { numRuns: runs(30, 1_000) },
+  );
+});
+
+/** How a model-day fails that has no session. */
+const failing: [what: string, fail: (database: Database) => void][] = [
+  [
+    'that failed before its session began',
+    (database) => {
+      const end = { status: 'failed', error: 'No key.', completedAt: 'later' } as const;
+      endModelDay(database, { jobId: 'j', date: DATES[0], model: 'm' }, end);
+    },
+  ],
+  [
+    'whose job failed',
+    (database) => failModelDays(database, 'j', { error: 'No key.', at: 'later' }),
+  ],
+];
+for (const [what, fail] of failing) {
+  test(`a model-day ${what} is in the feed, once, with its error`, () => {
+    const database = openDatabase(':memory:');
+    database.statement(JOB_ROW).run('j', DATES[0], DATES[0]);
+    database
+      .statement(
+        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+         VALUES ('j', 'm', 0, ?, 't', '{}', 'm')`,
+      )
+      .run(DATES[0]);
+    database
+      .statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, 'm')`)
+      .run(DATES[0]);
+    fail(database);
+    const found = decisions(database, {}, { after: null, limit: 9 });
+    assert.deepEqual(
+      found.map(({ id, kind, session_id, timestamp, reason, detail }) =>
+        [id, kind, session_id, timestamp, reason, detail].join(),
+      ),
+      [`failure:${DATES[0]}:j:m,failure,,later,,No key.`],
+    );
+    database.close();
+  });
+}
+
+test('a page takes time for its own decisions, however many there are', () => {
+  const database = openDatabase(':memory:');
+  for (const query of queries.filter(({ sql }) => sql.includes('FROM decisions AS own'))) {
+    const plan = database.statement(`EXPLAIN QUERY PLAN ${query.sql}`).all();
+    const steps = plan.map(({ detail }) => String(detail));
+    assert.match(steps[0] ?? '', /^SEARCH own USING INDEX decisions_\w+ \(.*date>\? AND date<\?\)/);
+    assert.deepEqual(
+      steps.filter((step) => /^SCAN (?!json_each)|TEMP B-TREE/.test(step)),
+      [],
+    );
+  }
+  database.close();
+});

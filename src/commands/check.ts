@@ -10,7 +10,7 @@ import {
   size,
 } from './terminal.ts';
 import { audit, type AuditReport, isSound } from '../verify/audit.ts';
-import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/digests.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -67,15 +67,12 @@ export async function check(
       total,
       done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read',
     );
-  return withNewestSchema(path, async (current, older) => {
-    const report = await audit(current, { onProgress }).finally(() => line.clear());
-    report.damage.unshift(...(older?.damage ?? []));
-    const tables = await withSnapshot(path, tablesInManifest, { anyVersion: true });
-    process.stdout.write(describe(path, { report, older, tables }));
-    const isRight = isReplay ? await replayAfter(current, line) : true;
-    const isReal = prices.length === 0 || (await compareWith(current, { paths: prices, as: said }));
-    return isSound(report) && isRight && isReal ? 0 : FAULTY;
-  });
+  const report = await audit(path, { onProgress }).finally(() => line.clear());
+  const tables = await withSnapshot(path, tablesInManifest);
+  process.stdout.write(describe(path, { report, tables }));
+  const isRight = isReplay ? await replayAfter(path, line) : true;
+  const isReal = prices.length === 0 || (await compareWith(path, { paths: prices, as: said }));
+  return isSound(report) && isRight && isReal ? 0 : FAULTY;
 }
 
 /** Replays and prints what comes of it; returns whether nothing differs. */
@@ -133,12 +130,11 @@ function soundFile(tables: number | null): string {
 
 interface Checked {
   report: AuditReport;
-  older: Older | null;
   /** In its manifest. */
   tables: number | null;
 }
 
-function describe(path: string, { report, older, tables }: Checked): string {
+function describe(path: string, { report, tables }: Checked): string {
   const {
     models,
     modelDays,
@@ -156,11 +152,6 @@ function describe(path: string, { report, older, tables }: Checked): string {
   const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${goneBackTo}, ${counted(positions, 'position')}`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
-    ...(older === null
-      ? []
-      : [
-          `schema: version ${older.version}, of an earlier program; what follows is of a migrated copy`,
-        ]),
     ...(damage.length === 0
       ? [soundFile(tables)]
       : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),

@@ -254,7 +254,13 @@ test('of every table, a package has the rows that the model-days of its job rest
       }
     paper.close();
   }
-  const others = ['figure_settings', 'opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
+  const others = [
+    'figure_settings',
+    'opening_lots',
+    'price_data_coverage',
+    'idempotency_keys',
+    'package_manifest',
+  ]; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
   assert.deepEqual(
     [...counts].filter(([, count]) => count === 0),
@@ -277,9 +283,9 @@ test('the manifest has the digest of every table, until a service opens the file
   const target = join(folder, 'paper.db');
   const { database } = await neighbours(join(folder, 'jobs.db'));
   assert.deepEqual(
-    listedTables(database).sort(),
+    [...listedTables(database), 'package_manifest'].sort(),
     [...knownTables].sort(),
-    'a new table has a place in package-rows.ts',
+    'a new table has a place in package.ts',
   );
   await packageJob({ path: database.path, jobId: 'job-2', target });
   await withSnapshot(target, (snapshot) => {

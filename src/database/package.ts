@@ -196,7 +196,7 @@ const OBJECTS = `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL
   ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC`;
 
 /**
- * Leaves the tables of the schema alone in a copy, without what other programs have added to it,
+ * Leaves only the tables of the schema in a copy, without what other programs have added to it,
  * and without indexes and triggers. Returns the statements that make those of the schema.
  */
 function dropForeign(connection: DatabaseSync): string[] {

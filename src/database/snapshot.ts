@@ -45,7 +45,8 @@ export function openReadOnly(
     connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     if (isOneState) connection.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
     checkOwnership(connection, path);
-    if (isEmpty(connection)) throw new Error('it is empty');
+    if (isEmpty(connection))
+      throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
     return { connection, access, url };
   } catch (error) {
     connection?.close();

@@ -228,7 +228,7 @@ test('a database whose log cannot be merged is not replaced: one that a program 
   await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
     message: message('file is not a database'),
   });
-  rmSync(`${path}-wal`);
+  rmSync(`${path}-wal`, { force: true });
   await restoreDatabase(path, join(folder, 'copy.db'));
   assert.deepEqual(marksIn(path), ['COPY']);
 });

@@ -74,21 +74,26 @@ export function isOwnerFile(path: string): boolean {
 
 /** Where the lock of a database is; makes its folder. */
 function lockFile(path: string): string {
+  const file = folderMade(path);
   try {
-    assertUsable(path);
+    assertUsable(file);
   } catch (error) {
     throw new Error(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
   }
-  const file = realPathOf(path);
-  const folder = folderBeside(file);
+  const name = basename(file) in FOLDERS ? LOCK : `${basename(file)}.lock`;
+  // Its own links are not followed: where one leads, a note would replace another's file.
+  return join(realFolder(folderBeside(file)), name);
+}
+
+/** Makes the folder of a database's lock, and returns the real path of the database. */
+function folderMade(path: string): string {
   try {
-    makeFolder(folder);
+    const file = realPathOf(path);
+    makeFolder(folderBeside(file));
+    return file;
   } catch (error) {
     throw cannotWrite(path, error);
   }
-  const name = basename(file) in FOLDERS ? LOCK : `${basename(file)}.lock`;
-  // Its own links are not followed: where one leads, a note would replace another's file.
-  return join(realFolder(folder), name);
 }
 
 function folderBeside(path: string): string {

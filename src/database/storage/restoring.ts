@@ -2,10 +2,11 @@ import { constants, copyFileSync, existsSync, linkSync, renameSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf } from '../../basics/domain.ts';
-import { BUSY_TIMEOUT_MS } from '../database.ts';
 import { assertUsable } from './files.ts';
 import { flush, flushFolder, logBeside } from './new-file.ts';
 
+/** How long another program may keep the log locked. */
+const LOCK_TIMEOUT_MS = 5_000;
 /** The next free second names what is kept. */
 const SECOND_MS = 1_000;
 
@@ -33,7 +34,7 @@ export function replaceDatabase(place: string, copy: string): string | null {
 /** Moves what the log of a database holds into its file, and removes the log. */
 function mergeLog(place: string): void {
   try {
-    const connection = new DatabaseSync(place, { timeout: BUSY_TIMEOUT_MS });
+    const connection = new DatabaseSync(place, { timeout: LOCK_TIMEOUT_MS });
     try {
       connection.exec('SELECT 1 FROM sqlite_schema; PRAGMA journal_mode = DELETE');
     } finally {

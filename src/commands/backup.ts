@@ -10,14 +10,8 @@ import {
 import type { Reader } from '../database/database.ts';
 import { riskFreeRateOf } from '../database/state.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/active-days.ts';
-import {
-  type JobRows,
-  keepJob,
-  newestJobs,
-  type PackagedJob,
-  packagedJob,
-  symbolsOfJob,
-} from '../database/package.ts';
+import { type JobRows, keepJob, newestJobs, symbolsOfJob } from '../database/package.ts';
+import { loadJob, statusOfJob } from '../database/jobs.ts';
 import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/models.ts';
 import { withSnapshot } from '../database/snapshot.ts';
@@ -48,41 +42,39 @@ export async function packageJob(
   }: { path: string; jobId: string; target: string; riskFreeRate?: number },
   watched: Watched = {},
 ): Promise<BackupSummary> {
-  await withSnapshot(path, (snapshot) => endedJob(snapshot, jobId));
-  const rowsIn = (copy: Reader) => rowsOf(copy, endedJob(copy, jobId), riskFreeRate);
+  await withSnapshot(path, (snapshot) => assertEnded(snapshot, jobId));
+  const rowsIn = (copy: Reader) => rowsOf(copy, jobId, riskFreeRate);
   const edit = (copy: string) => keepJob(copy, rowsIn, () => watched.signal?.throwIfAborted());
   return backupDatabase(path, target, { ...watched, edit });
 }
 
 /** An unfinished job would be resumed by a service that is started on the file. */
-function endedJob(reader: Reader, jobId: string): PackagedJob {
-  const job = packagedJob(reader, jobId);
-  if (job === undefined) {
+function assertEnded(reader: Reader, jobId: string): void {
+  const status = statusOfJob(reader, jobId);
+  if (status === null) {
     const meant = didYouMean(jobId, newestJobs(reader), 'GET /jobs lists its jobs');
     throw refusal(jobId, `there is no such job in ${reader.path}; ${meant}`);
   }
-  const { status } = job;
   if (status === 'pending' || status === 'downloading_data' || status === 'running')
     throw refusal(jobId, `it is ${status}; wait for its end, or cancel it`);
-  return job;
 }
 
 function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function rowsOf(
-  reader: Reader,
-  { jobId, endDate, agentConfig }: PackagedJob,
-  riskFreeRate: number,
-): JobRows {
+function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
   const openings: Opening[] = [];
   for (const start of outsideStarts(reader, jobId)) openings.push(openingOf(reader, start));
-  const universe = universeOf(parseAgentConfiguration(agentConfig));
+  const universe = universeOf(parseAgentConfiguration(loadJob(reader, jobId).agentConfig));
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
-  const served = riskFreeRateOf(reader) ?? riskFreeRate;
-  return { jobId, openings, symbols: [...symbols].sort(), lastDate: endDate, riskFreeRate: served };
+  return {
+    jobId,
+    openings,
+    symbols: [...symbols].sort(),
+    riskFreeRate: riskFreeRateOf(reader) ?? riskFreeRate,
+  };
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */

@@ -1,8 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { prepareOnce, type Reader } from './database.ts';
-import { oneOf, query, type RowOf, text } from './rows.ts';
-import { jobStatuses } from '../basics/domain.ts';
-import type { CalendarDate } from '../basics/calendar.ts';
+import { query, text } from './rows.ts';
 import { bySlices, nextTurn, type Steps } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
@@ -10,24 +8,6 @@ import { digestTable, listedTables } from './digests.ts';
 import type { Opening } from './active-days.ts';
 import { indexAnew } from './log-words.ts';
 import { createSchema } from './schema/schema.ts';
-
-const JOB = query(
-  'SELECT job_id AS jobId, status, end_date AS endDate, agent_config AS agentConfig FROM jobs WHERE job_id = ?',
-  {
-    jobId: text,
-    status: oneOf(jobStatuses),
-    endDate: text,
-    agentConfig: text,
-  },
-);
-
-/** A job that a package may hold. */
-export type PackagedJob = RowOf<typeof JOB>;
-
-/** Undefined when there is no such job. */
-export function packagedJob(reader: Reader, jobId: string): PackagedJob | undefined {
-  return JOB.get(reader, jobId);
-}
 
 const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
 
@@ -55,19 +35,18 @@ export interface JobRows {
   openings: readonly Opening[];
   /** Whose prices, splits and dividends stay. */
   symbols: readonly string[];
-  /** The last date of prices. */
-  lastDate: CalendarDate;
   /** That of the figures. */
   riskFreeRate: number;
 }
 
 /** What the statements below refer to: tables of their connection, not of the file. */
 const OWN_TABLES = `
-  CREATE TEMP TABLE own_job (job_id TEXT, last_date TEXT);
+  CREATE TEMP TABLE own_job (job_id TEXT);
   CREATE TEMP TABLE own_symbols (symbol TEXT PRIMARY KEY);
   CREATE TEMP TABLE own_openings (session_id INTEGER PRIMARY KEY, initial_cash_e4 INTEGER);`;
 
-const LAST_DATE = '(SELECT last_date FROM own_job)';
+/** Of prices; by then, the job is the only one. */
+const LAST_DATE = '(SELECT end_date FROM jobs)';
 const OF_JOB = 'job_id = (SELECT job_id FROM own_job)';
 const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
 const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
@@ -162,7 +141,7 @@ export async function keepJob(
     connection.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     const rows = rowsOf(reader);
     connection.exec(`BEGIN; ${OWN_TABLES}`);
-    name(reader, rows);
+    nameOwn(reader, rows);
     const dropped = dropForeign(connection);
     for (const [table, kept] of Object.entries(KEPT)) {
       connection.exec(`DELETE FROM ${table} WHERE (${kept}) IS NOT TRUE`);
@@ -184,9 +163,9 @@ export async function keepJob(
 }
 
 /** Fills the tables that say what belongs to the job. */
-function name(reader: Reader, { jobId, lastDate, symbols, openings }: JobRows): void {
+function nameOwn(reader: Reader, { jobId, symbols, openings }: JobRows): void {
   const run = (sql: string, ...values: SQLInputValue[]) => reader.statement(sql).run(...values);
-  run('INSERT INTO own_job VALUES (?, ?)', jobId, lastDate);
+  run('INSERT INTO own_job VALUES (?)', jobId);
   for (const symbol of symbols) run('INSERT INTO own_symbols VALUES (?)', symbol);
   for (const { sessionId, initialCash } of openings)
     run('INSERT INTO own_openings VALUES (?, ?)', sessionId, initialCash);

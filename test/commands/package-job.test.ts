@@ -394,6 +394,36 @@ test('a package of a package is the same', async (t) => {
   database.close();
 });
 
+test('what another program has added to a database, and what it knows of its rows, is not in a package', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  for (const sql of [
+    'CREATE TABLE notes (note_id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT)',
+    `INSERT INTO notes (words) VALUES ('words of a reader')`,
+    'CREATE INDEX notes_by_words ON notes (words)',
+    'CREATE VIRTUAL TABLE note_words USING fts5(words)',
+    `INSERT INTO note_words VALUES ('words of a reader')`,
+    'CREATE VIEW all_notes AS SELECT * FROM notes',
+    `CREATE TRIGGER noted AFTER DELETE ON jobs BEGIN INSERT INTO notes (words) VALUES (old.job_id); END`,
+    'ANALYZE',
+  ])
+    database.statement(sql).run();
+  await packageJob({ path: database.path, jobId: 'job-2', target });
+  const bytes = readFileSync(target);
+  for (const text of ['words of', 'job-1', 'job-3', 'notes', 'noted', 'sqlite_stat'])
+    assert.equal(bytes.includes(text), false, text);
+  const objects = (path: string) => {
+    const file = new DatabaseSync(path, { readOnly: true });
+    const rows = file.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2').all();
+    file.close();
+    return rows.filter(({ name }) => name !== 'sqlite_sequence');
+  };
+  openDatabase(join(folder, 'new.db')).close();
+  assert.deepEqual(objects(target), objects(join(folder, 'new.db')));
+  database.close();
+});
+
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
   [
     'an unknown job',
@@ -413,6 +443,12 @@ const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = 
     `UPDATE jobs SET status = '${status}', completed_at = NULL WHERE job_id = 'job-2'`,
     new RegExp(`^Cannot back up job job-2: it is ${status}; wait for its end, or cancel it$`),
   ]),
+  [
+    'a database with a table that another program has changed',
+    'job-2',
+    `ALTER TABLE jobs ADD COLUMN words TEXT`,
+    /^Cannot back up to .*paper\.db: another program has changed the table jobs$/,
+  ],
   [
     'a job whose rows refer to others that are missing',
     'job-2',

@@ -125,7 +125,7 @@ const OPENINGS = `
 /**
  * Makes a package of a copy of a database: deletes whatever does not belong to one job, and writes
  * the manifest. The copy is then written anew, so that no remains of deleted rows are in it. Throws
- * when a row refers to one that is missing, or when another program has changed a table.
+ * when a row refers to one that is missing, or when another program has added a column.
  * `rowsOf` reads which rows belong to it; `onPause` is called between two statements.
  */
 export async function keepJob(
@@ -171,28 +171,32 @@ function nameOwn(reader: Reader, { jobId, symbols, openings }: JobRows): void {
     run('INSERT INTO own_openings VALUES (?, ?)', sessionId, initialCash);
 }
 
-const OBJECTS = `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL
-  ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC`;
+const OBJECTS = `SELECT type, name, sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC`;
 
 /**
  * Leaves only the tables of the schema in a copy, without what other programs have added to it,
  * and without indexes and triggers. Returns the statements that make those of the schema.
  */
-function dropForeign(connection: DatabaseSync): string[] {
+function dropForeign(copy: DatabaseSync): string[] {
   const ours = new DatabaseSync(':memory:');
-  createSchema(ours);
-  const objects = ours.prepare(OBJECTS).all();
-  ours.close();
-  const tables = new Map(
-    objects.flatMap(({ type, name, sql }) => (type === 'table' ? [[name, sql]] : [])),
-  );
-  for (const { type, name, sql } of connection.prepare(OBJECTS).all()) {
-    if (type === 'table' && tables.has(name)) {
-      if (tables.get(name) !== sql)
-        throw new Error(`another program has changed the table ${name}`);
-    } else if (name !== 'sqlite_sequence') connection.exec(`DROP ${type} IF EXISTS "${name}"`);
+  try {
+    createSchema(ours);
+    const objects = ours.prepare(OBJECTS).all();
+    const tables = new Set(objects.flatMap(({ type, name }) => (type === 'table' ? [name] : [])));
+    for (const { type, name } of copy.prepare(OBJECTS).all())
+      if (type !== 'table' || !tables.has(name))
+        copy.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`);
+      else if (columnsOf(copy, name) !== columnsOf(ours, name))
+        throw new Error(`another program has added a column to the table ${name}`);
+    return objects.flatMap(({ type, sql }) => (type === 'table' ? [] : [String(sql)]));
+  } finally {
+    ours.close();
   }
-  return objects.flatMap(({ type, sql }) => (type === 'table' ? [] : [String(sql)]));
+}
+
+function columnsOf(connection: DatabaseSync, table: SQLInputValue): string {
+  return JSON.stringify(connection.prepare('SELECT name FROM pragma_table_xinfo(?)').all(table));
 }
 
 function storeLots(reader: Reader, openings: readonly Opening[]): void {

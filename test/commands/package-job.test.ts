@@ -399,19 +399,19 @@ test('what another program has added to a database, and what it knows of its row
   const target = join(folder, 'paper.db');
   const { database } = await neighbours(join(folder, 'jobs.db'));
   for (const sql of [
-    'CREATE TABLE notes (note_id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT)',
-    `INSERT INTO notes (words) VALUES ('words of a reader')`,
-    'CREATE INDEX notes_by_words ON notes (words)',
-    'CREATE VIRTUAL TABLE note_words USING fts5(words)',
-    `INSERT INTO note_words VALUES ('words of a reader')`,
-    'CREATE VIEW all_notes AS SELECT * FROM notes',
-    `CREATE TRIGGER noted AFTER DELETE ON jobs BEGIN INSERT INTO notes (words) VALUES (old.job_id); END`,
+    'CREATE TABLE jottings (jotting_id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT)',
+    `INSERT INTO jottings (words) VALUES ('words of a reader')`,
+    'CREATE INDEX jottings_by_words ON jottings (words)',
+    'CREATE VIRTUAL TABLE jotted_words USING fts5(words)',
+    `INSERT INTO jotted_words VALUES ('words of a reader')`,
+    'CREATE VIEW all_jottings AS SELECT * FROM jottings',
+    `CREATE TRIGGER jotted AFTER DELETE ON jobs BEGIN INSERT INTO jottings (words) VALUES (old.job_id); END`,
     'ANALYZE',
   ])
     database.statement(sql).run();
   await packageJob({ path: database.path, jobId: 'job-2', target });
   const bytes = readFileSync(target);
-  for (const text of ['words of', 'job-1', 'job-3', 'notes', 'noted', 'sqlite_stat'])
+  for (const text of ['words of', 'job-1', 'job-3', 'jottings', 'jotted', 'sqlite_stat'])
     assert.equal(bytes.includes(text), false, text);
   const objects = (path: string) => {
     const file = new DatabaseSync(path, { readOnly: true });
@@ -444,10 +444,10 @@ const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = 
     new RegExp(`^Cannot back up job job-2: it is ${status}; wait for its end, or cancel it$`),
   ]),
   [
-    'a database with a table that another program has changed',
+    'a database with a column of another program',
     'job-2',
     `ALTER TABLE jobs ADD COLUMN words TEXT`,
-    /^Cannot back up to .*paper\.db: another program has changed the table jobs$/,
+    /^Cannot back up to .*paper\.db: another program has added a column to the table jobs$/,
   ],
   [
     'a job whose rows refer to others that are missing',

@@ -195,8 +195,9 @@ function dropForeign(copy: DatabaseSync): string[] {
   }
 }
 
-function columnsOf(connection: DatabaseSync, table: SQLInputValue): string {
-  return JSON.stringify(connection.prepare('SELECT name FROM pragma_table_xinfo(?)').all(table));
+function columnsOf(connection: DatabaseSync, table: unknown): string {
+  const columns = connection.prepare('SELECT name FROM pragma_table_xinfo(?)');
+  return JSON.stringify(columns.all(String(table)));
 }
 
 function storeLots(reader: Reader, openings: readonly Opening[]): void {

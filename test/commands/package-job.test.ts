@@ -424,6 +424,18 @@ test('what another program has added to a database, and what it knows of its row
   database.close();
 });
 
+test('a database that a build with other comments in its schema has made can be packaged', async (t) => {
+  const folder = temporaryFolder(t);
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  database.close();
+  const other = new DatabaseSync(database.path, { defensive: false });
+  other.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '--', '-- -')`,
+  );
+  other.close();
+  await packageJob({ path: database.path, jobId: 'job-2', target: join(folder, 'paper.db') });
+});
+
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
   [
     'an unknown job',

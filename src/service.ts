@@ -53,7 +53,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
     isServing: true,
-    onRepair: (what) => log.warning(what),
   });
   await rememberSettings(database, options);
   const jobs = createJobs({

@@ -21,8 +21,6 @@ export interface ViewOptions {
   path: string;
   /** What the file is called where people read it. */
   name: string;
-  /** Whether the file is a copy that only this view reads. */
-  isCopy?: boolean;
   settings: Settings;
   log: Log;
   clock: Clock;
@@ -41,7 +39,6 @@ type View = Service & { mode: ServedSettings['deploymentMode'] };
 export async function startView({
   path,
   name,
-  isCopy = false,
   settings,
   log,
   clock,
@@ -66,7 +63,7 @@ export async function startView({
     },
   };
   // A package loses its manifest as soon as a service opens it, and is none from then on.
-  const isFixed = isCopy || hasManifest(database);
+  const isFixed = hasManifest(database);
   const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
   const http = createHttpServer(
     { database, settings: served, log, clock, ...shown },

@@ -152,6 +152,12 @@ const tooSmall: [args: string, words: string, after: string, printed: RegExp][] 
     /^$/,
   ],
   [
+    'backup --job fd551483-cd28-4ae3-92ba-7b8623aa5068 data/full/paper.db',
+    'Cannot back up to data/full/paper.db: database or disk is full\n',
+    'ls data/full',
+    /^$/,
+  ],
+  [
     'publish data/full/site',
     'Cannot continue: ENOSPC: no space left on device, write\n',
     'mount -o remount,size=8m data/full; $program publish data/full/site; ls data/full/site | grep partial',
@@ -161,7 +167,7 @@ const tooSmall: [args: string, words: string, after: string, printed: RegExp][] 
 
 for (const [args, words, after, printed] of tooSmall)
   test(`a disk that is too small: ${args} says so, and leaves nothing or what the next run completes`, {
-    skip: noDisk || (args.startsWith('backup') && leftToLongForm),
+    skip: noDisk || (args.startsWith('backup data') && leftToLongForm),
   }, async (t) => {
     const cwd = installProgram(t);
     copyFileSync('docs/demo-package.db', join(cwd, 'jobs.db'));

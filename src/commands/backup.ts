@@ -5,36 +5,26 @@ import {
   backupDatabase,
   type BackupSummary,
   restoreDatabase,
-  stoppable,
   type Watched,
-  writeCopy,
 } from '../database/backup.ts';
+import type { Reader } from '../database/database.ts';
 import { riskFreeRateOf } from '../database/state.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/active-days.ts';
-import {
-  copyRows,
-  type JobRows,
-  makePackage,
-  newestJobs,
-  type PackagedJob,
-  packagedJob,
-  symbolsOfJob,
-} from '../database/package.ts';
+import { type JobRows, keepJob, newestJobs, symbolsOfJob } from '../database/package.ts';
+import { loadJob, statusOfJob } from '../database/jobs.ts';
 import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/models.ts';
-import type { Snapshot } from '../database/snapshot.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
 import { tradingOf } from '../performance/trading.ts';
 import { didYouMean } from '../basics/sentences.ts';
-import { bySlices } from '../basics/turns.ts';
 import { timestamp } from '../basics/calendar.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { ownDatabase, resetNote } from './own-database.ts';
 import { describeCopy, writeStoppably } from './terminal.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
-import { finishRestore } from '../database/storage/restoring.ts';
 import { forTerminal } from '../basics/text.ts';
 
 /**
@@ -52,53 +42,49 @@ export async function packageJob(
   }: { path: string; jobId: string; target: string; riskFreeRate?: number },
   watched: Watched = {},
 ): Promise<BackupSummary> {
-  const onStep = stoppable(watched);
-  const fill = async (snapshot: Snapshot, partial: string) => {
-    const rows = rowsOf(snapshot, endedJob(snapshot, jobId), riskFreeRate);
-    await bySlices(makePackage(partial, snapshot, (file) => copyRows(file, rows, onStep)));
-  };
-  return writeCopy({ path, target, fill }, watched);
+  await withSnapshot(path, (snapshot) => assertEnded(snapshot, jobId));
+  const rowsIn = (copy: Reader) => rowsOf(copy, jobId, riskFreeRate);
+  const edit = (copy: string) => keepJob(copy, rowsIn, () => watched.signal?.throwIfAborted());
+  return backupDatabase(path, target, { ...watched, edit });
 }
 
 /** An unfinished job would be resumed by a service that is started on the file. */
-function endedJob(snapshot: Snapshot, jobId: string): PackagedJob {
-  const job = packagedJob(snapshot, jobId);
-  if (job === undefined) {
-    const meant = didYouMean(jobId, newestJobs(snapshot), 'GET /jobs lists its jobs');
-    throw refusal(jobId, `there is no such job in ${snapshot.path}; ${meant}`);
+function assertEnded(reader: Reader, jobId: string): void {
+  const status = statusOfJob(reader, jobId);
+  if (status === null) {
+    const meant = didYouMean(jobId, newestJobs(reader), 'GET /jobs lists its jobs');
+    throw refusal(jobId, `there is no such job in ${reader.path}; ${meant}`);
   }
-  const { status } = job;
   if (status === 'pending' || status === 'downloading_data' || status === 'running')
     throw refusal(jobId, `it is ${status}; wait for its end, or cancel it`);
-  return job;
 }
 
 function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function rowsOf(
-  snapshot: Snapshot,
-  { jobId, endDate, agentConfig }: PackagedJob,
-  riskFreeRate: number,
-): JobRows {
+function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
   const openings: Opening[] = [];
-  for (const start of outsideStarts(snapshot, jobId)) openings.push(openingOf(snapshot, start));
-  const universe = universeOf(parseAgentConfiguration(agentConfig));
+  for (const start of outsideStarts(reader, jobId)) openings.push(openingOf(reader, start));
+  const universe = universeOf(parseAgentConfiguration(loadJob(reader, jobId).agentConfig));
   // With the default benchmark, so that the figures are those of the service.
-  const symbols = new Set([...universe, ...symbolsOfJob(snapshot, jobId), DEFAULT_SYMBOL]);
-  const served = riskFreeRateOf(snapshot) ?? riskFreeRate;
-  return { jobId, openings, symbols: [...symbols].sort(), lastDate: endDate, riskFreeRate: served };
+  const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
+  return {
+    jobId,
+    openings,
+    symbols: [...symbols].sort(),
+    riskFreeRate: riskFreeRateOf(reader) ?? riskFreeRate,
+  };
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
-function openingOf(snapshot: Snapshot, { sessionId, model, startedFrom }: OutsideStart): Opening {
-  const ledger = ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
+function openingOf(reader: Reader, { sessionId, model, startedFrom }: OutsideStart): Opening {
+  const ledger = ledgerDays(reader, new Map([[sessionId, startedFrom]]));
   const { book } = tradingOf(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     sessionId,
-    initialCash: initialCashOf(snapshot, [model]).get(model) ?? null,
+    initialCash: initialCashOf(reader, [model]).get(model) ?? null,
     lots: lots.flatMap(([symbol, own]) => own.map((lot) => ({ symbol, ...lot }))),
   };
 }
@@ -137,33 +123,26 @@ function defaultTarget({ agentDataPath, databasePath }: Settings): string {
  */
 export async function restore(file: string): Promise<number> {
   const settings = readSettings(process.env);
-  const { databasePath: path, agentDataPath: folder, deploymentMode } = settings;
+  const { databasePath: path, deploymentMode } = settings;
   if (!existsSync(file)) throw new ServiceError('storage_fault', `There is no database ${file}`);
   return writeStoppably(path, async (watched) => {
     const ownership = claimOwnership(path, {
-      folder,
       startedAt: timestamp(new Date()),
       purpose: `restore ${path}`,
     });
     try {
-      const earlier = finishRestore(path);
       const { aside, ...summary } = await restoreDatabase(path, file, watched);
+      const before =
+        aside === null
+          ? 'there was no database before'
+          : `the database before is ${forTerminal(aside)}`;
       return [
-        ...(earlier === undefined
-          ? []
-          : [`Finished a restore that was interrupted; ${whereIs(earlier)}\n`]),
         describeCopy(path, summary),
-        `  restored from ${forTerminal(file)} (DEPLOYMENT_MODE=${deploymentMode}); ${whereIs(aside)}\n`,
+        `  restored from ${forTerminal(file)} (DEPLOYMENT_MODE=${deploymentMode}); ${before}\n`,
         resetNote(settings),
       ].join('');
     } finally {
       ownership.release();
     }
   });
-}
-
-function whereIs(aside: string | null): string {
-  return aside === null
-    ? 'there was no database before'
-    : `the database before is ${forTerminal(aside)}`;
 }

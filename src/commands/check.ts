@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { counted, createProgressLine, findings, listed, number, size } from './terminal.ts';
 import { audit, type AuditReport, isSound } from '../verify/audit.ts';
-import { type Older, withNewestSchema, withSnapshot } from '../database/snapshot.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -55,15 +55,12 @@ export async function check(
       total,
       done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read',
     );
-  return withNewestSchema(path, async (current, older) => {
-    const report = await audit(current, { onProgress }).finally(() => line.clear());
-    report.damage.unshift(...(older?.damage ?? []));
-    const tables = await withSnapshot(path, tablesInManifest, { anyVersion: true });
-    process.stdout.write(describe(path, { report, older, tables }));
-    if (isReplay) process.stdout.write(describeReplay(report));
-    const isReal = prices.length === 0 || (await compareWith(current, { paths: prices, as: said }));
-    return isSound(report) && isReal ? 0 : FAULTY;
-  });
+  const report = await audit(path, { onProgress }).finally(() => line.clear());
+  const tables = await withSnapshot(path, tablesInManifest);
+  process.stdout.write(describe(path, { report, tables }));
+  if (isReplay) process.stdout.write(describeReplay(report));
+  const isReal = prices.length === 0 || (await compareWith(path, { paths: prices, as: said }));
+  return isSound(report) && isReal ? 0 : FAULTY;
 }
 
 /** Compares with the reader's own files and prints every difference; returns whether there is none. */
@@ -111,12 +108,11 @@ function soundFile(tables: number | null): string {
 
 interface Checked {
   report: AuditReport;
-  older: Older | null;
   /** In its manifest. */
   tables: number | null;
 }
 
-function describe(path: string, { report, older, tables }: Checked): string {
+function describe(path: string, { report, tables }: Checked): string {
   const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
     report;
   const replaced =
@@ -124,11 +120,6 @@ function describe(path: string, { report, older, tables }: Checked): string {
   const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
-    ...(older === null
-      ? []
-      : [
-          `schema: version ${older.version}, of an earlier program; what follows is of a migrated copy`,
-        ]),
     ...(damage.length === 0
       ? [soundFile(tables)]
       : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),

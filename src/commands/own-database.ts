@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { assertOwnLog } from '../database/storage/restoring.ts';
 import { ServiceError } from '../basics/domain.ts';
 import type { Settings } from '../basics/settings.ts';
 
@@ -8,7 +7,6 @@ import type { Settings } from '../basics/settings.ts';
  * mode: each has its own.
  */
 export function ownDatabase({ databasePath, deploymentMode }: Settings): string {
-  assertOwnLog(databasePath);
   if (existsSync(databasePath)) return databasePath;
   throw new ServiceError(
     'storage_fault',

@@ -7,14 +7,12 @@ import { readConfiguration, warnOfContent } from '../basics/configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { removeAbandonedPartials } from '../database/storage/new-file.ts';
-import { finishRestore } from '../database/storage/restoring.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
-import { OlderSchema, withNewestSchema } from '../database/snapshot.ts';
 import { forTerminal } from '../basics/text.ts';
 import { startView } from '../view.ts';
 
@@ -94,11 +92,8 @@ export async function serve(): Promise<Service> {
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
   lookAtConfiguration(settings, log);
-  const ownership = claimOwnership(settings.databasePath, {
-    folder: settings.agentDataPath,
-    startedAt: timestamp(clock()),
-  });
-  prepareDatabase(settings, log);
+  const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
+  prepareDatabase(settings);
   announceMode(settings, log);
   await makeThreads();
   const service = await startService({
@@ -160,19 +155,15 @@ function agentProgram(): string {
 }
 
 /**
- * DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated.
+ * DEV starts with an empty database unless it is to be kept; PROD's is only created.
  * Removes what killed backups left.
  */
-function prepareDatabase(
-  { databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings,
-  log: Log,
-): void {
-  const aside = finishRestore(databasePath);
-  if (aside !== undefined)
-    log.warning('Finished a restore that was interrupted', {
-      database: databasePath,
-      before: aside,
-    });
+function prepareDatabase({
+  databasePath,
+  agentDataPath,
+  deploymentMode,
+  preserveDevData,
+}: Settings): void {
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
   openDatabase(databasePath).close();
   removeAbandonedPartials(agentDataPath);
@@ -197,39 +188,16 @@ const MODES = {
   UNKNOWN: 'made in an unknown mode',
 };
 
-/**
- * The command `view FILE`: shows a file until SIGTERM or SIGINT; a migrated copy of one with the
- * schema of an earlier program.
- */
+/** The command `view FILE`: shows a file until SIGTERM or SIGINT. */
 export async function view(path: string): Promise<void> {
   await makeThreads();
-  try {
-    await show(path);
-  } catch (error) {
-    if (!(error instanceof OlderSchema)) throw error;
-    await withNewestSchema(path, async (copy, older) => {
-      await show(path, {
-        copy,
-        isCopy: true,
-        note: `, schema version ${older?.version}, shown as a migrated copy`,
-      });
-      await new Promise(() => {}); // the copy is removed at the end of the process
-    });
-  }
-}
-
-async function show(
-  path: string,
-  { copy, isCopy, note } = { copy: path, isCopy: false, note: '' },
-): Promise<void> {
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
   const [name, clock, pages] = [basename(path), () => new Date(), builtPages()] as const;
   const { port, mode, stop } = await startView({
-    path: copy,
+    path,
     name,
-    isCopy,
     settings,
     log,
     clock,
@@ -245,7 +213,7 @@ async function show(
     accessTokens: accessTokens.length,
   });
   process.stdout.write(
-    `${forTerminal(path)}, ${MODES[mode]}${note}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
+    `${forTerminal(path)}, ${MODES[mode]}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
   );
   keepMemoryFlat();
 }

@@ -185,8 +185,8 @@ export const commands: Record<string, Command> = {
   restore: command({
     summary: 'Replaces the database with a backup, while no service is running.',
     details: lines(
-      'Copies and verifies FILE, moves the database with its -wal and -shm aside, and puts the copy in its place. DEPLOYMENT_MODE',
-      'says which database. Interrupted at any moment, it leaves the old database or the new one: the next start or restore finishes it.',
+      'Copies and verifies FILE, keeps the database under another name, and puts the copy in its place. DEPLOYMENT_MODE says',
+      'which database. Killed at any moment, it leaves the old database or the new one in its place, whole.',
       'Exit code 0, or 1 with nothing changed.',
     ),
     options: {},

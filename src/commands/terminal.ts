@@ -1,6 +1,6 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import type { BackupSummary } from '../database/backup.ts';
+import type { BackupSummary, Watched } from '../database/backup.ts';
 import { forTerminal } from '../basics/text.ts';
 import { codeOf, type Listed } from '../basics/domain.ts';
 import type { Finding } from '../verify/replay.ts';
@@ -166,22 +166,13 @@ export function listed<Item>(
 const STOPPED = 130;
 
 /**
- * What the work uses: the signal aborts when it must stop, and the share of it that is done is
- * drawn.
- */
-interface Watched {
-  signal: AbortSignal;
-  onProgress: (share: number) => void;
-}
-
-/**
  * Does work that writes `target`, with a progress line, and prints its result. Returns the exit
  * code: 0, or 130 when SIGINT or SIGTERM stopped the work. Throws what the work throws for other
  * reasons.
  */
 export async function writeStoppably(
   target: string,
-  work: (watched: Watched) => Promise<string>,
+  work: (watched: Required<Watched>) => Promise<string>,
 ): Promise<number> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();

@@ -1,14 +1,15 @@
-import { existsSync, statSync, utimesSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { assertFreeName, beginPartial, flush, giveName, type Partial } from './storage/new-file.ts';
-import { type Snapshot, withNewestSchema, withSnapshot } from './snapshot.ts';
+import { withSnapshot } from './snapshot.ts';
 import { bySlices } from '../basics/turns.ts';
-import { examineDatabase } from './integrity.ts';
+import { examineDatabase, queryApart } from './integrity.ts';
 import { checkManifest } from './manifest.ts';
 import { makeFolder, realPathOf } from './storage/files.ts';
-import { asideName, finishRestore, isFreeAside, makeReady } from './storage/restoring.ts';
+import { replaceDatabase } from './storage/restoring.ts';
+import { integer, query } from './rows.ts';
 
 export interface BackupSummary {
   bytes: number;
@@ -25,76 +26,83 @@ export interface Watched {
   signal?: AbortSignal;
 }
 
+/** How often progress is reported. */
+const LOOK_AGAIN_MS = 20;
+const USED_BYTES = query(
+  `SELECT (page_count - freelist_count) * page_size
+   FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+  [integer],
+);
+
+/**
+ * Writes what a database holds at one moment into a new file, whatever is written meanwhile, in a
+ * process of its own that the signal ends.
+ */
+async function copyTo(
+  target: string,
+  path: string,
+  { onProgress = () => {}, signal = new AbortController().signal }: Watched,
+): Promise<void> {
+  await withSnapshot(path, async (snapshot) => {
+    rmSync(target, { force: true }); // of a file that a program opened meanwhile, which is read again
+    const [bytes] = USED_BYTES.one(snapshot);
+    const written = () => statSync(target, { throwIfNoEntry: false })?.size ?? 0;
+    const timer = setInterval(() => onProgress(Math.min(1, written() / bytes)), LOOK_AGAIN_MS);
+    try {
+      const vacuum = { sql: `VACUUM INTO '${resolve(target).replaceAll("'", "''")}'` };
+      const [{ error }] = await queryApart({ path: null, url: snapshot.url }, [vacuum], signal);
+      if (error !== null) throw new Error(error);
+    } finally {
+      clearInterval(timer);
+    }
+  });
+}
+
 /**
  * Copies the current state of a database into a new file while others may write. The copy is
- * written under a temporary name, checked and flushed to disk before it gets its final name, so
- * `target` is either complete or missing. An existing file is never overwritten. Unfinished copies
- * of killed backups in that folder are removed first. Throws a `ServiceError` (`cannot_start`) that
- * says why there is no copy, or the signal's reason; either way nothing of the copy is left.
+ * written under a temporary name, changed by `edit`, checked and flushed to disk before it gets its
+ * final name, so `target` is either complete or missing. An existing file is never overwritten.
+ * Unfinished copies of killed backups in that folder are removed first. Throws a `ServiceError`
+ * (`cannot_start`) that says why there is no copy, or the signal's reason; either way nothing of
+ * the copy is left.
  */
 export async function backupDatabase(
   path: string,
   target: string,
-  watched: Watched = {},
+  { edit, ...watched }: Watched & { edit?: (copy: string) => Promise<void> } = {},
 ): Promise<BackupSummary> {
-  const fill = (snapshot: Snapshot, partial: string) =>
-    snapshot.copyTo(partial, stoppable(watched));
-  return writeCopy({ path, target, fill }, watched);
-}
-
-/**
- * Reports progress, and throws the signal's reason between two steps, when nothing is being
- * written.
- */
-export function stoppable({ onProgress = () => {}, signal }: Watched): (share: number) => void {
-  return (share) => {
-    signal?.throwIfAborted();
-    onProgress(share);
-  };
-}
-
-/** As `backupDatabase`, with a copy that `fill` writes from a snapshot of the database. */
-export async function writeCopy(
-  {
-    path,
-    target,
-    fill,
-  }: { path: string; target: string; fill: (snapshot: Snapshot, partial: string) => Promise<void> },
-  { signal }: Watched,
-): Promise<BackupSummary> {
+  const { signal } = watched;
   let partial: Partial | undefined;
   try {
-    const copy = await withSnapshot(path, async (snapshot) => {
-      assertFreeName(target, path);
-      partial?.release(); // of a file that a program opened meanwhile, which is read again
-      partial = beginPartial(target);
-      await fill(snapshot, partial.path);
-      return partial.path;
-    });
+    await withSnapshot(path, () => assertFreeName(target, path));
+    partial = beginPartial(target);
+    await copyTo(partial.path, path, watched);
+    await edit?.(partial.path);
     signal?.throwIfAborted();
-    const summary = seal(copy);
-    giveName(copy, target);
+    const summary = seal(partial.path);
+    giveName(partial.path, target);
     return summary;
   } catch (error) {
     if (error instanceof ServiceError || signal?.aborted) throw error;
-    throw backupRefusal(target, messageOf(error), error);
+    throw new ServiceError('cannot_start', `Cannot back up to ${target}: ${messageOf(error)}`, {
+      cause: error,
+    });
   } finally {
     partial?.release();
   }
 }
 
-/** Turns the copy into a single file, checks it and flushes it to disk. */
-export function seal(partial: string): BackupSummary {
-  const copy = new DatabaseSync(partial);
+/** Checks the copy and flushes it to disk. */
+function seal(copy: string): BackupSummary {
+  const connection = new DatabaseSync(copy);
   try {
-    copy.exec('PRAGMA journal_mode = DELETE');
-    const [row] = copy.prepare('PRAGMA integrity_check(1)').all();
+    const [row] = connection.prepare('PRAGMA integrity_check(1)').all();
     if (row?.['integrity_check'] !== 'ok')
       throw new Error(`the database is damaged: ${row?.['integrity_check']}`);
     const count = (rows: string) =>
-      Number(copy.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
+      Number(connection.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
     return {
-      bytes: statSync(partial).size,
+      bytes: statSync(copy).size,
       jobs: count('jobs'),
       modelDays: count(`trading_sessions WHERE status = 'active'`),
       positions: count(
@@ -103,17 +111,10 @@ export function seal(partial: string): BackupSummary {
       bars: count('price_data'),
     };
   } finally {
-    copy.close();
-    flush(partial);
+    connection.close();
+    flush(copy);
   }
 }
-
-function backupRefusal(target: string, why: string, cause?: unknown): ServiceError {
-  return new ServiceError('cannot_start', `Cannot back up to ${target}: ${why}`, { cause });
-}
-
-/** The next free second names what is moved aside. */
-const SECOND_MS = 1_000;
 
 export interface Restored extends BackupSummary {
   /** Where the database is that was there before; null if there was none. */
@@ -121,38 +122,37 @@ export interface Restored extends BackupSummary {
 }
 
 /**
- * Puts a copy of `file` in the place of a database, which is moved aside with its log. The copy is
- * verified and on the disk before anything is moved. Killed at any moment, it leaves the old
- * database as it was, or a restore that `finishRestore` finishes. The caller owns the database.
- * Throws a `ServiceError` that says why nothing was restored, or the signal's reason; then nothing
- * has changed.
+ * Puts a copy of `file` in the place of a database, which stays under another name. The copy is
+ * verified and on the disk before anything changes; killed at any moment, there is the old database
+ * or the new one. The caller owns the database. Throws a `ServiceError` that says why nothing was
+ * restored, or the signal's reason.
  */
 export async function restoreDatabase(
   path: string,
   file: string,
   watched: Watched = {},
 ): Promise<Restored> {
+  const { signal = new AbortController().signal } = watched;
   const place = realPathOf(path);
-  if (existsSync(file) && realPathOf(file) === place)
-    throw restoreRefusal(path, `${file} is that database itself`);
-  makeFolder(dirname(place));
-  const partial = beginPartial(place);
+  let partial: Partial | undefined;
   try {
-    await withSnapshot(file, (snapshot) => snapshot.copyTo(partial.path, stoppable(watched)), {
-      anyVersion: true,
-    });
-    const summary = seal(partial.path);
-    const [damage] = await damageOf(partial.path, watched.signal);
+    if (existsSync(file) && realPathOf(file) === place)
+      throw new Error(`${file} is that database itself`);
+    makeFolder(dirname(place));
+    partial = beginPartial(place);
+    await copyTo(partial.path, file, watched);
+    const [damage] = await damageOf(partial.path, signal);
     if (damage !== undefined) throw new Error(`${file} is damaged: ${damage}`);
-    watched.signal?.throwIfAborted();
-    nameByTime(partial.path, path);
-    makeReady(partial.path, path);
-    return { ...summary, aside: finishRestore(path) ?? null };
+    const summary = seal(partial.path);
+    signal.throwIfAborted();
+    return { ...summary, aside: replaceDatabase(place, partial.path) };
   } catch (error) {
-    if (error instanceof ServiceError || watched.signal?.aborted) throw error;
-    throw restoreRefusal(path, messageOf(error), error);
+    if (error instanceof ServiceError || signal.aborted) throw error;
+    throw new ServiceError('cannot_start', `Cannot restore ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
   } finally {
-    partial.release();
+    partial?.release();
   }
 }
 
@@ -160,26 +160,9 @@ export async function restoreDatabase(
  * What is wrong with a file, as `check` finds it: pages, constraints, references, and the digests
  * of a package.
  */
-async function damageOf(path: string, signal = new AbortController().signal): Promise<string[]> {
-  return withNewestSchema(path, (current, older) =>
-    withSnapshot(current, async (snapshot) => {
-      const { damage } = await examineDatabase(snapshot, signal, { isReadOnly: false });
-      const changed = await bySlices(checkManifest(snapshot), () => signal.throwIfAborted());
-      return [...(older?.damage ?? []), ...damage, ...changed];
-    }),
-  );
-}
-
-/**
- * The copy's own time says where the old database goes, also to a process that finishes a restore.
- */
-function nameByTime(copy: string, path: string): void {
-  let time = new Date(Math.floor(Date.now() / SECOND_MS) * SECOND_MS);
-  while (!isFreeAside(asideName(path, time))) time = new Date(time.getTime() + SECOND_MS);
-  utimesSync(copy, time, time);
-  flush(copy);
-}
-
-function restoreRefusal(path: string, why: string, cause?: unknown): ServiceError {
-  return new ServiceError('cannot_start', `Cannot restore ${path}: ${why}`, { cause });
+function damageOf(path: string, signal: AbortSignal): Promise<string[]> {
+  return withSnapshot(path, async (snapshot) => {
+    const { damage } = await examineDatabase(snapshot, signal, { isReadOnly: false });
+    return [...damage, ...(await bySlices(checkManifest(snapshot), () => signal.throwIfAborted()))];
+  });
 }

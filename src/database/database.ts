@@ -3,11 +3,16 @@ import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import { diskIsFull, hasRoom, isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
-import { assertOneName, makeFolder, realPathOf } from './storage/files.ts';
-import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
-import { assertOwnLog } from './storage/restoring.ts';
-import { checkOwnership, isForeign, migrate, newestVersion } from './schema/schema.ts';
+import {
+  diskIsFull,
+  hasRoom,
+  isLockHeld,
+  lockIsHeld,
+  storageFault,
+  storageFaultOf,
+} from './storage/faults.ts';
+import { assertUsable, makeFolder, realPathOf, watchPlace } from './storage/files.ts';
+import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
 import { createReadingPool, type Database, momentOf, prepareOnce, type Reader } from './moment.ts';
 
 export { type Database, type Reader, prepareOnce };
@@ -27,6 +32,7 @@ const DEFAULT_CACHE_MB = 8;
  */
 const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;
+const REPLACED = 'its file was removed or replaced while the service runs';
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
 
@@ -47,9 +53,9 @@ export interface CommandDatabase extends Database {
 export type Durability = 'power-loss' | 'process-end';
 
 /**
- * Opens a database; creates folder, file and schema where missing and migrates an older schema.
- * Opening it again changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot
- * be opened, is not this service's, or comes from a newer version, and leaves the file untouched.
+ * Opens a database; creates folder, file and schema where missing. Opening it again changes
+ * nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not this
+ * service's, or has another version of the schema, and leaves the file untouched.
  * With `isServing`, the open connection never blocks the event loop to wait for a lock.
  */
 export function openDatabase(
@@ -58,15 +64,13 @@ export function openDatabase(
     durability = 'power-loss',
     cacheMb = DEFAULT_CACHE_MB,
     isServing = false,
-    onRepair = () => {},
-  }: { durability?: Durability; cacheMb?: number; isServing?: boolean; onRepair?: OnRepair } = {},
+  }: { durability?: Durability; cacheMb?: number; isServing?: boolean } = {},
 ): CommandDatabase {
   let connection: DatabaseSync | undefined;
   try {
     if (path !== IN_MEMORY) {
       makeFolder(dirname(realPathOf(path)));
-      assertOneName(path);
-      assertOwnLog(path);
+      assertUsable(path);
     }
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);
@@ -78,7 +82,7 @@ export function openDatabase(
     connection.exec(
       `PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * logMb}`,
     );
-    migrate(connection);
+    createSchema(connection);
     forgetManifest(connection);
     // From here on a service never blocks its event loop: in WAL mode, reads wait for no lock.
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
@@ -91,7 +95,7 @@ export function openDatabase(
       { cause: error },
     );
   }
-  return wrap(connection, path, onRepair);
+  return wrap(connection, path);
 }
 
 /**
@@ -119,7 +123,7 @@ function assertOurs(path: string, file: string): void {
   try {
     if (basename(file) !== basename(path))
       throw new Error(`it is a link to ${file}, which may be another database`);
-    assertOneName(path);
+    assertUsable(path);
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
@@ -130,12 +134,10 @@ function assertOurs(path: string, file: string): void {
   }
 }
 
-function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): CommandDatabase {
-  const pool = createReadingPool(path, () => path !== IN_MEMORY && guard.isWholeNow());
-  const guard =
-    path === IN_MEMORY
-      ? noGuard
-      : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
+function wrap(connection: DatabaseSync, path: string): CommandDatabase {
+  const isInPlace = path === IN_MEMORY ? () => true : watchPlace(path);
+  const canBeOpened = () => path !== IN_MEMORY && isInPlace();
+  const pool = createReadingPool(path, canBeOpened);
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
   const noting = <Result>(work: () => Result): Result => {
@@ -149,7 +151,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
   /** Null while another program holds the write lock. */
   const tryTransaction = <Result>(work: () => Result): { result: Result } | null =>
     noting(() => {
-      guard.check();
+      if (!isInPlace()) throw storageFault(REPLACED);
       if (!begin(connection)) return null;
       const result = finish(connection, work);
       fault = null;
@@ -175,7 +177,7 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
       transaction(() => {
         if (isFull()) diskIsFull();
         // Writes a value that is already there: a page goes to disk, but nothing changes.
-        connection.exec(`PRAGMA user_version = ${newestVersion()}`);
+        connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
       });
       return null;
     } catch (error) {
@@ -188,9 +190,9 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
     transaction,
     write,
     probe,
-    storageFault: () => (fault === null && guard.isWhole() && !isFull() ? null : probe()),
+    storageFault: () => (fault === null && isInPlace() && !isFull() ? null : probe()),
     moment: () => momentOf(database, pool),
-    address: () => (path !== IN_MEMORY && guard.isWholeNow() ? { path, isView: false } : null),
+    address: () => (canBeOpened() ? { path, isView: false } : null),
     close() {
       pool.close();
       connection.close();

@@ -48,7 +48,6 @@ const PROGRAM = `
     }
   };
   const database = open();
-  database.exec('BEGIN');
   const results = queries.map((sql) => {
     try {
       const all = { total: 0, first: [], error: null };
@@ -63,7 +62,7 @@ const PROGRAM = `
 `;
 
 /**
- * Runs queries that read whole tables in a separate process, so that only the caller waits for
+ * Runs statements that read whole tables in a separate process, so that only the caller waits for
  * them; a thread would delay the exit of this process. Without a path it opens the URL, for reading
  * only. Resolves to a result for each query; rejects when the file cannot be opened at all, or when
  * the signal ended the process.
@@ -102,6 +101,8 @@ export async function queryApart<const Queries extends readonly { readonly sql: 
 /** However much is damaged, the first findings are enough. */
 const MAX_SENTENCES = 100;
 
+/** All statements after it see one state. */
+const BEGIN = { sql: 'BEGIN' };
 /** SQLite's own integrity check: pages, indexes, CHECK constraints. */
 const INTEGRITY = query(`PRAGMA integrity_check(${MAX_SENTENCES})`, { integrity_check: text });
 
@@ -188,8 +189,9 @@ export async function examineDatabase(
   { isReadOnly }: { isReadOnly: boolean },
 ): Promise<Examination> {
   const source = { path: isReadOnly ? null : path, url };
-  const results = await queryApart(source, [INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS], signal);
-  const [integrity, references, impossible, misfits] = results;
+  const queries = [BEGIN, INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS] as const;
+  const results = await queryApart(source, queries, signal);
+  const [, integrity, references, impossible, misfits] = results;
   const damage = [
     ...integrity.first.map((row) => row.integrity_check),
     ...references.first.map(describeReference),

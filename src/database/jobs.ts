@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type DeploymentMode, type JobStatus, jobStatuses } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { addModelDays } from './model-days.ts';
 import { flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 
@@ -115,10 +115,10 @@ const JOB = query(
   { jobId: text, startDate: text, endDate: text, replaceExisting: flag, agentConfig: text },
 );
 
-export function loadJob(database: Database, jobId: string): StoredJob {
-  const job = JOB.one(database, jobId);
+export function loadJob(reader: Reader, jobId: string): StoredJob {
+  const job = JOB.one(reader, jobId);
   const replaceExisting = job.replaceExisting === 1;
-  return { ...job, replaceExisting, runs: RUNS.all(database, jobId) };
+  return { ...job, replaceExisting, runs: RUNS.all(reader, jobId) };
 }
 
 const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [
@@ -197,8 +197,8 @@ export function storeLeftOut(
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
 
 /** The status of a job; null for an unknown one. */
-export function statusOfJob(database: Database, jobId: string): JobStatus | null {
-  return STATUS.get(database, jobId)?.[0] ?? null;
+export function statusOfJob(reader: Reader, jobId: string): JobStatus | null {
+  return STATUS.get(reader, jobId)?.[0] ?? null;
 }
 
 /**

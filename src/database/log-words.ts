@@ -88,8 +88,9 @@ export function indexMessages(database: Reader, first: number, last = newestRow(
     );
 }
 
-/** Indexes all messages of a database that is being made, within its transaction. */
-export function* indexInSteps(database: Reader): Steps<void> {
+/** Makes the index of a package anew, within its transaction. */
+export function* indexAnew(database: Reader): Steps<void> {
+  database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
   const newest = newestRow(database);
   for (let row = OLDEST.one(database)[0]; row <= newest; row += MESSAGES_PER_STEP, yield null)
     indexMessages(database, row, row + MESSAGES_PER_STEP - 1);

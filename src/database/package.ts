@@ -1,36 +1,14 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { prepareOnce, type Reader } from './database.ts';
-import { oneOf, query, type RowOf, text } from './rows.ts';
-import { jobStatuses } from '../basics/domain.ts';
-import type { CalendarDate } from '../basics/calendar.ts';
-import type { Steps } from '../basics/turns.ts';
+import { query, text } from './rows.ts';
+import { bySlices, nextTurn, type Steps } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
-import { digestTable, listedTables, storedColumns } from './manifest.ts';
+import { digestTable, listedTables } from './manifest.ts';
 import type { Opening } from './active-days.ts';
-import { indexInSteps } from './log-words.ts';
+import { indexAnew } from './log-words.ts';
+import { createSchema } from './schema/schema.ts';
 import { changedStarts } from './stale.ts';
-import { migrate } from './schema/schema.ts';
-import type { Snapshot } from './snapshot.ts';
-
-const JOB = query(
-  'SELECT job_id AS jobId, status, end_date AS endDate, agent_config AS agentConfig FROM jobs WHERE job_id = ?',
-  {
-    jobId: text,
-    status: oneOf(jobStatuses),
-    endDate: text,
-    agentConfig: text,
-  },
-);
-
-/** A job that a package may hold. */
-export type PackagedJob = RowOf<typeof JOB>;
-
-/** Undefined when there is no such job. */
-export function packagedJob(reader: Reader, jobId: string): PackagedJob | undefined {
-  return JOB.get(reader, jobId);
-}
 
 const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
 
@@ -52,262 +30,194 @@ export function symbolsOfJob(reader: Reader, jobId: string): string[] {
   return SYMBOLS.all(reader, jobId).map(([symbol]) => symbol);
 }
 
-/**
- * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an
- * idempotency key is its client's, and the index of words is made anew.
- */
-
-/** Rows that name a job. */
-const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions', 'decisions'];
-/** Rows that name a session. */
-const OF_SESSION = [
-  'positions',
-  'holdings',
-  'reasoning_logs',
-  'served_models',
-  'tool_usage',
-  'session_prices',
-  'session_splits',
-  'session_dividends',
-];
-/** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
-const OF_SYMBOL = [
-  'stock_splits',
-  'stock_split_coverage',
-  'stock_split_spans',
-  'stock_split_revisions',
-  'dividends',
-  'dividend_coverage',
-  'dividend_revisions',
-];
-/** Filled otherwise, or left empty. */
-const OTHERS = [
-  ...[
-    'opening_lots',
-    'price_data',
-    'price_revisions',
-    'price_writes',
-    'price_data_coverage',
-    'market_days',
-  ],
-  ...['figure_settings', 'idempotency_keys', 'changed_starts'],
-];
-
-/** Every table that this file knows; a test compares it with the schema. */
-export const knownTables = [...OF_JOB, ...OF_SESSION, ...OF_SYMBOL, ...OTHERS];
-
-/** Sessions whose rows are copied in one step. */
-const SESSIONS_PER_STEP = 50;
-
 /** Which rows belong to a package. */
 export interface JobRows {
   jobId: string;
   openings: readonly Opening[];
-  /** Whose prices, splits and dividends are copied. */
+  /** Whose prices, splits and dividends stay. */
   symbols: readonly string[];
-  /** The last date of prices. */
-  lastDate: CalendarDate;
   /** That of the figures. */
   riskFreeRate: number;
 }
 
-/**
- * Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is
- * done.
- */
-export function* copyRows(
-  target: PackageFile,
-  rows: JobRows,
-  onStep: (share: number) => void,
-): Steps<void> {
-  const { jobId, openings, symbols, lastDate, riskFreeRate } = rows;
-  storeRiskFreeRate(target.reader, riskFreeRate);
-  target.connection.exec(
-    'UPDATE main.price_writes SET number = (SELECT number FROM source.price_writes)',
-  );
-  for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
-  for (const opening of openings) copyOpening(target, opening);
-  target.connection
-    .prepare(`INSERT INTO main.changed_starts ${changedStarts('source.trading_sessions')}`)
-    .run(jobId);
-  const batches = sessionBatches(target, jobId);
-  const total = batches.length + symbols.length;
-  let done = 0;
-  const step = () => onStep((done += 1) / total);
-  for (const [first, last] of batches) {
-    const values = [first, last, jobId];
-    for (const table of OF_SESSION) copy(target, table, { where: OWN_SESSIONS, values });
-    step();
-    yield null;
-  }
-  for (const symbol of symbols) {
-    copyPrices(target, symbol, lastDate);
-    step();
-    yield null;
-  }
-  copy(target, 'market_days', { where: 'date <= ?', values: [lastDate] });
-}
+/** What the statements below refer to: tables of their connection, not of the file. */
+const OWN_TABLES = `
+  CREATE TEMP TABLE own_job (job_id TEXT);
+  CREATE TEMP TABLE own_symbols (symbol TEXT PRIMARY KEY);
+  CREATE TEMP TABLE own_openings (session_id INTEGER PRIMARY KEY, initial_cash_e4 INTEGER);`;
 
-const OWN_SESSIONS = `session_id BETWEEN ? AND ? AND session_id IN (SELECT session_id FROM main.trading_sessions WHERE job_id = ?)`;
-
-/** The first and the last session of each step. */
-function sessionBatches(
-  { connection }: PackageFile,
-  jobId: string,
-): [first: number, last: number][] {
-  const ids = connection
-    .prepare('SELECT session_id FROM trading_sessions WHERE job_id = ? ORDER BY session_id')
-    .all(jobId)
-    .map((row) => Number(row['session_id']));
-  const batches: [number, number][] = [];
-  for (let start = 0; start < ids.length; start += SESSIONS_PER_STEP) {
-    const batch = ids.slice(start, start + SESSIONS_PER_STEP);
-    batches.push([batch[0] ?? 0, batch.at(-1) ?? 0]);
-  }
-  return batches;
-}
-
-/**
- * `replaced` gives some columns another value. A message keeps its row number, because a search
- * continues from one.
- */
-function copy(
-  { connection, reader }: PackageFile,
-  table: string,
-  {
-    where,
-    values,
-    replaced = {},
-  }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
-): void {
-  const columns = storedColumns(reader, table);
-  const chosen = columns.map((column) => replaced[column] ?? column).join(', ');
-  connection
-    .prepare(
-      `INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`,
-    )
-    .run(...values);
-}
-
-function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate): void {
-  for (const table of OF_SYMBOL) copy(target, table, { where: 'symbol = ?', values: [symbol] });
-  const values = [symbol, lastDate];
-  copy(target, 'price_revisions', {
-    where: `symbol = ?1 AND (date <= ?2 OR ${LATER_REVISION})`,
-    values,
-  });
-  const replaced = { end_date: `min(end_date, '${lastDate}')` };
-  copy(target, 'price_data_coverage', {
-    where: 'symbol = ? AND start_date <= ?',
-    values,
-    replaced,
-  });
-  copy(target, 'price_data', { where: `symbol = ?1 AND (date <= ?2 OR ${LATER_BAR})`, values });
-}
+/** Of prices; by then, the job is the only one. */
+const LAST_DATE = '(SELECT end_date FROM jobs)';
+const OF_JOB = 'job_id = (SELECT job_id FROM own_job)';
+const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
+const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
+/** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
+const OF_SYMBOL = 'symbol IN (SELECT symbol FROM own_symbols)';
+const NONE = 'FALSE';
 
 /**
  * Whether splits and dividends count for a series depends on the sources of all its bars at the
  * time, and only on whether they are free of split jumps or contain dividends. So for each such
- * source the bar is copied that was there first of the later ones, and of those replaced since, one
- * for each span of time.
+ * source the bar stays that was there first of the later ones, and of those replaced since, one for
+ * each span of time.
  */
-const LATER = `symbol = ?1 AND date > ?2 AND source IN (${adjustedSourcesInSql})`;
-const LATER_BAR = `date IN (
-  SELECT date FROM (SELECT date, min(written) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
+const LATER = `${OF_SYMBOL} AND date > ${LAST_DATE} AND source IN (${adjustedSourcesInSql})`;
+const LATER_BAR = `(symbol, date) IN (SELECT symbol, date FROM (
+  SELECT symbol, date, min(written) FROM price_data WHERE ${LATER} GROUP BY symbol, source))`;
 const LATER_REVISION = `revision_id IN (
-  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, written, replaced)`;
+  SELECT min(revision_id) FROM price_revisions WHERE ${LATER} GROUP BY symbol, source, written, replaced)`;
 
 /**
- * The close of the session: its date, its note and one position, with the prices that valued it and
- * the lots.
+ * Which rows of each table stay, in the order in which the others are deleted. An idempotency key
+ * is its client's. Of an opening stay the session, its last position, and what it held with the
+ * prices of that.
  */
-function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {
-  const run = (sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).run(...values);
-  run(
-    `INSERT INTO trading_sessions (session_id, date, model, status, initial_cash_e4, started_at, completed_at, note)
-     SELECT session_id, date, model, 'opening', ?, completed_at, completed_at, note FROM source.trading_sessions WHERE session_id = ?`,
-    ...[initialCash, sessionId],
-  );
-  run(
-    `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4,
-       daily_return_pct)
-     SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct
-     FROM source.positions WHERE session_id = ? ORDER BY action_id DESC LIMIT 1`,
-    sessionId,
-  );
-  run(
-    'INSERT INTO holdings (session_id, symbol, quantity) SELECT session_id, symbol, quantity FROM source.holdings WHERE session_id = ?',
-    sessionId,
-  );
-  run(
-    `INSERT INTO session_prices (session_id, symbol, date, close_e4, close_date)
-     SELECT session_id, symbol, date, close_e4, close_date FROM source.session_prices
-     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE session_id = ?)`,
-    ...[sessionId, sessionId],
-  );
-  const insertLot = connection.prepare('INSERT INTO opening_lots VALUES (?, ?, ?, ?, ?, ?)');
-  const counts = new Map<string, number>();
-  for (const { symbol, date, quantity, cost } of lots) {
-    const lot = (counts.get(symbol) ?? 0) + 1;
-    counts.set(symbol, lot);
-    insertLot.run(sessionId, symbol, lot, date, quantity, cost);
-  }
-}
+const KEPT: Readonly<Record<string, string>> = {
+  jobs: OF_JOB,
+  simulation_runs: OF_JOB,
+  job_details: OF_JOB,
+  decisions: OF_JOB,
+  trading_sessions: `${OF_JOB} OR ${IS_OPENING}`,
+  positions: `${OF_SESSION} OR position_id IN (SELECT position_id FROM (
+    SELECT position_id, max(action_id) FROM positions WHERE ${IS_OPENING} GROUP BY session_id))`,
+  holdings: `${OF_SESSION} OR ${IS_OPENING}`,
+  session_prices: `${OF_SESSION} OR ${IS_OPENING} AND (session_id, symbol) IN (SELECT session_id, symbol FROM holdings)`,
+  reasoning_logs: OF_SESSION,
+  served_models: OF_SESSION,
+  tool_usage: OF_SESSION,
+  session_splits: OF_SESSION,
+  session_dividends: OF_SESSION,
+  changed_starts: OF_SESSION,
+  opening_lots: NONE,
+  price_writes: 'TRUE',
+  price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR}`,
+  price_revisions: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_REVISION}`,
+  price_data_coverage: `${OF_SYMBOL} AND start_date <= ${LAST_DATE}`,
+  market_days: `date <= ${LAST_DATE}`,
+  stock_splits: OF_SYMBOL,
+  stock_split_coverage: OF_SYMBOL,
+  stock_split_spans: OF_SYMBOL,
+  stock_split_revisions: OF_SYMBOL,
+  dividends: OF_SYMBOL,
+  dividend_coverage: OF_SYMBOL,
+  dividend_revisions: OF_SYMBOL,
+  figure_settings: NONE,
+  idempotency_keys: NONE,
+  package_manifest: NONE,
+};
 
-/** A new database that is filled from a snapshot of another one, attached to it as `source`. */
-export interface PackageFile {
-  connection: DatabaseSync;
-  /** Reads the new database. */
-  reader: Reader;
-}
+/** Every table that this file knows; a test compares it with the schema. */
+export const knownTables = Object.keys(KEPT);
 
 /**
- * Makes a database at `path` in one transaction: `fill` writes the rows, whose triggers do not run,
- * so that they stay as they are; the indexes are made afterwards. Then the manifest is written.
- * Throws when a row refers to one that is missing.
+ * The close of a session of another job: its date, its note and one position, with the closes that
+ * valued it.
  */
-export function* makePackage(
-  path: string,
-  { url }: Pick<Snapshot, 'url'>,
-  fill: (file: PackageFile) => Steps<void>,
-): Steps<void> {
-  const connection = new DatabaseSync(pathToFileURL(path), { enableForeignKeyConstraints: false });
-  const file = {
-    connection,
-    reader: { path, statement: prepareOnce(connection), close: () => connection.close() },
-  };
+const OPENINGS = `
+  UPDATE trading_sessions SET job_id = NULL, status = 'opening', started_from_session_id = NULL,
+    initial_cash_e4 = (SELECT initial_cash_e4 FROM own_openings AS own WHERE own.session_id = trading_sessions.session_id),
+    session_summary = NULL, error = NULL, steps = 0, total_messages = 0, started_at = completed_at,
+    active_from = NULL, active_to = NULL, morning_write = 0, commit_write = 0, pays_dividends = 0, wording = NULL
+  WHERE ${IS_OPENING};
+  UPDATE positions SET action_id = 1, action_type = 'no_trade', symbol = NULL, amount = NULL, price_e4 = NULL
+  WHERE ${IS_OPENING};
+  UPDATE session_prices SET held_since = NULL, open_e4 = NULL, open_date = NULL
+  WHERE ${IS_OPENING};`;
+
+/**
+ * Makes a package of a copy of a database: deletes whatever does not belong to one job, and writes
+ * the manifest. The copy is then written anew, so that no remains of deleted rows are in it. Throws
+ * when a row refers to one that is missing, or when another program has added a column.
+ * `rowsOf` reads which rows belong to it; `onPause` is called between two statements.
+ */
+export async function keepJob(
+  copy: string,
+  rowsOf: (reader: Reader) => JobRows,
+  onPause: () => void,
+): Promise<void> {
+  const connection = new DatabaseSync(copy, { enableForeignKeyConstraints: false });
+  const reader = { path: copy, statement: prepareOnce(connection), close() {} };
   try {
     // Nothing is lost when this fails: the file has a temporary name until it is complete and
     // flushed.
     connection.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
-    migrate(connection);
-    connection.prepare('ATTACH ? AS source').run(`${url}${url.includes('?') ? '&' : '?'}mode=ro`);
-    connection.exec('BEGIN');
-    const dropped = dropIndexesAndTriggers(connection);
-    yield* fill(file);
+    const rows = rowsOf(reader);
+    connection.exec(`BEGIN; ${OWN_TABLES}`);
+    nameOwn(reader, rows);
+    const dropped = dropForeign(connection);
+    const starts = `INSERT OR IGNORE INTO changed_starts ${changedStarts('trading_sessions')}`;
+    reader.statement(starts).run(rows.jobId);
+    for (const [table, kept] of Object.entries(KEPT)) {
+      connection.exec(`DELETE FROM ${table} WHERE (${kept}) IS NOT TRUE`);
+      await nextTurn();
+      onPause();
+    }
+    connection.exec(OPENINGS);
+    connection.exec(`UPDATE price_data_coverage SET end_date = min(end_date, ${LAST_DATE})`);
+    storeRiskFreeRate(reader, rows.riskFreeRate);
+    storeLots(reader, rows.openings);
+    await bySlices(indexAnew(reader), onPause); // a view writes nothing
     for (const sql of dropped) connection.exec(sql);
-    yield* indexInSteps(file.reader); // a view writes nothing
-    yield* writeManifest(file);
+    await bySlices(writeManifest(reader), onPause);
     checkReferences(connection);
-    connection.exec('COMMIT');
+    connection.exec('COMMIT; VACUUM');
   } finally {
     connection.close();
   }
 }
 
-/**
- * Removes the indexes and triggers of an empty schema, and returns the statements that make them
- * again.
- */
-function dropIndexesAndTriggers(connection: DatabaseSync): string[] {
-  const sql = `SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
-  const found = connection.prepare(sql).all();
-  for (const { type, name } of found) connection.exec(`DROP ${type} main.${name}`);
-  return found.map((row) => String(row['sql']));
+/** Fills the tables that say what belongs to the job. */
+function nameOwn(reader: Reader, { jobId, symbols, openings }: JobRows): void {
+  const run = (sql: string, ...values: SQLInputValue[]) => reader.statement(sql).run(...values);
+  run('INSERT INTO own_job VALUES (?)', jobId);
+  for (const symbol of symbols) run('INSERT INTO own_symbols VALUES (?)', symbol);
+  for (const { sessionId, initialCash } of openings)
+    run('INSERT INTO own_openings VALUES (?, ?)', sessionId, initialCash);
 }
 
-function* writeManifest({ connection, reader }: PackageFile): Steps<void> {
-  const insert = connection.prepare('INSERT INTO package_manifest VALUES (?, ?, ?)');
+const OBJECTS = `SELECT type, name, sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC`;
+
+/**
+ * Leaves only the tables of the schema in a copy, without what other programs have added to it,
+ * and without indexes and triggers. Returns the statements that make those of the schema.
+ */
+function dropForeign(copy: DatabaseSync): string[] {
+  const ours = new DatabaseSync(':memory:');
+  try {
+    createSchema(ours);
+    const objects = ours.prepare(OBJECTS).all();
+    const tables = new Set(objects.flatMap(({ type, name }) => (type === 'table' ? [name] : [])));
+    for (const { type, name } of copy.prepare(OBJECTS).all())
+      if (type !== 'table' || !tables.has(name))
+        copy.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`);
+      else if (columnsOf(copy, name) !== columnsOf(ours, name))
+        throw new Error(`another program has added a column to the table ${name}`);
+    return objects.flatMap(({ type, sql }) => (type === 'table' ? [] : [String(sql)]));
+  } finally {
+    ours.close();
+  }
+}
+
+function columnsOf(connection: DatabaseSync, table: unknown): string {
+  const columns = connection.prepare('SELECT name FROM pragma_table_xinfo(?)');
+  return JSON.stringify(columns.all(String(table)));
+}
+
+function storeLots(reader: Reader, openings: readonly Opening[]): void {
+  const insert = reader.statement('INSERT INTO opening_lots VALUES (?, ?, ?, ?, ?, ?)');
+  for (const { sessionId, lots } of openings) {
+    const counts = new Map<string, number>();
+    for (const { symbol, date, quantity, cost } of lots) {
+      const lot = (counts.get(symbol) ?? 0) + 1;
+      counts.set(symbol, lot);
+      insert.run(sessionId, symbol, lot, date, quantity, cost);
+    }
+  }
+}
+
+function* writeManifest(reader: Reader): Steps<void> {
+  const insert = reader.statement('INSERT INTO package_manifest VALUES (?, ?, ?)');
   for (const name of listedTables(reader)) {
     const { table, rows, sha256 } = yield* digestTable(reader, name);
     insert.run(table, rows, sha256);
@@ -316,7 +226,7 @@ function* writeManifest({ connection, reader }: PackageFile): Steps<void> {
 
 function checkReferences(connection: DatabaseSync): void {
   const [row] = connection
-    .prepare('SELECT "table" AS child, parent FROM main.pragma_foreign_key_check')
+    .prepare('SELECT "table" AS child, parent FROM pragma_foreign_key_check')
     .all();
   if (row === undefined) return;
   const what = `a row of ${row['child']} refers to a row of ${row['parent']} that is missing`;

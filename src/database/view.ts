@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../basics/domain.ts';
 import { type Database, prepareOnce, type Reader } from './database.ts';
@@ -12,20 +12,13 @@ import {
   type Readings,
 } from './moment.ts';
 import { type Access, openReadOnly } from './snapshot.ts';
-import { realPathOf } from './storage/files.ts';
+import { isWrittenWithLog, realPathOf } from './storage/files.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
  * connection is closed.
  */
 const IDLE_MS = 2_000;
-
-/**
- * The byte that says how a file is read
- * (https://sqlite.org/fileformat2.html#file_format_version_numbers), and "by a log".
- */
-const READ_VERSION_AT = 19;
-const READ_BY_LOG = 2;
 
 /**
  * A database that is shown and never changed: neither the file nor what lies beside it, whether or
@@ -138,18 +131,7 @@ function accessTo(file: string): Access {
     throw new Error(
       'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
     );
-  return isReadByLog(file) ? 'immutable=1' : '';
-}
-
-function isReadByLog(file: string): boolean {
-  const byte = Buffer.alloc(1);
-  const descriptor = openSync(file, 'r');
-  try {
-    readSync(descriptor, byte, 0, 1, READ_VERSION_AT);
-  } finally {
-    closeSync(descriptor);
-  }
-  return byte[0] === READ_BY_LOG;
+  return isWrittenWithLog(file) ? 'immutable=1' : '';
 }
 
 /** A moment of the database at an address, for a thread that has not opened it otherwise. */

@@ -261,6 +261,7 @@ test('of every table, a package has the rows that the model-days of its job rest
     'opening_lots',
     'price_data_coverage',
     'idempotency_keys',
+    'package_manifest',
   ]; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
   assert.deepEqual(
@@ -284,9 +285,9 @@ test('the manifest has the digest of every table, until a service opens the file
   const target = join(folder, 'paper.db');
   const { database } = await neighbours(join(folder, 'jobs.db'));
   assert.deepEqual(
-    listedTables(database).sort(),
+    [...listedTables(database), 'package_manifest'].sort(),
     [...knownTables].sort(),
-    'a new table has a place in package-rows.ts',
+    'a new table has a place in package.ts',
   );
   await packageJob({ path: database.path, jobId: 'job-2', target });
   await withSnapshot(target, (snapshot) => {
@@ -400,6 +401,48 @@ test('a package of a package is the same', async (t) => {
   database.close();
 });
 
+test('what another program has added to a database, and what it knows of its rows, is not in a package', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  for (const sql of [
+    'CREATE TABLE jottings (jotting_id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT)',
+    `INSERT INTO jottings (words) VALUES ('words of a reader')`,
+    'CREATE INDEX jottings_by_words ON jottings (words)',
+    'CREATE VIRTUAL TABLE jotted_words USING fts5(words)',
+    `INSERT INTO jotted_words VALUES ('words of a reader')`,
+    'CREATE VIEW all_jottings AS SELECT * FROM jottings',
+    `CREATE TRIGGER jotted AFTER DELETE ON jobs BEGIN INSERT INTO jottings (words) VALUES (old.job_id); END`,
+    'ANALYZE',
+  ])
+    database.statement(sql).run();
+  await packageJob({ path: database.path, jobId: 'job-2', target });
+  const bytes = readFileSync(target);
+  for (const text of ['words of', 'job-1', 'job-3', 'jottings', 'jotted', 'sqlite_stat'])
+    assert.equal(bytes.includes(text), false, text);
+  const objects = (path: string) => {
+    const file = new DatabaseSync(path, { readOnly: true });
+    const rows = file.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2').all();
+    file.close();
+    return rows.filter(({ name }) => name !== 'sqlite_sequence');
+  };
+  openDatabase(join(folder, 'new.db')).close();
+  assert.deepEqual(objects(target), objects(join(folder, 'new.db')));
+  database.close();
+});
+
+test('a database that a build with other comments in its schema has made can be packaged', async (t) => {
+  const folder = temporaryFolder(t);
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  database.close();
+  const other = new DatabaseSync(database.path, { defensive: false });
+  other.exec(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '--', '-- -')`,
+  );
+  other.close();
+  await packageJob({ path: database.path, jobId: 'job-2', target: join(folder, 'paper.db') });
+});
+
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
   [
     'an unknown job',
@@ -419,6 +462,12 @@ const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = 
     `UPDATE jobs SET status = '${status}', completed_at = NULL WHERE job_id = 'job-2'`,
     new RegExp(`^Cannot back up job job-2: it is ${status}; wait for its end, or cancel it$`),
   ]),
+  [
+    'a database with a column of another program',
+    'job-2',
+    `ALTER TABLE jobs ADD COLUMN words TEXT`,
+    /^Cannot back up to .*paper\.db: another program has added a column to the table jobs$/,
+  ],
   [
     'a job whose rows refer to others that are missing',
     'job-2',

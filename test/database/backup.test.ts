@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import fs, {
+import {
   copyFileSync,
   existsSync,
   lstatSync,
@@ -11,9 +11,8 @@ import fs, {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { audit, isSound } from '../../src/verify/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
@@ -23,6 +22,7 @@ import { folderOfProcess } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { inLongForm } from '../support/long.ts';
+import { withoutLinks } from '../support/without-links.ts';
 
 test('a copy is a complete database by itself and opens like the original', async (t) => {
   const folder = temporaryFolder(t);
@@ -94,7 +94,7 @@ test(
     database.close();
     const program = `
     import { backupDatabase } from ${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)};
-    await backupDatabase('jobs.db', 'killed.db', { onProgress: () => process.kill(process.pid, 'SIGKILL') });`;
+    await backupDatabase('jobs.db', 'killed.db', { onProgress: (share) => share > 0 && process.kill(process.pid, 'SIGKILL') });`;
     spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
     const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));
     assert.equal(partials().length, 1, 'a killed backup leaves its copy');
@@ -231,11 +231,6 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     /partial: the service uses that name$/,
   ],
   [
-    'a copy on its way into the place of a database',
-    () => 'jobs.db-restore',
-    /restore: the service uses that name$/,
-  ],
-  [
     "DEV's database, which each start empties",
     () => 'jobs_dev.db',
     /jobs_dev\.db: the service uses that name$/,
@@ -259,25 +254,6 @@ for (const [name, prepare, message] of refusals) {
     assert.deepEqual(files(), before);
     if (name === 'a name that is taken') assert.equal(readFileSync(target, 'utf8'), 'mine');
   });
-}
-
-/** Where hard links are refused, as some file systems do; `before` happens first. */
-async function withoutLinks(
-  t: TestContext,
-  before: () => void,
-  work: () => Promise<void>,
-): Promise<void> {
-  const mock = t.mock.method(fs, 'linkSync', () => {
-    before();
-    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
-  });
-  syncBuiltinESMExports();
-  try {
-    await work();
-  } finally {
-    mock.mock.restore();
-    syncBuiltinESMExports();
-  }
 }
 
 test('without hard links a copy gets its name all the same, and replaces nothing that appears meanwhile', async (t) => {

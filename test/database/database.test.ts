@@ -10,6 +10,13 @@ import {
   storeDividends,
 } from '../../src/database/splits-and-dividends.ts';
 import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
+import {
+  actionTypes,
+  jobStatuses,
+  messageRoles,
+  modelDayStatuses,
+  sessionStatuses,
+} from '../../src/basics/domain.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -77,6 +84,14 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
     /schema is version 999, this program knows versions up to/,
   ],
   [
+    'an earlier schema',
+    (path) =>
+      new DatabaseSync(path).exec(
+        `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID}`,
+      ),
+    /schema is version 0, this program reads version \d+; use the program that made it$/,
+  ],
+  [
     'a file from before the first release',
     (path) =>
       new DatabaseSync(path).exec(
@@ -92,6 +107,26 @@ for (const [name, make, message] of unusable) {
     const bytes = readFileSync(path);
     assert.throws(() => openDatabase(path), { code: 'cannot_start', message });
     assert.deepEqual(readFileSync(path), bytes);
+  });
+}
+
+const words: [column: string, words: readonly string[]][] = [
+  ['jobs.status', jobStatuses],
+  ['job_details.status', modelDayStatuses],
+  ['trading_sessions.status', sessionStatuses],
+  ['positions.action_type', actionTypes],
+  ['reasoning_logs.role', messageRoles],
+];
+for (const [place, list] of words) {
+  test(`${place} accepts the words of domain.ts and no others`, () => {
+    const [table, column] = place.split('.') as [string, string];
+    const sql = openDatabase(':memory:')
+      .statement('SELECT sql FROM sqlite_schema WHERE name = ?')
+      .get(table)?.['sql'];
+    const accepted = new RegExp(`\\b${column} TEXT [^,]*CHECK \\(${column} IN \\(([^)]*)\\)`).exec(
+      String(sql),
+    )?.[1];
+    assert.deepEqual(accepted?.match(/\w+/g)?.sort(), [...list].sort());
   });
 }
 

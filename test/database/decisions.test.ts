@@ -104,7 +104,7 @@ function insertSession(
       refused: refused.length,
       duration_ms: 1,
     });
-  if (status === 'failed') return storeFailures(database, { jobId, from: date, to: date, model });
+  if (status === 'failed') return storeFailures(database, { jobId, date, model });
   bought.forEach((symbol, index) => {
     log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
     insert('positions', {

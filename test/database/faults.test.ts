@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import fs, {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
-import { watchFiles } from '../../src/database/storage/guard.ts';
 import { ServiceError } from '../../src/basics/domain.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -195,139 +186,6 @@ test('nothing is written once the opened file was replaced', (t) => {
   assert.equal(contentVersion(database), version);
   write();
   assert.equal(isDatabaseHealthy(database), true);
-  database.close();
-});
-
-test('files found in their places are looked for again after 10 ms, missing ones at once', (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  const connection = new DatabaseSync(path);
-  t.after(() => connection.close());
-  const guard = watchFiles(path, connection, { onRepair: () => {} });
-  assert.equal(guard.isWhole(1_000), true);
-  renameSync(path, `${path}.away`);
-  assert.deepEqual(
-    [1_009, 1_010, 1_011].map((now) => guard.isWhole(now)),
-    [true, false, false],
-  );
-  renameSync(`${path}.away`, path);
-  assert.equal(guard.isWhole(1_012), true);
-});
-
-/** A database with so many bars, and what the guard said. */
-function withBars(t: TestContext, bars: number) {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  const repairs: string[] = [];
-  const database = openDatabase(path, { onRepair: (what) => repairs.push(what) });
-  const add = (symbol: string) =>
-    database.transaction(() =>
-      database
-        .statement(`INSERT INTO price_data (symbol, date, open) VALUES (?, '2025-01-06', 1)`)
-        .run(symbol),
-    );
-  for (let bar = 0; bar < bars; bar += 1) add(`S${bar}`);
-  /** What another process would find after this one was killed: the files as they lie there. */
-  const barsOnDisk = () => {
-    const copy = join(temporaryFolder(t), 'jobs.db');
-    for (const suffix of ['', '-wal'])
-      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
-    const found = new DatabaseSync(copy);
-    const count = found.prepare('SELECT count(*) AS count FROM price_data').get()?.['count'];
-    assert.deepEqual(
-      { ...found.prepare('PRAGMA integrity_check').get() },
-      { integrity_check: 'ok' },
-    );
-    found.close();
-    return count;
-  };
-  return { path, database, repairs, add, barsOnDisk };
-}
-
-for (const lost of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
-  test(`${lost.join(' and ')} removed under an open database: its content is saved before any other write`, (t) => {
-    const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
-    const statement = database.statement('SELECT count(*) AS count FROM price_data');
-    for (const symbol of ['NEW', 'NEWER']) {
-      for (const suffix of lost) rmSync(path + suffix);
-      add(symbol);
-    }
-    assert.equal(barsOnDisk(), 52);
-    assert.equal(statement.get()?.['count'], 52);
-    for (const suffix of lost) rmSync(path + suffix);
-    assert.equal(isDatabaseHealthy(database), true);
-    assert.equal(barsOnDisk(), 52, 'health saves it too');
-    const what = `The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`;
-    assert.deepEqual(repairs, [what, what, what]);
-    database.close();
-  });
-}
-
-test('a removed log that another program still uses is saved once that program has exited, and nothing is written until then', (t) => {
-  const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
-  const other = new DatabaseSync(path);
-  other.exec('SELECT * FROM price_data');
-  rmSync(`${path}-wal`);
-  const fault =
-    /^Cannot use the database: its log \(-wal, -shm\) was removed .* cannot be saved while others have/;
-  assert.throws(() => add('NEW'), { code: 'storage_fault', message: fault });
-  assert.match(String(database.probe()), fault);
-  assert.equal(isDatabaseHealthy(database), false);
-  assert.equal(database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], 50);
-  other.close();
-  assert.equal(isDatabaseHealthy(database), true);
-  add('NEW');
-  assert.deepEqual([barsOnDisk(), repairs.length], [51, 1]);
-  database.close();
-});
-
-test('a removed log is not saved while a response is being read', (t) => {
-  const { path, database, add, barsOnDisk } = withBars(t, 50);
-  const rows = database.statement('SELECT symbol FROM price_data').iterate();
-  rows.next();
-  rmSync(`${path}-wal`);
-  assert.throws(() => add('NEW'), { code: 'storage_fault' });
-  assert.equal([...rows].length, 49);
-  add('NEW');
-  assert.equal(barsOnDisk(), 51);
-  database.close();
-});
-
-test('a removed log is saved though responses were read before, and one that is read meanwhile begins no other log', (t) => {
-  const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
-  const countIn = (moment: Database) =>
-    moment.statement('SELECT count(*) AS count FROM price_data').get()?.['count'];
-  const read = () => {
-    const moment = database.moment();
-    const count = countIn(moment);
-    moment.close();
-    return count;
-  };
-  assert.equal(read(), 50); // its connection waits for the next response
-  const begun = database.moment();
-  assert.equal(countIn(begun), 50);
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
-  begun.close();
-  const late = [database.moment(), database.moment(), database.moment()];
-  assert.deepEqual(late.map(countIn), [50, 50, 50]);
-  assert.equal(existsSync(`${path}-wal`), false);
-  assert.throws(() => add('NEW'), { code: 'storage_fault' }, 'responses are being read');
-  for (const moment of late) moment.close();
-  add('NEW');
-  assert.deepEqual([read(), barsOnDisk(), repairs.length], [51, 51, 1]);
-  database.close();
-});
-
-test('a log that another program has begun is not overwritten', (t) => {
-  const { path, database, add } = withBars(t, 50);
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
-  const other = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('CREATE TABLE theirs (x)')`;
-  execFileSync(process.execPath, ['--eval', other, path]);
-  const fault = {
-    code: 'storage_fault',
-    message:
-      /its log \(-wal, -shm\) was replaced while the service runs.*restart the service, then run check$/,
-  };
-  assert.throws(() => add('NEW'), fault);
-  assert.equal(isDatabaseHealthy(database), false);
   database.close();
 });
 

@@ -13,15 +13,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupDatabase, restoreDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { finishRestore } from '../../src/database/storage/restoring.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
-import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { withoutLinks } from '../support/without-links.ts';
 
 /**
  * Writes one bar of a symbol that only this database has, so that a test can tell which database it
@@ -77,23 +77,26 @@ const asideIn = (folder: string) =>
 const program = (step: number) => `
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
+  import { DatabaseSync } from 'node:sqlite';
   let steps = 0;
-  for (const name of ['renameSync', 'fsyncSync', 'utimesSync', 'rmSync', 'linkSync', 'unlinkSync']) {
-    const real = fs[name];
-    fs[name] = (...args) => {
+  const count = (owner, name) => {
+    const real = owner[name];
+    owner[name] = function (...args) {
       if (++steps === ${step}) process.kill(process.pid, 'SIGKILL');
-      return real(...args);
+      return real.apply(this, args);
     };
-  }
+  };
+  for (const name of ['renameSync', 'fsyncSync', 'rmSync', 'linkSync', 'unlinkSync']) count(fs, name);
+  for (const name of ['exec', 'close']) count(DatabaseSync.prototype, name);
   syncBuiltinESMExports();
   const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)});
   await restoreDatabase('data/jobs.db', 'copy.db');`;
 
-test('killed before any of its steps, a restore leaves the old database with its log, or the new one and the old one aside', async (t) => {
+test('killed before any of its steps, a restore leaves the old database, whole, or the new one and the old one aside', async (t) => {
   const start = temporaryFolder(t);
   await killedService(start);
   const outcomes: string[] = [];
-  for (let step = 1, isKilled = true; isKilled; step += runs(3, 1)) {
+  for (let step = 1, isKilled = true; isKilled; step += 1) {
     const folder = temporaryFolder(t);
     cpSync(start, folder, { recursive: true });
     const path = join(folder, 'data/jobs.db');
@@ -104,40 +107,22 @@ test('killed before any of its steps, a restore leaves the old database with its
     );
     isKilled = signal === 'SIGKILL';
     if (!isKilled) assert.equal(stderr, '');
-    const isDecided = existsSync(`${path}-restore`);
-    if (isDecided) {
-      const before = contentOf(folder);
-      assert.throws(
-        () => openDatabase(path),
-        /a restore of it was interrupted; start the service, or run restore again/,
-      );
-      if (existsSync(path))
-        await assert.rejects(
-          withSnapshot(path, () => {}),
-          /a restore of it was interrupted/,
-        );
-      assert.deepEqual(contentOf(folder), before);
-      assert.equal(finishRestore(path), join(folder, 'data', String(asideIn(folder))));
-    }
-    assert.equal(finishRestore(path), undefined);
+    assert.ok(existsSync(path), 'a start finds a database');
     const marks = marksIn(path);
     const aside = asideIn(folder);
     outcomes.push(
-      `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}${isDecided ? ', finished' : ''}`,
+      `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}`,
     );
     await restoreDatabase(path, join(folder, 'copy.db'));
+    assert.deepEqual(marksIn(path), ['COPY']);
     assert.deepEqual(
-      readdirSync(join(folder, 'data')).filter((name) => /partial|-restore$/.test(name)),
+      readdirSync(join(folder, 'data')).filter((name) => name.includes('partial')),
       [],
       'the next one leaves nothing',
     );
   }
   const phases = outcomes.filter((outcome, index) => outcome !== outcomes[index - 1]);
-  assert.deepEqual(phases, ['LATE', 'COPY, aside LATE, finished', 'COPY, aside LATE']);
-  assert.ok(
-    outcomes.filter((outcome) => outcome.endsWith('finished')).length >= runs(2, 5),
-    outcomes.join('\n'),
-  );
+  assert.deepEqual(phases, ['LATE', 'LATE, aside LATE', 'COPY, aside LATE']);
 });
 
 test('the old log is never applied to the new database; where there was none, nothing is moved aside', async (t) => {
@@ -224,33 +209,50 @@ for (const [name, prepare, message] of refusals) {
   });
 }
 
-test('what appeared in the place of a database whose restore was interrupted is not replaced', async (t) => {
+test('a database whose log cannot be merged is not replaced: one that a program has open, or that is damaged', async (t) => {
   const folder = temporaryFolder(t);
   const path = await killedService(folder);
-  const { aside } = await restoreDatabase(path, join(folder, 'copy.db'));
-  cpSync(path, `${path}-restore`, { preserveTimestamps: true });
-  assert.throws(
-    () => finishRestore(path),
-    /both .*jobs\.db and .*jobs-before-restore-.* exist; move one of them away$/,
-  );
-  assert.ok(existsSync(path) && existsSync(String(aside)));
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN; SELECT * FROM price_data');
+  const message = (why: string) =>
+    new RegExp(
+      `^Cannot restore .*: the log beside the database that is there cannot be merged into it \\(${why}\\); end the programs`,
+    );
+  await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
+    message: message('database is locked'),
+  });
+  other.close();
+  assert.deepEqual(marksIn(path), ['LATE']);
+  writeFileSync(path, 'text '.repeat(300));
+  writeFileSync(`${path}-wal`, 'a log');
+  await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
+    message: message('file is not a database'),
+  });
+  rmSync(`${path}-wal`, { force: true });
+  await restoreDatabase(path, join(folder, 'copy.db'));
+  assert.deepEqual(marksIn(path), ['COPY']);
 });
 
-test('a folder or a link with the name of an interrupted restore is none', async (t) => {
+test('a log without its database is not applied to the new one', async (t) => {
   const folder = temporaryFolder(t);
   const path = await killedService(folder);
-  for (const put of [
-    () => mkdirSync(`${path}-restore`),
-    () => symlinkSync('../copy.db', `${path}-restore`),
-    () => symlinkSync('nowhere', `${path}-restore`),
-  ]) {
-    put();
-    const before = readdirSync(join(folder, 'data'));
-    const message = /jobs\.db-restore is not a regular file; move it away$/;
-    assert.throws(() => finishRestore(path), { code: 'storage_fault', message });
-    assert.deepEqual(readdirSync(join(folder, 'data')), before);
-    rmSync(`${path}-restore`, { recursive: true });
-  }
+  rmSync(path);
+  await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
+    message: /: jobs\.db-wal lies beside it, and SQLite would apply that log to it$/,
+  });
+});
+
+test('where the file system has no links, the old database is copied aside', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = await killedService(folder);
+  await withoutLinks(
+    t,
+    () => {},
+    async () => {
+      const { aside } = await restoreDatabase(path, join(folder, 'copy.db'));
+      assert.deepEqual([marksIn(path), marksIn(String(aside))], [['COPY'], ['LATE']]);
+    },
+  );
 });
 
 test('a backup that was copied over a database, beside its log, is refused before that log is applied', async (t) => {
@@ -268,6 +270,10 @@ test('a backup that was copied over a database, beside its log, is refused befor
   );
   assert.deepEqual(contentOf(folder), before);
   assert.ok(readFileSync(path).equals(readFileSync(join(folder, 'copy.db'))));
+  await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
+    message: /^Cannot restore .*jobs\.db: it was copied there beside the log of another database/,
+  });
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
   assert.deepEqual((await restoreDatabase(path, join(folder, 'copy.db'))).bars, 1);
   assert.deepEqual(marksIn(path), ['COPY']);
 });

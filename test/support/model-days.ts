@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { openDatabase, prepareOnce, type Reader } from '../../src/database/database.ts';
-import { indexInSteps } from '../../src/database/log-words.ts';
+import { indexAnew } from '../../src/database/log-words.ts';
 import { atOnce } from '../../src/basics/turns.ts';
 import { storedEntry } from './jobs.ts';
 
@@ -61,7 +61,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
-  atOnce(indexInSteps({ path, close() {}, ...database }));
+  atOnce(indexAnew({ path, close() {}, ...database }));
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }

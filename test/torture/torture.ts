@@ -6,7 +6,6 @@ import { check } from './check.ts';
 import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
 import { kill } from './kill.ts';
 import { links } from './links.ts';
-import { lostLog } from './lost-log.ts';
 import { startModels } from './models.ts';
 import { killQuickly } from './quick-kills.ts';
 import { ask, readRecords, run, type Server, startServer, trigger, untilEnd } from './server.ts';
@@ -149,8 +148,7 @@ if (import.meta.main) {
 async function tortureAll({ kills, seed }: { kills: number; seed: number }): Promise<void> {
   console.log('kills at random moments', await torture({ kills, seed }));
   console.log('quick kills under load', await killQuickly({ kills: QUICK_KILLS, seed }));
-  for (const trouble of [links, lostLog])
-    console.log(trouble.name, await trouble({ rounds: ROUNDS, seed }));
+  console.log('links', await links({ rounds: ROUNDS, seed }));
   for (const machine of shortMachines) {
     const report = await runShort(machine, { days: 28, seed });
     console.log(

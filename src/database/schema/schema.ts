@@ -2,26 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { tables } from './tables.ts';
 import { ServiceError } from '../../basics/domain.ts';
 
-/**
- * The schema's history since the first release: each migration brings a database one version
- * (`user_version`) further, in SQL that takes nothing from this program, so that no later change of
- * the program alters what an old database becomes. A released migration is never edited; every
- * change is a new one, including a new word in a list of domain.ts.
- */
-export const migrations: string[] = [];
-
-/** The version that a new database has. */
-export function newestVersion(): number {
-  return 1 + migrations.length;
-}
-
-/**
- * What makes a database of the newest version: all tables for a new one, or the migrations from its
- * own version on.
- */
-export function sqlFrom(version: number | 'new'): readonly string[] {
-  return version === 'new' ? [tables] : migrations.slice(version - 1);
-}
+/** The version of the schema (`user_version`): a file of any other is refused. */
+export const SCHEMA_VERSION = 1;
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSSv". */
 export const APPLICATION_ID = 0x54535376;
@@ -30,20 +12,15 @@ export const APPLICATION_ID = 0x54535376;
  */
 const UNRELEASED = { id: 0x54535331, commit: 'f2cc0fd' };
 
-/**
- * Brings a database to the newest version in one transaction: a new one directly, an older one step
- * by step.
- */
-export function migrate(connection: DatabaseSync): void {
-  if (versionOf(connection) === newestVersion()) return;
+/** Makes the tables of a new database in one transaction; leaves one that has them as it is. */
+export function createSchema(connection: DatabaseSync): void {
+  if (versionOf(connection) === SCHEMA_VERSION) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    // Chosen within the transaction: another process may have applied them while this one waited
-    // for the lock.
-    for (const sql of sqlFrom(isEmpty(connection) ? 'new' : versionOf(connection)))
-      connection.exec(sql);
+    // Another process may have made them while this one waited for the lock.
+    if (isEmpty(connection)) connection.exec(tables);
     connection.exec(
-      `PRAGMA user_version = ${newestVersion()}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
+      `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`,
     );
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
@@ -51,7 +28,8 @@ export function migrate(connection: DatabaseSync): void {
 }
 
 /**
- * Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema.
+ * Throws a `ServiceError` (`cannot_start`) for another program's database and for another version of the
+ * schema.
  */
 export function checkOwnership(connection: DatabaseSync, path: string): void {
   if (idOf(connection) === UNRELEASED.id) {
@@ -68,12 +46,14 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
     );
   }
   const version = versionOf(connection);
-  if (version > newestVersion()) {
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot use ${path}: its schema is version ${version}, this program knows versions up to ${newestVersion()}; use a newer program`,
-    );
-  }
+  if (version === SCHEMA_VERSION || isEmpty(connection)) return;
+  throw new ServiceError(
+    'cannot_start',
+    `Cannot use ${path}: its schema is version ${version}, this program ` +
+      (version > SCHEMA_VERSION
+        ? `knows versions up to ${SCHEMA_VERSION}; use a newer program`
+        : `reads version ${SCHEMA_VERSION}; use the program that made it`),
+  );
 }
 
 /** Whether a database has content of another program. */
@@ -85,11 +65,11 @@ function idOf(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA application_id').get()?.['application_id']);
 }
 
-function isEmpty(connection: DatabaseSync): boolean {
+/** Whether a database has no content yet; it may be what is left of a download. */
+export function isEmpty(connection: DatabaseSync): boolean {
   return connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
 }
 
-/** The schema version of a database. */
-export function versionOf(connection: DatabaseSync): number {
+function versionOf(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }

@@ -1,10 +1,12 @@
 import {
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
+  openSync,
   readlinkSync,
+  readSync,
   realpathSync,
   rmSync,
   statSync,
@@ -41,43 +43,61 @@ export function realFolder(folder: string): string {
 }
 
 /**
- * Throws for anything but a regular file, because a FIFO would be waited for, and when a database
- * has hard links or mounts in several places: SQLite finds the write-ahead log by the database's
- * name, and two programs with a log each overwrite each other's writes. Symbolic links are safe:
- * they lead to one name. A missing file has no names.
+ * The bytes that say how a file is written and read
+ * (https://sqlite.org/fileformat2.html#file_format_version_numbers).
  */
-export function assertOneName(path: string): void {
+const VERSIONS_AT = 18;
+const WITHOUT_LOG = Buffer.from([1, 1]);
+
+/**
+ * Throws for what cannot be opened as a database: anything but a regular file, because a FIFO would
+ * be waited for, and a backup that was copied over another database beside whose log it now lies,
+ * because SQLite would apply that log to it. A missing file is none of them.
+ */
+export function assertUsable(path: string): void {
   const place = realPathOf(path);
   const found = statSync(place, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) throw new Error('it is a folder');
-  if (found?.isFile() === false) throw new Error('it is not a regular file');
-  const links = found?.nlink ?? 1;
-  if (links > 1)
+  if (found === undefined) return;
+  if (found.isDirectory()) throw new Error('it is a folder');
+  if (!found.isFile()) throw new Error('it is not a regular file');
+  const log = statSync(`${place}-wal`, { throwIfNoEntry: false });
+  if (log !== undefined && log.size > 0 && !isWrittenWithLog(place))
     throw new Error(
-      `the file has ${links} names (hard links), and SQLite would keep a separate log for each; keep one of them ` +
-        `("find FOLDER -samefile ${path}" finds the others) and use symbolic links or copies instead`,
-    );
-  if (mountPoints().has(place))
-    throw new Error(
-      'the file itself is a mount, and the log that SQLite keeps beside it would stay outside; mount its folder instead',
+      `it was copied there beside the log of another database, ${basename(place)}-wal, which would damage it; ` +
+        'move that log and the -shm file away, and use restore to bring back a backup',
     );
 }
 
-/** All mount points that this process can see; none on a system without such a list. */
-function mountPoints(): ReadonlySet<string> {
+/**
+ * Whether a database is written with a log beside it. A service's file says so before there is a
+ * log; a backup says that it has none.
+ */
+export function isWrittenWithLog(file: string): boolean {
+  const versions = Buffer.alloc(WITHOUT_LOG.length);
+  const descriptor = openSync(file, 'r');
   try {
-    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    return new Set(lines.map((line) => unescapeOctal(line.split(' ')[4] ?? '')));
-  } catch {
-    return new Set();
+    readSync(descriptor, versions, 0, versions.length, VERSIONS_AT);
+  } finally {
+    closeSync(descriptor);
   }
+  return !versions.equals(WITHOUT_LOG);
 }
 
-/** The list writes blanks and backslashes as `\040` and `\134`. */
-function unescapeOctal(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  );
+/**
+ * Returns a function that tells whether a name still leads to the file that is there now. Writes to
+ * a file that was removed are lost when the process ends. Some file systems give a file a new
+ * number, so the number by itself decides nothing; nor does a folder that cannot be read.
+ */
+export function watchPlace(path: string): () => boolean {
+  const seen = statSync(path, { bigint: true });
+  return () => {
+    try {
+      const found = statSync(path, { bigint: true });
+      return found.ino === seen.ino || found.birthtimeNs === seen.birthtimeNs;
+    } catch (error) {
+      return codeOf(error) !== 'ENOENT';
+    }
+  };
 }
 
 /**

@@ -96,9 +96,15 @@ export function assertUsableName(path: string, database: string): void {
     throw new Error('SQLite uses such a name beside a database');
   const isDatabase =
     dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
-  const isCopy = NAME.test(name) || name.endsWith('.db-restore');
-  if (isDatabase || isCopy || isOwnerFile(path) || isOwnerFile(place))
+  if (isDatabase || NAME.test(name) || isOwnerFile(path) || isOwnerFile(place))
     throw new Error('the service uses that name');
+}
+
+/** The suffix of a log that lies beside a database, or undefined. */
+export function logBeside(path: string): string | undefined {
+  return SQLITE_SUFFIXES.find(
+    (suffix) => lstatSync(path + suffix, { throwIfNoEntry: false }) !== undefined,
+  );
 }
 
 /**
@@ -112,9 +118,7 @@ export function assertFreeName(path: string, database: string): void {
   if (lstatSync(dirname(path), { throwIfNoEntry: false }) === undefined)
     throw new Error(`the folder ${dirname(path)} does not exist`);
   assertUsableName(path, database);
-  const log = SQLITE_SUFFIXES.find(
-    (suffix) => lstatSync(path + suffix, { throwIfNoEntry: false }) !== undefined,
-  );
+  const log = logBeside(path);
   if (log !== undefined)
     throw new Error(
       `${basename(path)}${log} lies beside it, and SQLite would apply that log to it`,

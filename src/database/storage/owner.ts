@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLockHeld } from './faults.ts';
 import { messageOf, ServiceError } from '../../basics/domain.ts';
-import { assertOneName, makeFolder, realFolder, realPathOf } from './files.ts';
+import { assertUsable, makeFolder, realFolder, realPathOf } from './files.ts';
 
 /**
  * Locks a file, which it creates, by an open write transaction on it, which the operating system
@@ -43,24 +43,19 @@ export interface Ownership {
 
 /**
  * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`)
- * that names the owner. The lock is beside the real file, wherever the name `path` leads; a second
- * one is in `folder`, where older versions look. Neither is the database itself, so other programs
- * can still read and write that.
+ * that names the owner. The lock is beside the real file, wherever the name `path` leads. It is not
+ * the database itself, so other programs can still read and write that.
  */
 export function claimOwnership(
   path: string,
-  { folder, startedAt, purpose = 'start' }: { folder: string; startedAt: string; purpose?: string },
+  { startedAt, purpose = 'start' }: { startedAt: string; purpose?: string },
 ): Ownership {
-  const locks: DatabaseSync[] = [];
-  const release = () => locks.forEach((lock) => lock.close());
   try {
-    for (const file of lockFiles(path, folder)) {
-      locks.push(lockOrThrow(file, { path, folder }));
-      leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
-    }
-    return { release };
+    const file = lockFile(path);
+    const lock = lockOrThrow(file, path);
+    leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
+    return { release: () => lock.close() };
   } catch (error) {
-    release();
     throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {
       cause: error,
     });
@@ -77,39 +72,44 @@ export function isOwnerFile(path: string): boolean {
   );
 }
 
-/** Where the locks of a database are, without duplicates. */
-function lockFiles(path: string, folder: string): Set<string> {
-  makeLockFolder(folder);
+/** Where the lock of a database is; makes its folder. */
+function lockFile(path: string): string {
+  const file = folderMade(path);
   try {
-    assertOneName(path);
+    assertUsable(file);
   } catch (error) {
     throw new Error(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
   }
-  const file = realPathOf(path);
-  const besideFile = join(dirname(file), FOLDERS[basename(file)] ?? OTHER_FOLDER);
   const name = basename(file) in FOLDERS ? LOCK : `${basename(file)}.lock`;
-  makeLockFolder(besideFile);
-  // Their own links are not followed: where one leads, a note would replace another's file.
-  return new Set([join(realFolder(besideFile), name), join(realFolder(folder), LOCK)]);
+  // Its own links are not followed: where one leads, a note would replace another's file.
+  return join(realFolder(folderBeside(file)), name);
 }
 
-function makeLockFolder(folder: string): void {
+/** Makes the folder of a database's lock, and returns the real path of the database. */
+function folderMade(path: string): string {
   try {
-    makeFolder(folder);
+    const file = realPathOf(path);
+    makeFolder(folderBeside(file));
+    return file;
   } catch (error) {
-    throw new Error(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+    throw cannotWrite(path, error);
   }
 }
 
-function lockOrThrow(
-  file: string,
-  { path, folder }: { path: string; folder: string },
-): DatabaseSync {
+function folderBeside(path: string): string {
+  return join(dirname(path), FOLDERS[basename(path)] ?? OTHER_FOLDER);
+}
+
+function cannotWrite(path: string, cause: unknown): Error {
+  return new Error(`${folderBeside(path)} cannot be written: ${messageOf(cause)}`, { cause });
+}
+
+function lockOrThrow(file: string, path: string): DatabaseSync {
   let lock: DatabaseSync | null;
   try {
     lock = tryLock(file);
   } catch (error) {
-    throw new Error(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
+    throw cannotWrite(path, error);
   }
   if (lock === null)
     throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);

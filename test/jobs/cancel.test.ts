@@ -59,6 +59,12 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   assert.equal((await service.get(`/results?job_id=${job.job_id}`)).body.count, 1);
   const again = await service.post(`/simulate/cancel/${job.job_id}`, {});
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already cancelled']);
+  const next = { start_date: '2025-11-12', end_date: '2025-11-12' };
+  assert.equal(
+    (await service.runJob(next)).status,
+    'completed',
+    'it waits for no child of the other',
+  );
 });
 
 test('after a cancellation a new job runs immediately, and runs the cancelled model-days afresh', async (t) => {

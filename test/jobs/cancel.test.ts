@@ -30,7 +30,7 @@ async function untilRunning({ database }: TestService, jobId: string, date: stri
 }
 
 test('cancelling stops the children, keeps what has completed and skips the rest', async (t) => {
-  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 60_000]]] });
+  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 600_000]]] });
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-11');
   const cancelled = await service.post(`/simulate/cancel/${job.job_id}`, {});

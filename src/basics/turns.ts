@@ -109,20 +109,3 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
     if (step.done === true) return step.value;
   }
 }
-
-/** Items that are mapped without a pause: some milliseconds at most for what takes microseconds. */
-const ITEMS_PER_STEP = 2_000;
-
-/** As `map`, for much to do, with pauses. */
-export function* mapInSteps<Item, Result>(
-  items: Iterable<Item>,
-  map: (item: Item) => Result,
-  itemsPerStep = ITEMS_PER_STEP,
-): Steps<Result[]> {
-  const results: Result[] = [];
-  for (const item of items) {
-    results.push(map(item));
-    if (results.length % itemsPerStep === 0) yield null;
-  }
-  return results;
-}

@@ -30,7 +30,7 @@ async function untilRunning({ database }: TestService, jobId: string, date: stri
 }
 
 test('cancelling stops the children, keeps what has completed and skips the rest', async (t) => {
-  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 60_000]]] });
+  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 600_000]]] });
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-11');
   const cancelled = await service.post(`/simulate/cancel/${job.job_id}`, {});
@@ -59,6 +59,12 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   assert.equal((await service.get(`/results?job_id=${job.job_id}`)).body.count, 1);
   const again = await service.post(`/simulate/cancel/${job.job_id}`, {});
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already cancelled']);
+  const next = { start_date: '2025-11-12', end_date: '2025-11-12' };
+  assert.equal(
+    (await service.runJob(next)).status,
+    'completed',
+    'it waits for no child of the other',
+  );
 });
 
 test('after a cancellation a new job runs immediately, and runs the cancelled model-days afresh', async (t) => {

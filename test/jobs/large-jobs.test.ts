@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { endedModelDays, finalStatus } from '../../src/database/model-days.ts';
+import { endedModelDays, finalStatus, noteRestart } from '../../src/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
@@ -117,6 +117,19 @@ test('a large job that cannot continue fails with all its model-days, with the r
     ['failed', 'Given up after 10 restarts in a row without progress'],
   );
   assert.deepEqual(progress, { ...NONE_RUN, failed: TOTAL, pending: 0 });
+});
+
+test('a restart is idle unless a model-day has ended since the one before', async (t) => {
+  const { context, jobId } = await createIdleJob(t);
+  const { database } = context;
+  const restart = () => {
+    database.statement('UPDATE jobs SET life_counts = 1').run();
+    return noteRestart(database, jobId);
+  };
+  assert.deepEqual([restart(), restart()], [1, 2]);
+  const end = `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE date = ? AND model = 'model-7'`;
+  database.statement(end).run('2025-11-12');
+  assert.deepEqual([restart(), restart()], [0, 1]);
 });
 
 test('a large job is cancelled in one transaction, and without one when it was cancelled already', async (t) => {

@@ -10,6 +10,7 @@ import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { workerLimits } from '../../src/children/places.ts';
+import { cancelJob } from '../../src/jobs/cancel.ts';
 import { endJob } from '../../src/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
@@ -141,4 +142,19 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   assert.deepEqual(readWarnings(warnings), [
     `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --replace runs them again`,
   ]);
+});
+
+test('a job that is cancelled names the stale model-days', async (t) => {
+  const context = contextOf(t);
+  const { database } = context;
+  await runThroughFaults(context, 'job', { signal: new AbortController().signal });
+  await database.write(() => {
+    insertTestJob(database, { ...JOB, jobId: 'cancelled', replaceExisting: true });
+    database.statement(`UPDATE price_data SET open = 99 WHERE date = '2025-11-10'`).run();
+  });
+  assert.equal(await cancelJob(context, 'cancelled'), 2);
+  const { status, warnings } =
+    database.statement(`SELECT status, warnings FROM jobs WHERE job_id = 'cancelled'`).get() ?? {};
+  assert.equal(status, 'cancelled');
+  assert.match(String(warnings), /stale model-day/);
 });

@@ -431,6 +431,32 @@ test('what another program has added to a database, and what it knows of its row
   database.close();
 });
 
+test('the words of other jobs, and openings from which the job does not continue, are not in a package', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  const opening = `INSERT INTO trading_sessions (session_id, date, model, status, started_at, completed_at)
+    VALUES (99, '2024-12-31', 'another', 'opening', 't', 't')`;
+  for (const sql of [opening, `INSERT INTO log_words (rowid, words) VALUES (9999, 'zebra')`])
+    database.statement(sql).run();
+  await packageJob({ path: database.path, jobId: 'job-2', target });
+  const paper = new DatabaseSync(target, { readOnly: true });
+  const counts = [database, { statement: (sql: string) => paper.prepare(sql) }].map((file) => [
+    file.statement(`SELECT count(*) AS rows FROM log_words WHERE log_words MATCH 'zebra'`).get()?.[
+      'rows'
+    ],
+    file.statement(`SELECT count(*) AS rows FROM trading_sessions WHERE session_id = 99`).get()?.[
+      'rows'
+    ],
+  ]);
+  assert.deepEqual(counts, [
+    [1, 1],
+    [0, 0],
+  ]);
+  paper.close();
+  database.close();
+});
+
 test('a database that a build with other comments in its schema has made can be packaged', async (t) => {
   const folder = temporaryFolder(t);
   const { database } = await neighbours(join(folder, 'jobs.db'));

@@ -20,6 +20,7 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
+import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { withoutLinks } from '../support/without-links.ts';
 
@@ -96,7 +97,7 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
   const start = temporaryFolder(t);
   await killedService(start);
   const outcomes: string[] = [];
-  for (let step = 1, isKilled = true; isKilled; step += 1) {
+  for (let step = 1, isKilled = true; isKilled; step += runs(2, 1)) {
     const folder = temporaryFolder(t);
     cpSync(start, folder, { recursive: true });
     const path = join(folder, 'data/jobs.db');
@@ -113,6 +114,7 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
     outcomes.push(
       `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}`,
     );
+    if (outcomes.at(-1) === outcomes.at(-2)) continue;
     await restoreDatabase(path, join(folder, 'copy.db'));
     assert.deepEqual(marksIn(path), ['COPY']);
     assert.deepEqual(

@@ -8,7 +8,7 @@ import type { ReplayOptions } from './replay.ts';
 
 /**
  * The model-days of an audit in a thread of its own, which may take as long as it needs: this
- * thread goes on serving.
+ * thread keeps serving.
  */
 
 /** What the thread starts with. */

@@ -4,7 +4,7 @@ import { integer, query } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /**
- * The order of writes to bars, splits and dividends. It is told by number, because clocks differ
+ * The order of writes to bars, splits and dividends: by number, because clocks differ
  * from machine to machine, and are set.
  */
 

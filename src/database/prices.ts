@@ -112,9 +112,7 @@ export type PriceSource =
 
 const differsIn = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
-const UPSERT_BAR = `
-  INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, written)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+const UPSERT = `
   ON CONFLICT (symbol, date) DO UPDATE SET
     open = excluded.open, high = coalesce(excluded.high, high), low = coalesce(excluded.low, low),
     close = coalesce(excluded.close, close), volume = coalesce(excluded.volume, volume),
@@ -122,6 +120,10 @@ const UPSERT_BAR = `
   WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
     OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
     OR ${differsIn(adjustedSourcesInSql)} OR ${differsIn(sourcesWithDividendsInSql)}`;
+const INSERT = `INSERT INTO main.price_data (symbol, date, open, high, low, close, volume, source, written)`;
+const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
+const UPSERT_STAGED = `${INSERT}
+  SELECT symbol, date, open, high, low, close, volume, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
 
 /** What a write of prices did. */
 export interface Written {
@@ -148,6 +150,16 @@ export function storeBars(
       upsert.run(symbol, date, open, high, low, close, volume, source, number).changes,
     );
   return { number, changed };
+}
+
+/** As `storeBars`, the rows of a symbol that are staged (staging.ts); returns how many changed. */
+export function storeStagedBars(
+  database: Database,
+  symbol: string,
+  { source }: { source: PriceSource },
+): number {
+  const stored = database.statement(UPSERT_STAGED).run(symbol, source, nextWrite(database));
+  return Number(stored.changes);
 }
 
 /**

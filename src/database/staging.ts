@@ -1,8 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
+import type { Database } from './database.ts';
 import type { Split } from './market.ts';
 import type { Bar } from './prices.ts';
-import { MAX_NIGHT_DAYS, type SplitNight } from './splits-and-dividends.ts';
+import { type Dividend, MAX_NIGHT_DAYS, type SplitNight } from './splits-and-dividends.ts';
 
 /**
  * The rows of one file, outside the database and outside memory until all of them have been read:
@@ -18,7 +19,7 @@ export interface Staging {
   sort(): void;
   /**
    * Removes all rows of a symbol and date that have different prices, and yields each with the line
-   * of another.
+   * of another. Afterwards, other rows of one symbol and date are one.
    */
   takeConflicts(): Generator<Conflict>;
   /** The symbols that have rows. */
@@ -30,8 +31,12 @@ export interface Staging {
   splits(): Split[];
   /** The closes around a split; null where there are none. */
   night(split: Split): SplitNight | null;
-  /** The rows of a symbol by date, several of one date joined into one. */
-  rowsOf(symbol: string): Generator<StagedRow>;
+  /** What the rows of a symbol say together. */
+  factsOf(symbol: string): StagedFacts;
+  dividendsOf(symbol: string): Dividend[];
+  splitsOf(symbol: string): Split[];
+  /** How many dates the rows have. */
+  dates(): number;
   close(): void;
 }
 
@@ -45,6 +50,17 @@ export interface StagedRow extends Bar {
    */
   numerator: number | null;
   denominator: number | null;
+}
+
+export interface StagedFacts {
+  /** The first and the last date of a whole bar; null without one. */
+  firstComplete: CalendarDate | null;
+  lastComplete: CalendarDate | null;
+  firstDate: CalendarDate;
+  lastDate: CalendarDate;
+  /** Whether some row says nothing about dividends, or splits. */
+  hasDividendGaps: boolean;
+  hasSplitGaps: boolean;
 }
 
 export interface Conflict {
@@ -68,14 +84,16 @@ const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, 
 const CACHE_MB = 16;
 
 /** Prices that are only in one of the rows contradict nothing. */
-const CONFLICTS = `
-  CREATE TABLE conflicts (symbol TEXT, date TEXT, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID;
-  INSERT INTO conflicts SELECT symbol, date FROM staged GROUP BY symbol, date
-  HAVING min(open) <> max(open) OR min(high) <> max(high) OR min(low) <> max(low) OR min(close) <> max(close)`;
+const REPEATED = `
+  INSERT INTO repeated
+  SELECT symbol, date, min(open) IS NOT max(open) OR min(high) IS NOT max(high) OR min(low) IS NOT max(low) OR min(close) IS NOT max(close)
+  FROM staged GROUP BY symbol, date HAVING count(*) > 1`;
 const ROWS_OF_CONFLICTS = `
   SELECT symbol, date, line, (SELECT other.line FROM staged AS other
     WHERE other.symbol = staged.symbol AND other.date = staged.date AND other.id <> staged.id LIMIT 1) AS otherLine
-  FROM staged JOIN conflicts USING (symbol, date) ORDER BY id`;
+  FROM staged JOIN repeated USING (symbol, date) WHERE differs ORDER BY id`;
+const REPEATED_ROWS = `
+  SELECT staged.* FROM repeated JOIN staged USING (symbol, date) WHERE NOT differs ORDER BY symbol, date, id`;
 const SYMBOLS = `
   SELECT symbol, min(line) AS firstLine, min(date) AS firstDate, max(date) AS lastDate, count(*) AS rows
   FROM staged GROUP BY symbol ORDER BY symbol`;
@@ -87,128 +105,112 @@ const NIGHT = `
     AND before.date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND after.date <= date(?2, '+${MAX_NIGHT_DAYS} days')
   ORDER BY before.date DESC, after.date LIMIT 1`;
 
-const ROWS_OF_SYMBOL = `
-  SELECT date, line, open, high, low, close, volume, dividend, numerator, denominator FROM staged WHERE symbol = ? ORDER BY date, id`;
-type Maybe = number | null;
-/** A row as an array, which takes a third less time than an object. */
-type Cells = [
-  CalendarDate,
-  line: number,
-  open: number,
-  high: Maybe,
-  low: Maybe,
-  close: Maybe,
-  volume: Maybe,
-  Maybe,
-  Maybe,
-  Maybe,
-];
+const IS_COMPLETE = 'high IS NOT NULL AND low IS NOT NULL AND close IS NOT NULL';
+const FACTS = `
+  SELECT min(iif(${IS_COMPLETE}, date, NULL)) AS firstComplete, max(iif(${IS_COMPLETE}, date, NULL)) AS lastComplete,
+    min(date) AS firstDate, max(date) AS lastDate, max(dividend IS NULL) AS hasDividendGaps,
+    max(numerator IS NULL OR denominator IS NULL) AS hasSplitGaps
+  FROM staged WHERE symbol = ?`;
+const INSERT = 'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
-/** An empty staging table. */
-export function createStaging(): Staging {
-  const connection = new DatabaseSync('');
-  connection.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = ${-1024 * CACHE_MB};
-    CREATE TABLE unsorted (${COLUMNS}) STRICT;
-    CREATE TABLE staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID;
-    BEGIN`);
-  const insert = connection.prepare(
-    'INSERT INTO unsorted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+/**
+ * Empty staging tables, attached to the connection, so that one statement moves a symbol's rows to
+ * where they belong. A transaction is open until they are sorted.
+ */
+export function createStaging(database: Database): Staging {
+  const run = (sql: string, ...values: string[]) => database.statement(sql).run(...values);
+  const read = <Row>(sql: string, ...values: string[]) =>
+    database.statement(sql).all(...values) as unknown[] as Row[];
+  run(`ATTACH '' AS staging`);
+  for (const pragma of [
+    'journal_mode = OFF',
+    'synchronous = OFF',
+    `cache_size = ${-1024 * CACHE_MB}`,
+  ])
+    database.statement(`PRAGMA staging.${pragma}`).all();
+  run(`CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`);
+  run(
+    `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
   );
-  const remove = connection.prepare('DELETE FROM staged WHERE symbol = ?');
-  const find = connection.prepare('SELECT 1 FROM staged WHERE symbol = ? AND date = ?');
-  const ofSymbol = connection.prepare(ROWS_OF_SYMBOL);
-  ofSymbol.setReturnArrays(true);
-  const night = connection.prepare(NIGHT);
-  const read = <Row>(sql: string) =>
-    connection.prepare(sql).iterate() as IterableIterator<unknown> as IterableIterator<Row>;
+  run(
+    `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
+  );
+  run('BEGIN');
+  let isOpen = true;
+  const insert = database.statement(`INSERT INTO unsorted ${INSERT}`);
   let added = 0;
   return {
     add({ symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator }) {
-      insert.run(
-        symbol,
-        date,
-        (added += 1),
-        line,
-        open,
-        high,
-        low,
-        close,
-        volume,
-        dividend,
-        numerator,
-        denominator,
-      );
+      const prices = [open, high, low, close, volume] as const;
+      insert.run(symbol, date, (added += 1), line, ...prices, dividend, numerator, denominator);
     },
-    sort: () =>
-      connection.exec(
-        'INSERT INTO staged SELECT * FROM unsorted ORDER BY symbol, date, id; DROP TABLE unsorted',
-      ),
+    sort() {
+      run('INSERT INTO staged SELECT * FROM unsorted ORDER BY symbol, date, id');
+      run('COMMIT');
+      isOpen = false;
+      run('DROP TABLE unsorted');
+    },
     *takeConflicts() {
-      connection.exec(CONFLICTS);
+      run(REPEATED);
       yield* read<Conflict>(ROWS_OF_CONFLICTS);
-      connection.exec(
-        'DELETE FROM staged WHERE (symbol, date) IN (SELECT symbol, date FROM conflicts)',
+      run(
+        'DELETE FROM staged WHERE (symbol, date) IN (SELECT symbol, date FROM repeated WHERE differs)',
       );
+      mergeRepeated(database);
     },
-    symbols: () => [...read<StagedSymbol>(SYMBOLS)],
-    remove: (symbol) => void remove.run(symbol),
-    has: (symbol, date) => find.get(symbol, date) !== undefined,
-    splits: () => [
-      ...read<Split>(
+    symbols: () => read<StagedSymbol>(SYMBOLS),
+    remove: (symbol) => void run('DELETE FROM staged WHERE symbol = ?', symbol),
+    has: (symbol, date) =>
+      read('SELECT 1 FROM staged WHERE symbol = ? AND date = ?', symbol, date).length > 0,
+    splits: () =>
+      read<Split>(
         'SELECT DISTINCT symbol, date, numerator, denominator FROM staged WHERE numerator <> denominator',
       ),
-    ],
     night(split) {
-      const closes = night.get(split.symbol, split.date) as
-        | Omit<SplitNight, keyof Split>
-        | undefined;
+      const [closes] = read<Omit<SplitNight, keyof Split>>(NIGHT, split.symbol, split.date);
       return closes === undefined ? null : { ...split, ...closes };
     },
-    rowsOf: (symbol) =>
-      joined(
+    factsOf(symbol) {
+      const [facts] = read<StagedFacts>(FACTS, symbol);
+      assert(facts !== undefined, 'an aggregate has a row');
+      const { hasDividendGaps, hasSplitGaps } = facts;
+      return {
+        ...facts,
+        hasDividendGaps: Boolean(hasDividendGaps),
+        hasSplitGaps: Boolean(hasSplitGaps),
+      };
+    },
+    dividendsOf: (symbol) =>
+      read<Dividend>(
+        'SELECT symbol, date AS exDate, dividend AS cash FROM staged WHERE symbol = ? AND dividend > 0 ORDER BY date',
         symbol,
-        ofSymbol.iterate(symbol) as IterableIterator<unknown> as IterableIterator<Cells>,
       ),
-    close: () => connection.close(),
+    splitsOf: (symbol) =>
+      read<Split>(
+        'SELECT symbol, date, numerator, denominator FROM staged WHERE symbol = ? AND numerator <> denominator ORDER BY date',
+        symbol,
+      ),
+    dates: () =>
+      Number(read<{ dates: number }>('SELECT count(DISTINCT date) AS dates FROM staged')[0]?.dates),
+    close() {
+      if (isOpen) run('ROLLBACK');
+      run('DETACH staging');
+    },
   };
 }
 
 /** What a later row of the same symbol and date does not say, an earlier one may. */
-function* joined(symbol: string, rows: Iterable<Cells>): Generator<StagedRow> {
-  let last: StagedRow | undefined;
-  for (const [
-    date,
-    line,
-    open,
-    high,
-    low,
-    close,
-    volume,
-    dividend,
-    numerator,
-    denominator,
-  ] of rows) {
-    const row = {
-      symbol,
-      date,
-      line,
-      open,
-      high,
-      low,
-      close,
-      volume,
-      dividend,
-      numerator,
-      denominator,
-    };
-    const isSame = last?.date === row.date;
-    if (last !== undefined && !isSame) yield last;
-    last = last !== undefined && isSame ? mergeRows(last, row) : row;
+function mergeRepeated(database: Database): void {
+  const rows = database.statement(REPEATED_ROWS).all();
+  const insert = database.statement(`INSERT INTO staged ${INSERT}`);
+  const remove = database.statement('DELETE FROM staged WHERE symbol = ? AND date = ?');
+  const merged = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
+  for (const same of merged.values()) {
+    const row = same.reduce((earlier, later) => {
+      const said = Object.entries(later).filter(([, value]) => value !== null);
+      return { ...earlier, ...Object.fromEntries(said) };
+    });
+    remove.run(String(row['symbol']), String(row['date']));
+    insert.run(...Object.values(row));
   }
-  if (last !== undefined) yield last;
-}
-
-function mergeRows(earlier: StagedRow, later: StagedRow): StagedRow {
-  const said = Object.entries(later).filter(([, value]) => value !== null);
-  return { ...earlier, ...Object.fromEntries(said) };
 }

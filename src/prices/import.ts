@@ -51,7 +51,7 @@ export async function importRows(
       'invalid_file',
       `the prices of a control market are ${meaningOf(file.source)}`,
     );
-  const staging = createStaging();
+  const staging = createStaging(database);
   try {
     const refused = new Map<string, number>();
     const refuse: Refuse = (line, defect, rows = 1) =>

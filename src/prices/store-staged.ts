@@ -3,20 +3,15 @@ import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 import { addDays, type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { Defect, Unknown } from './files/bar.ts';
-import {
-  type Dividend,
-  storeDividends,
-  storeSplitSpans,
-} from '../database/splits-and-dividends.ts';
-import type { Split } from '../database/market.ts';
+import { storeDividends, storeSplitSpans } from '../database/splits-and-dividends.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
   type PriceSource,
   spanWithout,
-  storeBars,
+  storeStagedBars,
 } from '../database/prices.ts';
-import type { StagedRow, Staging } from '../database/staging.ts';
+import type { Staging } from '../database/staging.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 
@@ -94,9 +89,6 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
 
 /** What imports of prices and of dividends have in common. */
 
-/** Rows that are stored between two looks at the clock: a fraction of the time of a transaction. */
-export const ROWS_PER_STEP = 100;
-
 export interface ImportOptions {
   /** What is done with the file, for errors; default: `import`. */
   verb?: string;
@@ -153,38 +145,31 @@ interface StoreOptions {
   options: ImportOptions & { today: CalendarDate };
 }
 
-interface Progress extends Omit<Stored, 'dates'> {
-  dates: Set<CalendarDate>;
-}
-
 export async function storeStaged(
   database: CommandDatabase,
   staging: Staging,
   options: StoreOptions,
 ): Promise<Stored> {
-  const empty = {
+  const symbols = staging.symbols();
+  const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
+  const progress: Stored = {
+    symbols: symbols.map(({ symbol }) => symbol),
     bars: 0,
     changed: 0,
-    firstDate: null,
-    lastDate: null,
+    dates: staging.dates(),
+    firstDate: dates[0] ?? null,
+    lastDate: dates.at(-1) ?? null,
     syntheticReplaced: 0,
     dividends: 0,
     splits: 0,
   };
-  const progress: Progress = { symbols: [], dates: new Set(), ...empty };
   const turns = createImportTurns(database, options.options.time);
   await turns.add(storeSymbols(database, staging, { ...options, progress }));
   await turns.finish();
-  const ordered = [...progress.dates].sort();
-  return {
-    ...progress,
-    dates: ordered.length,
-    firstDate: ordered[0] ?? null,
-    lastDate: ordered.at(-1) ?? null,
-  };
+  return progress;
 }
 
-type SymbolOptions = StoreOptions & { progress: Progress };
+type SymbolOptions = StoreOptions & { progress: Stored };
 
 function* storeSymbols(
   database: Database,
@@ -194,104 +179,45 @@ function* storeSymbols(
   const { progress } = options;
   const symbols = staging.symbols();
   const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
-  for (const { symbol } of symbols) {
-    const told: Told = {
-      firstComplete: null,
-      lastComplete: null,
-      firstDate: '',
-      lastDate: '',
-      dividends: [],
-      splits: [],
-      gaps: noGaps(),
-    };
-    progress.symbols.push(symbol);
-    // Real prices replace synthetic ones in the transaction that stores the first of them.
+  for (const { symbol, rows } of symbols) {
+    // Real prices replace synthetic ones in the transaction that stores the others.
     if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
-    for (const rows of inPortions(staging.rowsOf(symbol))) {
-      progress.changed += storeBars(database, rows, options).changed;
-      progress.bars += rows.length;
-      for (const row of rows) {
-        progress.dates.add(row.date);
-        note(told, row);
-      }
-      options.options.onStored?.(progress.bars, total);
-      yield null;
-    }
-    yield* storeTold(database, { symbol, told }, options);
+    progress.changed += storeStagedBars(database, symbol, options);
+    progress.bars += rows;
+    options.options.onStored?.(progress.bars, total);
+    yield null;
+    storeTold(database, staging, { symbol, ...options });
+    yield null;
   }
-}
-
-function* inPortions(rows: Iterable<StagedRow>): Generator<StagedRow[]> {
-  let portion: StagedRow[] = [];
-  for (const row of rows) {
-    if (portion.length === ROWS_PER_STEP) {
-      yield portion;
-      portion = [];
-    }
-    portion.push(row);
-  }
-  if (portion.length > 0) yield portion;
-}
-
-/** What the rows of a symbol say together. */
-interface Told {
-  firstComplete: CalendarDate | null;
-  lastComplete: CalendarDate | null;
-  firstDate: CalendarDate;
-  lastDate: CalendarDate;
-  dividends: Dividend[];
-  splits: Split[];
-  /** Whether some row says nothing about dividends, or splits. */
-  gaps: { dividends: boolean; splits: boolean };
-}
-
-function noGaps(): Told['gaps'] {
-  return { dividends: false, splits: false };
-}
-
-function note(
-  told: Told,
-  { symbol, date, high, low, close, dividend, numerator, denominator }: StagedRow,
-): void {
-  if (told.firstDate === '') told.firstDate = date;
-  told.lastDate = date;
-  if (high !== null && low !== null && close !== null) {
-    told.firstComplete ??= date;
-    told.lastComplete = date;
-  }
-  if (dividend === null) told.gaps.dividends = true;
-  else if (dividend > 0) told.dividends.push({ symbol, exDate: date, cash: dividend });
-  if (numerator === null || denominator === null) told.gaps.splits = true;
-  else if (numerator !== denominator) told.splits.push({ symbol, date, numerator, denominator });
 }
 
 /** Only days before today are covered: today's bar may still change. */
-function* storeTold(
+function storeTold(
   database: Database,
-  { symbol, told }: { symbol: string; told: Told },
-  { source, isWhole, unknown, options, progress }: SymbolOptions,
-): Generator<null> {
+  staging: Staging,
+  { symbol, source, isWhole, unknown, options, progress }: SymbolOptions & { symbol: string },
+): void {
+  const facts = staging.factsOf(symbol);
   const recordedAt = timestamp(options.clock());
   const yesterday = addDays(options.today, -1);
   const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
     if (startDate === null || last === null || startDate > yesterday) return [];
     return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
   };
-  for (const span of spanOf(told.firstComplete, told.lastComplete))
+  for (const span of spanOf(facts.firstComplete, facts.lastComplete))
     addCoverage(database, span, { source, recordedAt });
-  yield null;
   const stamp = { source: ACTIONS_SOURCE, recordedAt };
-  const { dividends, splits, gaps, firstDate, lastDate } = told;
+  const [dividends, splits] = [staging.dividendsOf(symbol), staging.splitsOf(symbol)];
   const spansOf = (hasGaps: boolean, on: 'dividendsOn' | 'splitsOn') => {
     const dates = unknown.get(symbol)?.flatMap((row) => row[on] ?? []) ?? [];
     return isWhole && !hasGaps
-      ? spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, dates))
+      ? spanOf(facts.firstDate, facts.lastDate).flatMap((span) => spanWithout(span, dates))
       : [];
   };
   progress.splits += splits.length;
   storeSplitSpans(
     database,
-    { splits, spans: spansOf(gaps.splits, 'splitsOn'), knownThrough: yesterday },
+    { splits, spans: spansOf(facts.hasSplitGaps, 'splitsOn'), knownThrough: yesterday },
     stamp,
   );
   progress.dividends += dividends.length;
@@ -299,8 +225,7 @@ function* storeTold(
   const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
   storeDividends(
     database,
-    { dividends, spans: spansOf(gaps.dividends, 'dividendsOn'), basis },
+    { dividends, spans: spansOf(facts.hasDividendGaps, 'dividendsOn'), basis },
     stamp,
   );
-  yield null;
 }

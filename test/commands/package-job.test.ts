@@ -257,6 +257,7 @@ test('of every table, a package has the rows that the model-days of its job rest
   }
   const others = [
     'changed_starts',
+    'price_writes',
     'figure_settings',
     'opening_lots',
     'price_data_coverage',

@@ -70,7 +70,7 @@ const SAMPLES: readonly Value[] = [
     '2025-01-07',
     'AAPL',
     'csv',
-    'trade',
+    'refusal',
     'key',
     '2025-01-07T10:00:00.000Z',
     null,

@@ -124,6 +124,7 @@ export const forbidden: readonly [name: string, sql: string][] = [
     'a decision of an unknown model-day',
     `${DECISION} ('9', 'no_trade', 'm', '2025-01-07', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 9)`,
   ],
+  ['a decision that loses its model-day', `UPDATE decisions SET job_id = 'k'`],
   [
     'a second decision in the same place',
     `${DECISION} ('9', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 1)`,
@@ -290,6 +291,7 @@ export const accepted: readonly [name: string, sql: string][] = [
       ('1:4', 'refusal', 'm', '2025-01-06', 'j', 1, 't', NULL, 'sell', -0.5, NULL, 'e', 4, 2),
       ('1', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 3)`,
   ],
+  ['a decision with a reason', `UPDATE decisions SET reason = 'r' WHERE id = 'k'`],
   [
     'a run that is superseded',
     `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`,

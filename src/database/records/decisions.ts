@@ -55,7 +55,7 @@ const feed = (index: string, isChosen: string) =>
     decisionColumns,
   );
 const ALL = feed('decisions_in_order', 'true');
-const OF_KIND = feed('decisions_by_kind', 'own.kind = ?9');
+const RARE = feed('rare_decisions', `own.kind = ?9 AND own.kind IN ('refusal', 'failure')`);
 const OF_SYMBOL = feed('decisions_by_symbol', 'own.symbol = ?10');
 
 /** What a model did on a model-day, and why. */
@@ -71,7 +71,8 @@ export function decisions(
   { after, limit }: { after: Place | null; limit: number },
 ): Decision[] {
   const [start, end] = boundsOf(window);
-  const chosen = symbol !== undefined ? OF_SYMBOL : kind !== undefined ? OF_KIND : ALL;
+  const isRare = kind === 'refusal' || kind === 'failure';
+  const chosen = symbol !== undefined ? OF_SYMBOL : isRare ? RARE : ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   return chosen.all(
     reader,

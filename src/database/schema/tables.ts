@@ -220,8 +220,8 @@ CREATE TABLE decisions (
     ELSE symbol IS NULL AND amount IS NULL AND price IS NULL END)
 ) STRICT;
 CREATE UNIQUE INDEX decisions_in_order ON decisions (date DESC, model, job_id, place);
-CREATE INDEX decisions_by_kind ON decisions (kind, date DESC, model, job_id, place);
-CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model, job_id, place);
+CREATE INDEX rare_decisions ON decisions (kind, date DESC, model, job_id, place) WHERE kind IN ('refusal', 'failure');
+CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model, job_id, place) WHERE symbol IS NOT NULL;
 
 -- A model-day that has ended, in any status, has no session that is still running.
 CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details WHEN new.completed_at IS NOT NULL

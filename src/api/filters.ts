@@ -135,7 +135,7 @@ export const choiceEntries = {
     v.pipe(
       flagInQuery,
       v.description(
-        'Whether to count only dates on which the returns of all ranked models start from the same close.',
+        'Whether to count only the dates that GET /comparison would compare these models over.',
       ),
     ),
     'false',
@@ -145,7 +145,7 @@ export const choiceEntries = {
       v.picklist(['run', 'entry'], 'expected run or entry'),
       v.description(
         'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
-          'with common over the days that GET /comparison compares.',
+          'with common over the days that a comparison of the entries has.',
       ),
     ),
     'run',

@@ -262,19 +262,16 @@ export const performanceResponse = named('PerformanceResponse', {
   without_clean_days: v.array(leftOutModel),
   /** Models of which model-days have failed and none was completed. */
   without_completed_days: v.array(leftOutModel),
-  /**
-   * The dates on which every ranked model has a return that starts from the same close; null unless only these
-   * are asked for.
-   */
+  /** The dates that a comparison of the models has; null unless only these are asked for. */
   common: v.nullable(
     named('CommonDays', {
       start_date: v.nullable(dateText),
       end_date: v.nullable(dateText),
       days: count,
-      /** Models with too few days to be ranked. */
+      /** Models without a return that starts from the same close on all of them. */
       left_out: v.array(leftOutModel),
       /**
-       * Dates that only some ranked models share: how many do not, and up to five of their names.
+       * Dates that only some compared models share: how many do not, and up to five of their names.
        */
       left_out_days: v.array(
         named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) }),

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
 import { at } from '../statistics/moments.ts';
@@ -53,18 +52,14 @@ interface Candidate {
  * of the models nor on models without figures, and is the same every time.
  */
 export function compareModels(input: ComparisonInput) {
-  check(input);
   const { confidence, looks, suspected, trials } = input;
   const { calendar, records } = readRecords(input.models);
   const participants = findParticipants(records);
   const days = participants.days.map((place) => at(calendar, place));
   const period = { days: days.length, confidence, looks };
-  const all = records.map((record): Candidate => {
-    const reason = participants.reasons.get(record.model);
-    const series = reason === undefined ? seriesOf(record, participants.days) : { reason };
-    return { record, series, probabilityBest: NOTHING_TO_COMPARE };
-  });
-  const series = all.flatMap((one) => ('reason' in one.series ? [] : [one.series]));
+  const series = participants.records
+    .filter(({ model }) => !participants.reasons.has(model))
+    .map((record) => seriesOf(record, participants.days));
   const measured = measurePairs(series);
   const seed = JSON.stringify([
     series.map(({ record }) => record.model),
@@ -72,21 +67,22 @@ export function compareModels(input: ComparisonInput) {
     input.window.end,
   ]);
   const chances = series.length < 2 ? [] : probabilitiesOfBest(series, measured, { seed });
-  for (const [index, chance] of chances.entries()) {
-    const own = all.find((one) => one.series === series[index]);
-    if (own !== undefined) own.probabilityBest = chance;
-  }
-  const ordered = all.sort(byChance);
+  const ordered = records
+    .map((record): Candidate => {
+      const reason = participants.reasons.get(record.model) ?? '';
+      const place = series.findIndex((own) => own.record === record);
+      const probabilityBest = chances[place] ?? NOTHING_TO_COMPARE;
+      return { record, series: series[place] ?? { reason }, probabilityBest };
+    })
+    .sort(byChance);
   const chosen = choosePairs(ordered, input.against).map(
     ([one, other]): ChosenPair => ({
       model: one.record.model,
       against: other.record.model,
       returns: [totalReturnOf(one.series, period), totalReturnOf(other.series, period)],
       measured: whyNot(one, other) ?? measured(one.record.model, other.record.model),
-      curve: input.curves ? curveOf(one.series, other.series, days) : null,
-      singleRuns: [one, other]
-        .filter(({ record }) => isSingleRun(record))
-        .map(({ record }) => record.model),
+      curve: input.curves ? differenceCurve(one.series, other.series, days) : null,
+      singleRuns: [one.record, other.record].filter(isSingleRun).map(({ model }) => model),
     }),
   );
   const { pairs, leads } = reportPairs(chosen, period);
@@ -119,23 +115,6 @@ export function compareModels(input: ComparisonInput) {
   };
 }
 
-function check({ models, against, confidence }: ComparisonInput): void {
-  const names = new Set(models.map(({ model }) => model));
-  assert(names.size === models.length, 'Cannot compare a model with itself: a name is repeated');
-  assert(
-    models.every(({ runs }) => runs.length > 0),
-    'Cannot compare a model without a run',
-  );
-  assert(
-    against === null || names.has(against),
-    `Cannot compare against ${against}: it is not among the models`,
-  );
-  assert(
-    confidence > 0 && confidence < 1,
-    `Cannot compare at a confidence of ${confidence}: it must be between 0 and 1`,
-  );
-}
-
 function byChance(one: Candidate, other: Candidate): number {
   const [isMissing, isOtherMissing] = ['reason' in one.series, 'reason' in other.series];
   if (isMissing || isOtherMissing) return Number(isMissing) - Number(isOtherMissing);
@@ -161,15 +140,9 @@ function choosePairs(
 
 /** Why a pair has no figures, by name, so that it says the same in either order; null if it has. */
 function whyNot(...pair: Candidate[]): Missing | null {
-  const [first] = pair
-    .flatMap(({ record: { model }, series }) =>
-      'reason' in series ? [{ model, reason: `No figures for ${model}: ${series.reason}` }] : [],
-    )
-    .sort((one, other) => (one.model < other.model ? -1 : 1));
-  return first === undefined ? null : { reason: first.reason };
-}
-
-/** Empty where one of them has no figures. */
-function curveOf(one: Candidate['series'], other: Candidate['series'], days: readonly Day[]) {
-  return 'reason' in one || 'reason' in other ? [] : differenceCurve(one, other, days);
+  for (const { record, series } of pair.sort((one, other) =>
+    one.record.model < other.record.model ? -1 : 1,
+  ))
+    if ('reason' in series) return { reason: `No figures for ${record.model}: ${series.reason}` };
+  return null;
 }

@@ -13,12 +13,6 @@ const DRAWS = 10_000;
  */
 const TIE = 1e-9;
 
-/** Seeds the random numbers: the same seed gives the same result. */
-export interface DrawOptions {
-  seed: string;
-  draws?: number;
-}
-
 /**
  * How often each series has the highest mean in draws from N(x̄, Σ); in a tie, each of the best
  * gets an equal part. Σ is the joint covariance of the means, which accounts for the days that
@@ -28,7 +22,8 @@ export interface DrawOptions {
 export function probabilitiesOfBest(
   series: readonly Series[],
   pairs: MeasuredPairs,
-  { seed, draws = DRAWS }: DrawOptions,
+  /** The same seed gives the same result. */
+  { seed, draws = DRAWS }: { seed: string; draws?: number },
 ): number[] {
   const covariance = jointCovariance(series, pairs);
   const lower = cholesky(covariance);

@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
-import { at, mean } from '../statistics/moments.ts';
+import { at, dot, mean } from '../statistics/moments.ts';
 import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
   daysNeeded,
@@ -26,31 +27,20 @@ import { type Lead, leadOf, sentenceOf } from './sentences.ts';
  * 187, 1896).
  */
 export function correlationOf(one: Series, other: Series): Figure {
-  const [first, second] = [deviations(one), deviations(other)];
-  if (isConstant(first)) return constantReturns(one);
-  if (isConstant(second)) return constantReturns(other);
-  let [products, ofFirst, ofSecond] = [0, 0, 0];
-  for (let day = 0; day < first.length; day += 1) {
-    const [a, b] = [first[day] ?? NaN, second[day] ?? NaN];
-    products += a * b;
-    ofFirst += a * a;
-    ofSecond += b * b;
-  }
-  const correlation = products / Math.sqrt(ofFirst) / Math.sqrt(ofSecond);
+  const [first, second] = [one, other].map(({ logReturns, mean: middle }) =>
+    logReturns.map((logReturn) => logReturn - middle),
+  ) as [Float64Array, Float64Array];
+  const constant = isConstant(first) ? one : isConstant(second) ? other : null;
+  if (constant !== null)
+    return { reason: `The daily returns of the mean run of ${constant.record.model} do not vary` };
+  const rootOf = (deviations: Float64Array) =>
+    Math.sqrt(dot(deviations, deviations, deviations.length));
+  const correlation = dot(first, second, first.length) / rootOf(first) / rootOf(second);
   return Math.max(-1, Math.min(1, correlation)); // rounding can exceed 1
 }
 
-function deviations({ logReturns }: Series): Float64Array {
-  const middle = mean(logReturns);
-  return logReturns.map((logReturn) => logReturn - middle);
-}
-
-function isConstant(ownDeviations: Float64Array): boolean {
-  return ownDeviations.every((deviation) => Math.abs(deviation) <= LEAST_DEVIATION);
-}
-
-function constantReturns({ record }: Series): Figure {
-  return { reason: `The daily returns of the mean run of ${record.model} do not vary` };
+function isConstant(deviations: Float64Array): boolean {
+  return deviations.every((deviation) => Math.abs(deviation) <= LEAST_DEVIATION);
 }
 
 /** Measures of two models over the same days. */
@@ -66,22 +56,18 @@ export interface MeasuredPair {
 /** The measures of two compared models, in either order. */
 export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
 
-/** Measures every pair of these series, one step each. */
+/** Measures every pair of these series. */
 export function measurePairs(series: readonly Series[]): MeasuredPairs {
-  const measured = new Map<string, Map<string, MeasuredPair>>();
-  for (const [index, one] of series.entries()) {
-    const row = new Map<string, MeasuredPair>();
-    measured.set(one.record.model, row);
-    for (const other of series.slice(index + 1)) {
-      row.set(other.record.model, measurePair(one, other));
-    }
-  }
+  const measured = new Map<string, MeasuredPair>();
+  const nameOf = (model: string, against: string) => JSON.stringify([model, against]);
+  for (const [index, one] of series.entries())
+    for (const other of series.slice(index + 1))
+      measured.set(nameOf(one.record.model, other.record.model), measurePair(one, other));
   return (model, against) => {
-    const pair = measured.get(model)?.get(against);
+    const pair = measured.get(nameOf(model, against));
     if (pair !== undefined) return pair;
-    const opposite = measured.get(against)?.get(model);
-    if (opposite === undefined)
-      throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
+    const opposite = measured.get(nameOf(against, model));
+    assert(opposite !== undefined, `${model} and ${against} have been measured`);
     return { ...opposite, mean: 0 - opposite.mean };
   };
 }
@@ -203,7 +189,12 @@ function reportPair(
     interval_is_lower_bound: singleRuns.length > 0,
     shown: lead.isShown,
     sentence,
-    ...(curve !== null && { curve: curve.map(reportPoint) }),
+    ...(curve !== null && {
+      curve: curve.map(({ day, difference: own }) => ({
+        ...reportDay(day),
+        difference: typeof own === 'number' ? toDigits(own) : null,
+      })),
+    }),
     unavailable: { ...unavailable, ...(missing && { curve: missing.reason }) } as Record<
       string,
       string
@@ -219,21 +210,19 @@ export interface CurvePoint {
 
 /**
  * exp(Σ d) − 1 after each of the days, d the daily differences of log returns up to that day. The
- * last one is the difference over the whole period.
+ * last one is the difference over the whole period. None where one of them has no figures.
  */
-export function differenceCurve(one: Series, other: Series, days: readonly Day[]): CurvePoint[] {
+export function differenceCurve(
+  one: Series | Missing,
+  other: Series | Missing,
+  days: readonly Day[],
+): CurvePoint[] {
+  if ('reason' in one || 'reason' in other) return [];
   let sum = 0;
   return days.map((day, index) => {
     sum += (one.logReturns[index] ?? NaN) - (other.logReturns[index] ?? NaN);
     return { day, difference: overPeriod(sum, 1) };
   });
-}
-
-function reportPoint({ day, difference }: CurvePoint) {
-  return {
-    ...reportDay(day),
-    difference: typeof difference === 'number' ? toDigits(difference) : null,
-  };
 }
 
 /** A day compared, named as in the response. */

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
-import { at, mean, sampleVariance } from '../statistics/moments.ts';
+import { mean, sampleVariance } from '../statistics/moments.ts';
 import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
 
 /**
@@ -48,14 +48,10 @@ interface RunRecord {
 const [INITIAL_CASH, UNSHARED] = [-1, -2];
 
 /** The returns of a model. */
-export interface TrackRecord {
-  model: string;
+export interface TrackRecord extends Omit<ComparedModel, 'runs'> {
   runs: readonly RunRecord[];
   /** By day: the start of the return that all its runs have; UNSHARED where they have none. */
   starts: Int32Array;
-  isDeterministic: boolean;
-  /** Why the model cannot be compared; null when it can. */
-  unusable: string | null;
 }
 
 /** All days on which any run has a return or started, in order, and the models by name. */
@@ -235,44 +231,4 @@ function whyNotByItself(record: TrackRecord): string | null {
 
 function tooFewInCommon(days: number): string {
   return `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days}`;
-}
-
-/** Which days models share. */
-export interface SharedDays {
-  /** The days compared, in order. */
-  days: Day[];
-  leftOut: LeftOut[];
-  /** By model, the days that its runs share, in order. */
-  own: ReadonlyMap<string, Day[]>;
-  /** Why a model has no return that starts from the same close on all the days compared, by model. */
-  reasons: ReadonlyMap<string, string>;
-}
-
-/** The days that `compareModels` would compare the first models over, of these and of others. */
-export function sharedDays(
-  compared: readonly ComparedModel[],
-  others: readonly ComparedModel[],
-): SharedDays {
-  const { calendar, records } = readRecords([...compared, ...others]);
-  const names = new Set(compared.map(({ model }) => model));
-  const [own = [], further = []] = [true, false].map((isCompared) =>
-    records.filter(({ model }) => names.has(model) === isCompared),
-  );
-  const participants = findParticipants(own);
-  const [first] = participants.records;
-  const nameAll = (days: readonly number[]) => days.map((day) => at(calendar, day));
-  const reasons = new Map<string, string>();
-  for (const { model, starts } of [...own, ...further]) {
-    const missing = participants.days.filter((day) => starts[day] !== first?.starts[day]).length;
-    if (missing === 0) continue;
-    const all = count(participants.days.length, 'day');
-    const lacking = `On ${missing} of the ${all} compared it has no return that starts from the same close`;
-    reasons.set(model, participants.reasons.get(model) ?? lacking);
-  }
-  return {
-    days: nameAll(participants.days),
-    leftOut: leftOutDays(participants.records, calendar),
-    own: new Map(records.map((record) => [record.model, nameAll(commonDays([record]))])),
-    reasons,
-  };
 }

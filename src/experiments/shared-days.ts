@@ -1,9 +1,59 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { sharedDays } from '../comparison/participants.ts';
+import { count } from '../basics/sentences.ts';
+import {
+  commonDays,
+  type ComparedModel,
+  type Day,
+  findParticipants,
+  type LeftOut,
+  leftOutDays,
+  readRecords,
+} from '../comparison/participants.ts';
 import type { Choice, LeftOutModel, NarrowedChoice } from '../performance/choice.ts';
 import { cleaner, comparedModel, latestCutoff, readFamilies } from './experiment.ts';
 import type { Family } from './family.ts';
+import { at } from '../statistics/moments.ts';
 import { selectModels } from './selection.ts';
+
+/** Which days models share. */
+export interface SharedDays {
+  /** The days compared, in order. */
+  days: Day[];
+  leftOut: LeftOut[];
+  /** By model, the days that its runs share, in order. */
+  own: ReadonlyMap<string, Day[]>;
+  /** Why a model has no return that starts from the same close on all the days compared, by model. */
+  reasons: ReadonlyMap<string, string>;
+}
+
+/** The days that `compareModels` would compare the first models over, of these and of others. */
+export function sharedDays(
+  compared: readonly ComparedModel[],
+  others: readonly ComparedModel[],
+): SharedDays {
+  const { calendar, records } = readRecords([...compared, ...others]);
+  const names = new Set(compared.map(({ model }) => model));
+  const [own = [], further = []] = [true, false].map((isCompared) =>
+    records.filter(({ model }) => names.has(model) === isCompared),
+  );
+  const participants = findParticipants(own);
+  const [first] = participants.records;
+  const nameAll = (days: readonly number[]) => days.map((day) => at(calendar, day));
+  const reasons = new Map<string, string>();
+  for (const { model, starts } of [...own, ...further]) {
+    const missing = participants.days.filter((day) => starts[day] !== first?.starts[day]).length;
+    if (missing === 0) continue;
+    const all = count(participants.days.length, 'day');
+    const lacking = `On ${missing} of the ${all} compared it has no return that starts from the same close`;
+    reasons.set(model, participants.reasons.get(model) ?? lacking);
+  }
+  return {
+    days: nameAll(participants.days),
+    leftOut: leftOutDays(participants.records, calendar),
+    own: new Map(records.map((record) => [record.model, nameAll(commonDays([record]))])),
+    reasons,
+  };
+}
 
 /** The names per left-out day; a response must not grow with the product of days and models. */
 const MAX_NAMED = 5;

@@ -5,7 +5,7 @@ import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { pairRow } from '../../src/comparison/tables.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { within } from '../support/near.ts';
-import { compare, inputOf, model, type Options } from '../support/comparisons.ts';
+import { compare, inputOf, model } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */
 function returns(name: string, { days = 30, mean = 0 } = {}): number[] {
@@ -373,16 +373,4 @@ test('another window and other names draw other numbers, no models have no figur
     leader: { ...compare([model('m', { m: returns('m', { days: 3 }) })]).leader, trials: 0 },
     boundary: null,
   });
-});
-
-const refused: [models: ComparedModel[], options: Options, message: RegExp][] = [
-  [[a, a], {}, /a name is repeated/],
-  [[model('a', {})], {}, /without a run/],
-  [[a], { against: 'b' }, /it is not among the models/],
-  [[a], { confidence: 1 }, /must be between 0 and 1/],
-];
-
-test('an invalid input is a bug of the caller', () => {
-  for (const [models, options, message] of refused)
-    assert.throws(() => compareModels(inputOf(models, options)), message);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ComparedModel, sharedDays } from '../../src/comparison/participants.ts';
+import type { ComparedModel } from '../../src/comparison/participants.ts';
+import { sharedDays } from '../../src/experiments/shared-days.ts';
 
 /**
  * A model with returns on these days, each from the day before, or from the given one: `[6, 3]`; 0

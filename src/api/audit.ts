@@ -8,7 +8,7 @@ import {
 } from '../verify/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../basics/domain.ts';
-import { type Context, deploymentFields, lateText, type ResponseBody } from './handler.ts';
+import { type Context, deploymentFields, type LateBody, lateText } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
 
 const findingsSchema = v.array(
@@ -59,8 +59,8 @@ interface RunningAudit {
 const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
-export function audit(context: AuditContext): ResponseBody {
-  const database = context.database.source ?? context.database;
+export function audit(context: AuditContext): LateBody {
+  const { database } = context;
   const shared = running.get(database) ?? start({ ...context, database });
   shared.clients += 1;
   const stop = () => {

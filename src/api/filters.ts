@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type JobWindow, lastChange, type SessionFilters } from '../database/session-filters.ts';
+import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
@@ -182,7 +182,7 @@ export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
   const names = isEntry ? [model] : query.models?.split(',');
   const own = isEntry ? { ...filters, model: undefined } : filters;
   const named = names && runsOfSelected(database, names, filters);
-  const choice = { database, filters: own, at: lastChange(database), models: named };
+  const choice = { database, filters: own, models: named };
   const narrowed =
     isByEntry && (isEntry || model === undefined)
       ? narrowToEntries(choice, names, restrictions)

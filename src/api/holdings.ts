@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
-import { committedSessions, lastChange } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
-import { type Closing, CLOSINGS_PER_STEP, closingsOf } from '../database/records/holdings.ts';
+import { activeSessions, type SessionFilters } from '../database/session-filters.ts';
+import type { Database, Reader } from '../database/database.ts';
+import { type Closing, closingsOf } from '../database/records/holdings.ts';
 import { collectHeldSymbols, reportClosing } from '../performance/symbols.ts';
 import {
   type Context,
@@ -108,17 +108,12 @@ export function holdings(
   }));
 }
 
-function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing> {
-  const at = lastChange(database);
-  for (const sessions of committedSessions(database, filters, at)) {
-    for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
-      const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);
-      yield* closingsOf(
-        database,
-        slice.map(({ sessionId }) => sessionId),
-      );
-    }
-  }
+function closings(database: Reader, filters: SessionFilters): Iterable<Closing> {
+  const sessions = [...activeSessions(database, filters)];
+  return closingsOf(
+    database,
+    sessions.map(({ sessionId }) => sessionId),
+  );
 }
 
 /** A row per holding; a day without any has one row without a symbol. */

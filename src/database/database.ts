@@ -8,7 +8,7 @@ import { assertOneName, makeFolder, realPathOf } from './storage/files.ts';
 import { noGuard, type OnRepair, watchFiles } from './storage/guard.ts';
 import { assertOwnLog } from './storage/restoring.ts';
 import { checkOwnership, isForeign, migrate, newestVersion } from './schema/schema.ts';
-import { createReadingPool, type Database, momentOf, prepareOnce, type Reader } from './moment.ts';
+import { createResponseReader, type Database, prepareOnce, type Reader } from './moment.ts';
 import { forSlice, nextTurn, type Steps } from '../basics/turns.ts';
 
 export { type Database, type Reader, prepareOnce };
@@ -132,11 +132,11 @@ function assertOurs(path: string, file: string): void {
 }
 
 function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): CommandDatabase {
-  const pool = createReadingPool(path, () => path !== IN_MEMORY && guard.isWholeNow());
+  const reader = createResponseReader(path);
   const guard =
     path === IN_MEMORY
       ? noGuard
-      : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
+      : watchFiles(path, connection, { onRepair, beforeRepair: reader.close });
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
   const noting = <Result>(work: () => Result): Result => {
@@ -190,10 +190,11 @@ function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Comma
     write,
     probe,
     storageFault: () => (fault === null && guard.isWhole() && !isFull() ? null : probe()),
-    moment: () => momentOf(database, pool),
+    // Without a file in its place nothing can be opened again.
+    read: (work) => (database.address() === null ? work(database) : reader.read(work)),
     address: () => (path !== IN_MEMORY && guard.isWholeNow() ? { path, isView: false } : null),
     close() {
-      pool.close();
+      reader.close();
       connection.close();
     },
   };

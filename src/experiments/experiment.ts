@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type JobWindow, lastChange } from '../database/session-filters.ts';
+import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
@@ -188,7 +188,7 @@ export function readFamilies(
   models: readonly ChosenModel[],
   window: JobWindow,
 ): Family[] {
-  const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
+  const options = { window, readAsked: createAskedReader(database) };
   const families: Family[] = [];
   for (const chosen of models) families.push(readFamily(database, chosen, options));
   return families;

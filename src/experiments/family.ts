@@ -68,8 +68,6 @@ export interface Family {
 
 export interface FamilyOptions {
   window: JobWindow;
-  /** The change of the ledger as of which model-days are active. */
-  at: number;
   readAsked: AskedReader;
 }
 
@@ -80,7 +78,7 @@ export function readFamily(
 ): Family {
   const read: Family['runs'][number][] = [];
   for (const run of runs) {
-    const days = daysOfRun(database, run, options);
+    const days = daysOfRun(database, run, options.window);
     const asked = options.readAsked(run, new Set(days.map(({ jobId }) => jobId)));
     read.push({ run, days: days.flatMap((day) => withAsked(day, run, asked.get(day.jobId))) });
   }

@@ -19,7 +19,7 @@ import {
   warnOfContent,
 } from '../basics/configuration.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
-import { lastChange } from '../database/session-filters.ts';
+import { contentVersion } from '../database/state.ts';
 import type { Database } from '../database/database.ts';
 import type { Run } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -74,10 +74,10 @@ interface ResolvedRun extends ModelRun {
 }
 
 /**
- * A job's dates, where each run starts, and the job's first warnings, as of a change of the ledger.
+ * A job's dates, where each run starts, and the job's first warnings, and the state of the database that they are of.
  */
 interface Plan extends JobRange {
-  at: number;
+  at: string;
   warnings: string[];
 }
 
@@ -127,7 +127,7 @@ export function* prepareJob(context: PreparationContext, request: JobRequest): S
     // meanwhile.
   }
   yield null;
-  const isCurrent = () => early?.at === lastChange(database);
+  const isCurrent = () => early?.at === contentVersion(database);
   const plan = () => (isCurrent() && early) || atOnce(planRuns(context, request, resolved));
   return { ...resolved, plan };
 }
@@ -139,7 +139,7 @@ function* planRuns(
 ): Steps<Plan> {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;
-  const at = lastChange(database);
+  const at = contentVersion(database);
   const names = models.map(({ model }) => model);
   const families = models.map(({ family }) => family);
   const spans = activeSpans(database, [...new Set([...names, ...families])]);

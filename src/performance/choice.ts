@@ -10,12 +10,11 @@ import { newestRun } from '../database/records/models.ts';
 import { MIN_DAYS_FOR_RISK } from './figure.ts';
 
 /**
- * Which model-days the figures cover: those that match the filters, as of a change of the ledger.
+ * Which model-days the figures cover: those that match the filters.
  */
 export interface Choice {
   database: Database;
   filters: SessionFilters;
-  at: number;
   /** Instead of the one model of the filters, if given. */
   models?: readonly string[] | undefined;
   /**
@@ -44,14 +43,13 @@ export interface ChosenDays {
 export function* chosenBatches({
   database,
   filters,
-  at,
   models,
   after,
   dates,
 }: Choice): Generator<ChosenDay[]> {
   for (const model of models ?? [filters.model]) {
     const own = startingAfter({ ...filters, model }, after?.get(model ?? ''));
-    for (const batch of chosenDays(database, own, at))
+    for (const batch of chosenDays(database, own))
       yield dates === undefined
         ? batch
         : batch.filter((day) => dates.get(day.model)?.has(day.date) === true);

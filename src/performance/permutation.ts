@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/holdings.ts';
+import { type Closing, closingsOf } from '../database/records/holdings.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import { at } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
@@ -225,12 +225,8 @@ function readWeights(
 
 /** By session. Two days start from one close when a missed day was run later: it is read once. */
 function readClosings(database: Database, sessionIds: readonly number[]): Map<number, Closing> {
-  const distinct = [...new Set(sessionIds)];
-  const closings = new Map<number, Closing>();
-  for (let start = 0; start < distinct.length; start += CLOSINGS_PER_STEP)
-    for (const closing of closingsOf(database, distinct.slice(start, start + CLOSINGS_PER_STEP)))
-      closings.set(closing.sessionId, closing);
-  return closings;
+  const closings = closingsOf(database, [...new Set(sessionIds)]);
+  return new Map([...closings].map((closing) => [closing.sessionId, closing]));
 }
 
 function whyWithout(symbol: string, universe: readonly string[]): string {

@@ -1,10 +1,5 @@
 import type { Database } from '../database/database.ts';
-import {
-  type Closing,
-  type ClosingHolding,
-  CLOSINGS_PER_STEP,
-  closingsOf,
-} from '../database/records/holdings.ts';
+import { type Closing, type ClosingHolding, closingsOf } from '../database/records/holdings.ts';
 import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, reported, toDollars } from '../basics/money.ts';
 import { rounded } from './figure.ts';
@@ -28,13 +23,11 @@ export function readValueGains(
   ledger: readonly LedgerDay[],
   chosen: ReadonlyMap<number, unknown>,
 ): ValueGains {
-  const counts = [...boundaryCounts(ledger, chosen)].filter(([, count]) => count !== 0);
+  const all = [...boundaryCounts(ledger, chosen)];
+  const counts = new Map(all.filter(([, count]) => count !== 0));
   const gains = new Map<string, Money | null>();
-  for (let start = 0; start < counts.length; start += CLOSINGS_PER_STEP) {
-    const slice = new Map(counts.slice(start, start + CLOSINGS_PER_STEP));
-    for (const closing of closingsOf(database, [...slice.keys()]))
-      addClosing(gains, closing, slice.get(closing.sessionId) ?? 0);
-  }
+  for (const closing of closingsOf(database, [...counts.keys()]))
+    addClosing(gains, closing, counts.get(closing.sessionId) ?? 0);
   return gains;
 }
 

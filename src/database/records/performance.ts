@@ -1,18 +1,11 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
-import {
-  type ChosenSession,
-  committedSessions,
-  jsonIds,
-  type SessionFilters,
-  SESSIONS_PER_STEP,
-} from '../session-filters.ts';
+import { type ChosenSession, overSessions, type SessionFilters } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
 import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
-import { PORTION, portionsOf } from './results.ts';
 
 /**
  * An active model-day, with the date and the session that it started from; both are null for the
@@ -24,32 +17,37 @@ export interface ChosenDay extends ChosenSession {
   paysDividends: boolean;
 }
 
-const STARTS = query(
-  `SELECT past.date, own.started_from_session_id, own.pays_dividends
-   FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
-     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   ORDER BY chosen.key`,
-  [orNull(text), orNull(integer), flag],
+const DAYS = overSessions((sessions, order) =>
+  query(
+    `SELECT own.session_id AS sessionId, own.job_id AS jobId, own.date, own.model, past.date AS startDate,
+       own.started_from_session_id AS startedFrom, own.pays_dividends AS paysDividends
+     FROM ${sessions('LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id')}
+     AND own.status = 'active' ORDER BY ${order}`,
+    {
+      sessionId: integer,
+      jobId: text,
+      date: text,
+      model: text,
+      startDate: orNull(text),
+      startedFrom: orNull(integer),
+      paysDividends: flag,
+    },
+  ),
 );
 
-/** The matching model-days active at a change of the ledger, by date and model; in batches. */
-export function* chosenDays(
-  database: Database,
-  filters: SessionFilters,
-  at: number,
-): Generator<ChosenDay[]> {
-  for (const sessions of committedSessions(database, filters, at)) {
-    const starts = STARTS.all(database, jsonIds(sessions));
-    yield sessions.map((session, index) => {
-      const [startDate, startedFrom, pays] = starts[index] ?? [null, null, 0];
-      return { ...session, startDate, startedFrom, paysDividends: pays === 1 };
-    });
-  }
+/** The matching model-days that count, by date and model; in batches. */
+export function* chosenDays(database: Database, filters: SessionFilters): Generator<ChosenDay[]> {
+  yield* slicesOf(
+    [...DAYS(database, filters)].map((day) => ({ ...day, paysDividends: day.paysDividends === 1 })),
+  );
 }
 
 const LEDGER = query(
   `SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
-     cash_e4, portfolio_value_e4, daily_profit_e4 ${PORTION}`,
+     cash_e4, portfolio_value_e4, daily_profit_e4
+   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+     CROSS JOIN positions ON positions.session_id = trading_sessions.session_id
+   ORDER BY chosen.key, action_id`,
   [
     integer,
     text,
@@ -92,23 +90,15 @@ export interface LedgerDay {
 
 /**
  * The ledgers of some model-days of one model, given with the sessions that they started from, and
- * of all days before those, back to the initial cash or to an opening, in chain order. Committed
- * days never change, so the ledger is still the one that was chosen, though it is read step by
- * step.
+ * of all days before those, back to the initial cash or to an opening, in chain order.
  */
 export function ledgerDays(
   database: Reader,
   startedFrom: ReadonlyMap<number, number | null>,
 ): LedgerDay[] {
   const days: LedgerDay[] = [];
-  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)].map((sessionId) => ({
-    sessionId,
-  }));
-  for (const sessions of slicesOf(all)) {
-    for (const portion of portionsOf(database, sessions)) {
-      for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
-    }
-  }
+  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)];
+  for (const row of LEDGER.iterate(database, JSON.stringify(all))) addRow(days, row);
   addLots(
     database,
     days.filter((day) => day.startedFrom === null),
@@ -154,6 +144,9 @@ function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
   );
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
+
+/** Sessions in a batch. */
+const SESSIONS_PER_STEP = 200;
 
 function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += SESSIONS_PER_STEP)

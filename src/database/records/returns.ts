@@ -67,14 +67,10 @@ export interface DayOfRun extends ChosenDay {
   servedBy: readonly string[];
 }
 
-/** The model-days of a run active at a change of the ledger, by date. */
-export function daysOfRun(
-  database: Database,
-  run: string,
-  { window, at }: { window: JobWindow; at: number },
-): DayOfRun[] {
+/** The model-days of a run that count, by date. */
+export function daysOfRun(database: Database, run: string, window: JobWindow): DayOfRun[] {
   const days: DayOfRun[] = [];
-  for (const sessions of chosenDays(database, { ...window, model: run }, at)) {
+  for (const sessions of chosenDays(database, { ...window, model: run })) {
     const returns = dailyReturns(database, sessions);
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);

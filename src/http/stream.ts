@@ -82,7 +82,10 @@ function openLong(
   return openOutlet(response, response.req.method === 'HEAD' ? null : coding, onWaiting);
 }
 
-/** Counts what waits for the client of a response, and cuts it off when it stalls. */
+/**
+ * Counts what waits for the client of a response, and cuts it off when it stalls. One that is still
+ * being made, or whose last piece is still in its compressor, does not.
+ */
 function watchClient(response: ServerResponse, { stop, onWaiting }: LateBody) {
   let waiting = 0;
   let wake = () => {};
@@ -90,7 +93,7 @@ function watchClient(response: ServerResponse, { stop, onWaiting }: LateBody) {
   response.once('close', stop);
   response.once('close', () => wake());
   response.on('timeout', () => {
-    if (isWaiting() || response.writableEnded) cutOff(response);
+    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
   });
   return {
     isWaiting,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import type { Worker } from 'node:worker_threads';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import type { HttpLimits } from '../../src/http/limits.ts';
 import { openWire } from '../support/wire.ts';
@@ -14,34 +14,10 @@ import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
-/** The reader threads that this process starts from now on. */
-function watchThreads(t: TestContext): Worker[] {
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => workers.push(worker);
-  process.on('worker', add);
-  t.after(() => process.off('worker', add));
-  return workers;
-}
-
-/**
- * Ends all reader threads, so that the next report starts one. A short report could be made before
- * the shortest timer is due, where a thread is there already.
- */
-async function endThreads(t: TestContext): Promise<void> {
-  const service = await serviceWithSymbols(t, { maxReportMs: 0 });
-  await Promise.allSettled([1, 2, 3].map(() => service.get('/prices/coverage')));
-}
-
 /** A service with so many symbols that /prices/coverage takes several chunks. */
 async function serviceWithSymbols(t: TestContext, httpLimits: Partial<HttpLimits>) {
   const service = await startTestService(t, { httpLimits });
-  service.database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
-       WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
-       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv', 't' FROM symbols`,
-    )
-    .run();
+  insertSymbols(service.database);
   return service;
 }
 
@@ -120,7 +96,7 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
 });
 
-test('the status of a job is a report from 20,001 model-days on', inLongForm, async (t) => {
+test('the status of a job is a report from 2,001 model-days on', inLongForm, async (t) => {
   const service = await serviceWithJob(t);
   const { agent_config } = service.database.statement('SELECT agent_config FROM jobs').get() ?? {};
   const dates = Array.from({ length: 200 }, (_, day) => addDays('2024-01-01', day));
@@ -143,15 +119,15 @@ test('the status of a job is a report from 20,001 model-days on', inLongForm, as
     );
   const endJob = () =>
     service.database.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
-  insert('small', 100);
+  insert('small', 10);
   endJob();
-  insert('large', 101);
+  insert('large', 11);
   await endThreads(t);
   const workers = watchThreads(t);
   const small = await service.get('/simulate/status/small');
-  assert.deepEqual([small.body.progress.total_model_days, workers.length], [20_000, 0]);
+  assert.deepEqual([small.body.progress.total_model_days, workers.length], [2_000, 0]);
   const large = await service.get('/simulate/status/large');
-  assert.deepEqual([large.body.progress.total_model_days, workers.length], [20_200, 1]);
+  assert.deepEqual([large.body.progress.total_model_days, workers.length], [2_200, 1]);
 });
 
 test('no report leaves another file open', { skip: noProc }, async (t) => {
@@ -190,7 +166,7 @@ test('a report is kept while nothing in the database changes', async (t) => {
 });
 
 test('a long report is made no faster than clients read, and arrives whole', async (t) => {
-  const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
+  const service = await serviceWithSymbols(t, { maxWaitingKb: 0 });
   const { body } = await service.get('/prices/coverage');
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
@@ -199,7 +175,7 @@ test(
   'a client that does not read its report keeps a thread, until it leaves; the other one serves the rest',
   inLongForm,
   async (t) => {
-    const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
+    const service = await serviceWithSymbols(t, { maxWaitingKb: 0 });
     const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
     for (const { socket } of wires) {
       socket.pause();

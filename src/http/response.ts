@@ -138,9 +138,10 @@ export function openOutlet(
     handOver();
   };
   response.on('drain', handOver);
-  const ended = new Promise<void>((resolve) =>
-    response.once('prefinish', resolve).once('close', resolve),
-  );
+  const ended = new Promise<void>((resolve) => {
+    if (response.closed) resolve();
+    response.once('prefinish', resolve).once('close', resolve);
+  });
   if (coding === null) return { write: add, flush() {}, end: () => (finish(), ended) };
   const compressor = compressors[coding].stream();
   if (response.closed) compressor.destroy();

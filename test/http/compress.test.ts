@@ -244,13 +244,10 @@ test(
     let turns = 0;
     let seen = -1;
     await until('all responses to stall', async () => {
-      const areFull =
-        responses.length === sockets.length &&
-        responses.every(({ writableNeedDrain }) => writableNeedDrain);
-      turns = seen === state.pieces && areFull ? turns + 1 : 0;
+      turns = seen === state.pieces && responses.length === sockets.length ? turns + 1 : 0;
       seen = state.pieces;
       for (let round = 0; round < 20; round += 1) await nextRound();
-      return turns > 20;
+      return turns > 50;
     });
     for (const { writableLength } of responses)
       assert.ok(writableLength <= 2 * MAX_WHOLE_BYTES, `${writableLength} wait for the client`);

@@ -52,13 +52,15 @@ async function serve(t: TestContext, answer: Answer, compressors: Gzip[] = []): 
 
 /** A body of these pieces, each a chunk. */
 function lateOf(pieces: Iterable<string>, fileName: string | null = null): LateBody {
+  const source = pieces[Symbol.iterator]();
   let isOver = false;
   async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
-    for (const piece of pieces) yield Buffer.from(piece);
+    for (let next = source.next(); next.done !== true; next = source.next())
+      yield Buffer.from(next.value);
     isOver = true;
   }
   const rest = { fileName: () => fileName, isTable: fileName !== null, isOver: () => isOver };
-  return { chunks: chunks(), ...rest, stop: () => (isOver = true) };
+  return { chunks: chunks(), ...rest, stop: () => void source.return?.() };
 }
 
 function portOf(server: Server): number {

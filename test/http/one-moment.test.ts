@@ -309,11 +309,7 @@ for (const request of REQUESTS) {
       const event = number > 1 ? rest.shift() : undefined;
       if (event) other.transaction(() => event(other));
     };
-    assert.equal(
-      bench.textOf(request),
-      expected,
-      'something happens before every statement',
-    );
+    assert.equal(bench.textOf(request), expected, 'something happens before every statement');
   });
 }
 /** Few statements are tried one by one; of many a part, the second always. */

@@ -107,8 +107,8 @@ const exempt: [place: RegExp, why: string][] = [
     'they follow from the messages; the check compares them, in a process of its own',
   ],
   [
-    /^trading_sessions\.(active_from|active_to|start_changed)$/,
-    'which of its sessions counts since when changes with later ones',
+    /^trading_sessions\.start_changed$/,
+    'which day it would start from now changes with later ones',
   ],
   [
     /^session_prices\.(price|split|dividend)_changed$/,

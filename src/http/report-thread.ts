@@ -21,7 +21,7 @@ import { routes } from './routes.ts';
 /** Characters of a report that go to the serving thread at a time. */
 const CHUNK_LENGTH = 128 * 1024;
 
-/** How often a thread that waits looks whether it may go on, should it miss that it was told. */
+/** How often a thread that waits looks again, should it miss a notification. */
 const LOOK_AGAIN_MS = 100;
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */

@@ -110,8 +110,8 @@ export interface Outlet {
 
 /**
  * The head must have been written. A compressor ends with its response, also when the client
- * leaves. Node is handed no more than it asks for: only so can be told how much the client has
- * read.
+ * leaves. Node is handed no more than it asks for; otherwise nothing would show how much the
+ * client has read.
  */
 export function openOutlet(
   response: ServerResponse,

@@ -6,7 +6,7 @@ import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.t
 import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
 import { holdings, holdingsQuery, holdingsResponse } from '../api/holdings.ts';
-import { jobs, jobsQuery, jobsResponse } from '../api/jobs.ts';
+import { areSmall, jobs, jobsQuery, jobsResponse } from '../api/jobs.ts';
 import { models, modelsResponse } from '../api/models.ts';
 import { performance, performanceQuery } from '../api/performance.ts';
 import { performanceResponse } from '../api/performance-response.ts';
@@ -114,7 +114,8 @@ export const routes: readonly Route[] = [
     query: jobsQuery,
     response: jobsResponse,
     errors: {},
-    isShort: () => true,
+    isShort: areSmall,
+    isKept: true,
     handle: jobs,
   },
   {

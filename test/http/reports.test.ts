@@ -9,7 +9,7 @@ import { type TestService, startTestService } from '../support/service.ts';
 import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import type { HttpLimits } from '../../src/http/limits.ts';
-import { openWire } from '../support/wire.ts';
+import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
@@ -171,27 +171,86 @@ test('a long report is made no faster than clients read, and arrives whole', asy
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
 
-test(
-  'a client that does not read its report keeps a thread, until it leaves; the other one serves the rest',
-  inLongForm,
-  async (t) => {
-    const service = await serviceWithSymbols(t, { maxWaitingKb: 0 });
-    const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
-    for (const { socket } of wires) {
-      socket.pause();
-      socket.write(
-        'GET /prices/coverage HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\n\r\n',
-      );
-      if (socket === wires[0]?.socket)
-        assert.equal((await service.get('/holdings?model=a')).status, 200);
-    }
-    for (const { socket } of wires) socket.destroy();
-    const answers = await Promise.all(
-      ['b', 'c', 'd'].map((one) => service.get(`/holdings?model=${one}`)),
-    );
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200],
-    );
-  },
-);
+/** A client that sends a request and reads nothing of its response. */
+async function openSlowly({ url }: TestService, request: string): Promise<Wire> {
+  const wire = await openWire(url);
+  wire.socket.pause();
+  wire.socket.write(
+    `GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n`,
+  );
+  return wire;
+}
+
+/** The path of a response of some 30 MB: more than the system takes for a client that reads nothing. */
+const CONVERSATIONS = '/reasoning?include_full_conversation=true';
+async function serviceWithConversations(t: TestContext, httpLimits: Partial<HttpLimits>) {
+  const service = await startTestService(t, { httpLimits, isForged: true });
+  await service.runJob({ start_date: '2025-11-03', end_date: '2025-11-14' });
+  const long = `UPDATE reasoning_logs SET content = printf('%.*c', 1500000, 'x') WHERE message_index = 0`;
+  service.database.statement(long).run();
+  return service;
+}
+
+/** Whether no response holds a state of the database: then SQLite can begin its log anew. */
+const isFree = ({ database }: TestService) =>
+  database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
+
+test('a report is made ahead of a client that does not read, of one moment, and holds no thread then', async (t) => {
+  const service = await serviceWithConversations(t, {});
+  const expected = await (await fetch(service.url + CONVERSATIONS)).text();
+  const wires = [
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+  ];
+  await until('a report behind them', async () => (await service.get('/results')).status === 200);
+  await until('the log to be free', () => isFree(service));
+  service.database.statement(`UPDATE reasoning_logs SET content = 'later'`).run();
+  for (const { socket, ended } of wires) {
+    socket.resume();
+    assert.ok(readAnswers(await ended)[0]?.body === expected, 'as it was when it began');
+  }
+});
+
+test('a client that reads too slowly of a report that waits for it is cut off, and others get theirs', async (t) => {
+  const service = await serviceWithConversations(t, { maxWaitingKb: 1, maxReportMs: 300 });
+  const wires = [
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+  ];
+  const first = await service.get('/results');
+  assert.equal(first.status, 200);
+  for (const { socket, ended } of wires) {
+    socket.resume();
+    assert.ok((await ended).length < 30_000_000);
+  }
+  assert.ok(isFree(service));
+});
+
+test('a client that reads fast enough keeps its report for longer', async (t) => {
+  const service = await serviceWithConversations(t, {
+    maxWaitingKb: 1,
+    maxReportMs: 100,
+    minReadKbPerSecond: 1,
+  });
+  const wire = await openSlowly(service, CONVERSATIONS);
+  const timer = setInterval(() => {
+    wire.socket.resume();
+    setTimeout(() => wire.socket.pause(), 5);
+  }, 30);
+  t.after(() => clearInterval(timer));
+  await until('a second to pass', () => wire.received().length > 20_000_000);
+  clearInterval(timer);
+  wire.socket.resume();
+  assert.equal(JSON.parse(readAnswers(await wire.ended)[0]?.body ?? '').sessions.length > 0, true);
+});
+
+test('what may wait of all reports is limited, but a little of each may always', async (t) => {
+  const service = await serviceWithConversations(t, { maxAllWaitingKb: 0 });
+  const wire = await openSlowly(service, CONVERSATIONS);
+  const { body } = await service.get('/results');
+  assert.ok(body.count > 0);
+  const others = await (await fetch(service.url + CONVERSATIONS)).text();
+  wire.socket.resume();
+  assert.ok(readAnswers(await wire.ended)[0]?.body === others);
+});

@@ -38,6 +38,13 @@ export function countModelDays(reader: Reader, jobId: string): number {
   return TOTAL.get(reader, jobId)?.[0] ?? 0;
 }
 
+const MODEL_DAY_AFTER = query('SELECT 1 FROM job_details LIMIT 1 OFFSET ?', [integer]);
+
+/** Whether all jobs together have more model-days; reads so many entries of an index. */
+export function hasMoreModelDays(reader: Reader, count: number): boolean {
+  return MODEL_DAY_AFTER.has(reader, count);
+}
+
 /**
  * SQL: a JSON object of columns as a SELECT names them (`date`, `price_e4 / 10000.0 AS price`), in
  * their order.

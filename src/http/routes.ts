@@ -56,7 +56,7 @@ export interface Route {
   handle(context: Context, input: Input): Handled;
 }
 
-const BUSY = { 503: 'Others are being made; Retry-After says when to try again.' };
+const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [

@@ -11,13 +11,7 @@ import type { ReplayFilters } from '../database/replay.ts';
 import { auditInThread } from '../verify/audit-thread.ts';
 import type { Finding } from '../verify/replay.ts';
 import { checkJob, filtersOf } from './filters.ts';
-import {
-  type Context,
-  deploymentFields,
-  type Input,
-  lateText,
-  type ResponseBody,
-} from './handler.ts';
+import { type Context, deploymentFields, type Input, type LateBody, lateText } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -90,10 +84,10 @@ const inTurn: typeof auditInThread = (reader, options) => {
 export function audit(
   context: AuditContext,
   { query }: Input<v.InferOutput<typeof auditQuery>>,
-): ResponseBody {
+): LateBody {
   const { jobId, model } = filtersOf(query);
   checkJob(context.database, { jobId });
-  const database = context.database.source ?? context.database;
+  const database = context.database;
   const audits = running.get(database) ?? new Map<string, RunningAudit>();
   running.set(database, audits);
   const key = JSON.stringify([jobId, model]);

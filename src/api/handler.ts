@@ -40,15 +40,47 @@ export interface Table {
   lines: Iterable<string>;
 }
 
+/**
+ * The body of a response with status 200: JSON text, whole or in pieces, or a table. It is read
+ * from `Context.database` in one go, within one read transaction.
+ */
+export type ResponseBody = string | Iterable<string> | Table;
+
+/** What a handler returns; of a GET that is made in one go, a body. */
+export type Handled = ResponseBody | LateBody | Promise<ResponseBody>;
+
+/** Whether it is a body, made in one go. */
+export function isMade(handled: Handled): handled is ResponseBody {
+  return typeof handled === 'string' || !(handled instanceof Promise || 'stop' in handled);
+}
+
+/** The pieces of a body; of a table, also the name of its file. */
+export function piecesOf(body: ResponseBody): {
+  pieces: Iterable<string>;
+  fileName: string | null;
+} {
+  if (typeof body === 'string') return { pieces: [body], fileName: null };
+  return 'lines' in body
+    ? { pieces: body.lines, fileName: body.fileName }
+    : { pieces: body, fileName: null };
+}
+
+export type OnWaiting = (bytes: number, isRead: boolean) => void;
+
 /** A response that is made elsewhere. */
 export interface LateBody {
-  /** The first when the response is made, or its beginning if it is long. */
-  chunks: AsyncIterator<string | Uint8Array, void, void>;
+  /** In UTF-8; the first when the response is made, or its beginning if it is long. */
+  chunks: AsyncIterator<Uint8Array, void, void>;
   /** Of a table, from the first chunk on; nothing is sent before. Before the first chunk of JSON: white space. */
   fileName(): string | null;
   isTable: boolean;
   /** Whether there is nothing after the chunks that have been taken. */
   isOver(): boolean;
+  /**
+   * Called with how many bytes more, or fewer, wait for the client, and whether it has read these.
+   * With it, all is taken as it comes; without, no faster than the client reads.
+   */
+  onWaiting?: OnWaiting;
   /** Called when the response is over, or its client has left. */
   stop(): void;
 }
@@ -57,20 +89,13 @@ export interface LateBody {
 export function lateText(text: Promise<string>, stop: () => void): LateBody {
   let isOver = false;
   text.catch(() => {}); // it may fail before it is awaited
-  async function* once(): AsyncGenerator<string, void, void> {
-    const whole = await text;
+  async function* once(): AsyncGenerator<Uint8Array, void, void> {
+    const whole = Buffer.from(await text);
     isOver = true;
     yield whole;
   }
   return { chunks: once(), fileName: () => null, isTable: false, isOver: () => isOver, stop };
 }
-
-/**
- * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces
- * are made in slices of time, so each must take a fraction of a slice; an empty piece lets other
- * work run.
- */
-export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
 /** The fields that most responses have. */
 export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
@@ -81,17 +106,13 @@ export function deploymentFields({ deploymentMode, preserveDevData }: ServedSett
   };
 }
 
-/**
- * JSON with one long list, item by item, after the members of the object `before`, and further
- * members after it. A null instead of an item lets other work run.
- */
+/** JSON with one long list, item by item, and further members after it. */
 export function* listBody(
   name: string,
-  items: Iterable<string | null>,
+  items: Iterable<string>,
   others: (count: number) => object,
-  before = '{}',
 ): Generator<string> {
-  const count = yield* listMember(name, items, before === '{}' ? '{' : `${before.slice(0, -1)},`);
+  const count = yield* listMember(name, items, '{');
   yield `,${JSON.stringify(others(count)).slice(1)}`;
 }
 
@@ -101,12 +122,12 @@ export function* listBody(
  */
 export function* listMember(
   name: string,
-  items: Iterable<string | null>,
+  items: Iterable<string>,
   before = ',',
 ): Generator<string, number> {
   let count = 0;
   yield `${before}"${name}":[`;
-  for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;
+  for (const item of items) yield count++ === 0 ? item : `,${item}`;
   yield ']';
   return count;
 }
@@ -129,22 +150,16 @@ export const formatQuery = {
   ),
 };
 
-/**
- * A response as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell
- * per column. A null instead of a row lets other work run.
- */
+/** A response as CSV (RFC 4180) with a header line; each row has a cell per column. */
 export function csvTable(
   fileName: string,
   columns: readonly string[],
-  rows: Iterable<readonly Cell[] | null>,
+  rows: Iterable<readonly Cell[]>,
 ): Table {
   return { fileName, lines: csvLines(columns, rows) };
 }
 
-function* csvLines(
-  columns: readonly string[],
-  rows: Iterable<readonly Cell[] | null>,
-): Generator<string> {
+function* csvLines(columns: readonly string[], rows: Iterable<readonly Cell[]>): Generator<string> {
   yield csvLine(columns);
-  for (const row of rows) yield row === null ? '' : csvLine(row);
+  for (const row of rows) yield csvLine(row);
 }

@@ -8,6 +8,7 @@ import {
   nextJob,
   placeAt,
   placeOfJob,
+  hasMoreModelDays,
 } from '../database/records/status.ts';
 import { ServiceError } from '../basics/domain.ts';
 import {
@@ -65,6 +66,14 @@ export const jobsResponse = named('JobsResponse', {
   next_before: v.nullable(v.string()),
   ...deploymentEntries,
 });
+
+/** The sums of more model-days take too long for the thread that serves all. */
+const MOST_MODEL_DAYS = 10_000;
+
+/** Whether the jobs have few model-days. */
+export function areSmall({ database }: Context): boolean {
+  return !hasMoreModelDays(database, MOST_MODEL_DAYS);
+}
 
 /** A page of the jobs, newest first. */
 export function jobs(

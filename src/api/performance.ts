@@ -86,12 +86,6 @@ export const performanceQuery = v.object({
 type Query = v.InferOutput<typeof performanceQuery>;
 type Response = v.InferOutput<typeof performanceResponse>;
 
-/** Whether the response is a report; the tables of actions are unbounded streams. */
-export function isReport(_context: Context, { query, format }: Input): boolean {
-  const { table } = query as Query;
-  return format === 'json' || table === 'curve' || table === 'returns';
-}
-
 /**
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
@@ -211,12 +205,11 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
  * A row per executed order and per dividend, with `table=actions` also per split, by model, date
  * and action.
  */
-function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
+function* tradeRows({ database }: Context, query: Query): Generator<Cell[]> {
   const { choice } = readChoice(database, query);
   for (const model of modelsOf(choice)) {
     for (const change of changesOf(database, daysOf(choice, model))) {
-      if (change === null || change.side !== 'split' || query.table === 'actions')
-        yield change && tradeRow(change);
+      if (change.side !== 'split' || query.table === 'actions') yield tradeRow(change);
     }
   }
 }

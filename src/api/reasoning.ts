@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
 import type { SessionFilters } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
@@ -133,18 +133,15 @@ export function reasoning(
 
 /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
 function* stream(
-  database: Database,
+  database: Reader,
   filters: SessionFilters,
   { conversation, rest }: { conversation: boolean; rest: object },
 ): Generator<string> {
   let count = 0;
-  let start = '{"sessions":[';
-  for (const piece of sessionPieces(database, filters, {
-    conversation,
-    onSession: () => (count += 1),
-  })) {
-    yield piece === null ? '' : start + piece;
-    if (piece !== null) start = '';
+  for (const pieces of sessionPieces(database, filters, { conversation })) {
+    yield count === 0 ? '{"sessions":[' : ',';
+    yield* pieces;
+    count += 1;
   }
   if (count === 0)
     throw new ServiceError(

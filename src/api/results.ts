@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { resultColumns, resultRecords, resultRows } from '../database/records/results.ts';
+import { cellsOf, jsonOf, resultColumns, resultRecords } from '../database/records/results.ts';
 import {
   type Context,
   csvTable,
@@ -59,8 +59,7 @@ export function results(
   { database }: Context,
   { query, format }: Input<v.InferOutput<typeof resultsQuery>>,
 ): ResponseBody {
-  const filters = filtersOf(query);
-  if (format === 'csv')
-    return csvTable('results.csv', resultColumns, resultRows(database, filters));
-  return listBody('results', resultRecords(database, filters), (count) => ({ count }));
+  const records = resultRecords(database, filtersOf(query));
+  if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
+  return listBody('results', records.map(jsonOf), (count) => ({ count }));
 }

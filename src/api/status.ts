@@ -6,14 +6,7 @@ import { countModelDays, entriesOf, jobStatus, modelDaysOf } from '../database/r
 import { modelDayStatuses } from '../basics/domain.ts';
 import { entrySchema } from '../basics/entry.ts';
 import { checkJob } from './filters.ts';
-import {
-  type Context,
-  deploymentFields,
-  type Input,
-  listMember,
-  type ResponseBody,
-} from './handler.ts';
-import { rememberResponses, rememberTexts } from './response-cache.ts';
+import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -70,55 +63,30 @@ export const statusResponse = named('JobStatusResponse', {
   ...deploymentEntries,
 });
 
-/**
- * The progress of a job, with its model-days. While nothing in the database changes, the last
- * responses are reused.
- */
-export function status({ database, settings }: Context, { params }: Input): ResponseBody {
+/** The progress of a job, with its model-days. */
+export function* status({ database, settings }: Context, { params }: Input): Generator<string> {
   const { job_id: jobId = '' } = params;
-  return remembered(database, jobId, function* () {
-    checkJob(database, { jobId });
-    const job = jobStatus(database, jobId);
-    assert(job !== undefined, 'jobs are never removed');
-    const others = {
-      terms: termsOf(job.agentConfig),
-      replace_existing: job.replaceExisting === 1,
-      warnings: readWarnings(job.warnings),
-      ...deploymentFields(settings),
-    };
-    yield `${job.json.slice(0, -1)},"entries":`;
-    yield keptEntries(database, jobId, () => entriesOf(database, jobId));
-    yield* listMember('details', modelDaysOf(database, jobId));
-    yield `,${JSON.stringify(others).slice(1)}`;
-  });
+  checkJob(database, { jobId });
+  const job = jobStatus(database, jobId);
+  assert(job !== undefined, 'jobs are never removed');
+  const others = {
+    terms: termsOf(job.agentConfig),
+    replace_existing: job.replaceExisting === 1,
+    warnings: readWarnings(job.warnings),
+    ...deploymentFields(settings),
+  };
+  yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;
+  yield* listMember('details', modelDaysOf(database, jobId));
+  yield `,${JSON.stringify(others).slice(1)}`;
 }
 
-/** The sums of a job take some milliseconds for so many model-days. */
-const LARGE_JOB = 20_000;
+/** Of more model-days the status takes too long for the thread that serves all. */
+const MOST_MODEL_DAYS = 2_000;
 
-/** The jobs of which that is known, and how many are remembered. */
-const knownJobs = new Map<string, boolean>();
-const MOST_KNOWN = 100;
-
-/** Whether the job has so many model-days that its status is a report. Their number never changes. */
-export function isOfLargeJob({ database }: Context, { params }: Input): boolean {
-  const { job_id: jobId = '' } = params;
-  const key = `${database.path} ${jobId}`;
-  const known = knownJobs.get(key);
-  if (known !== undefined) return known;
-  const modelDays = countModelDays(database, jobId);
-  if (knownJobs.size === MOST_KNOWN) knownJobs.clear();
-  if (modelDays > 0) knownJobs.set(key, modelDays > LARGE_JOB);
-  return modelDays > LARGE_JOB;
+/** Whether the job has few model-days. */
+export function isOfSmallJob({ database }: Context, { params }: Input): boolean {
+  return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
 }
-
-/** Clients poll the same few jobs. */
-const remembered = rememberResponses({ most: 8, maxLength: 1024 * 1024 });
-/**
- * Those of a thousand models take longer to read than everything else, and a job that runs changes
- * with every commit.
- */
-const keptEntries = rememberTexts({ most: 8, maxLength: 1024 * 1024 });
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);

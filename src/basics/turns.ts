@@ -11,27 +11,19 @@ export const SLICE_MS = 5;
  */
 const SHORT_SLICE_MS = 1;
 
-const newcomers: (() => void)[] = [];
-const others: (() => void)[] = [];
+const waiting: (() => void)[] = [];
 
-/**
- * Resolves when the caller may work for a slice: one caller per round of the event loop, in order.
- * Every other turn is for callers that have not worked yet, so that a short response does not wait
- * for every long one.
- */
-export function nextTurn({ isFirst = false } = {}): Promise<void> {
+/** Resolves when the caller may work for a slice: one caller per round of the event loop, in order. */
+export function nextTurn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (newcomers.length + others.length === 0) setImmediate(giveTurn);
-  (isFirst ? newcomers : others).push(resolve);
+  if (waiting.length === 0) setImmediate(giveTurn);
+  waiting.push(resolve);
   return promise;
 }
 
-let wasNewcomer = false;
-
 function giveTurn(): void {
-  wasNewcomer = newcomers.length > 0 && (!wasNewcomer || others.length === 0);
-  (wasNewcomer ? newcomers : others).shift()?.();
-  if (newcomers.length + others.length > 0) setImmediate(giveTurn);
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveTurn);
 }
 
 /**

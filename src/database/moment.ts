@@ -11,14 +11,6 @@ export interface Reader {
   statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
   /** Of a view: how often it has opened its file again, because that changed. */
   reopened?(): number;
-  /** Of a moment: the database whose state it is. */
-  readonly source?: Database;
-  /**
-   * Of a moment: from here on every statement sees what is committed by then, so that the response
-   * may take as long as its client likes. Only for a response that reads from then on only what
-   * never changes: sessions that it has chosen and that are committed.
-   */
-  settle?(): void;
   close(): void;
 }
 
@@ -50,23 +42,12 @@ export interface Database extends Reader {
   /** As `probe`, but only tries after a transaction that the storage made fail. */
   storageFault(): string | null;
   /**
-   * What one response is made of: one state, which cannot be written. To be closed at the end of
-   * the response.
+   * Runs the work, which makes a response, on one state of the database: that of its first
+   * statement, whatever other programs commit meanwhile. It cannot write.
    */
-  moment(): Moment;
+  read<Result>(work: (moment: Database) => Result): Result;
   /** Null for one that has no file in its place. */
   address(): Address | null;
-}
-
-/**
- * What one response is made of: the database as it was at the first statement, whatever is
- * committed meanwhile, on a connection that cannot write.
- */
-export interface Moment extends Database {
-  readonly source: Database;
-  settle(): void;
-  /** Whether that state is held now, so that SQLite cannot begin its log anew. */
-  isHeld(): boolean;
 }
 
 /** `Reader.statement` of a connection. */
@@ -85,113 +66,59 @@ export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
   };
 }
 
-/** A connection that only reads, within a read transaction when it is taken. */
-export interface Reading {
-  connection: DatabaseSync;
-  statement: Reader['statement'];
-}
-
 /**
- * Where moments get their connections from. Null: the database has no file to open again, or that
- * file is not in its place.
+ * The database as it is at the first statement, through a connection that reads it within a
+ * transaction.
  */
-export interface Readings {
-  take(): Reading | null;
-  giveBack(reading: Reading): void;
-}
-
-/**
- * A moment that begins with its first statement. Without a connection of its own it reads from that
- * of the database.
- */
-export function momentOf(source: Database, { take, giveBack }: Readings): Moment {
-  let reading: Reading | null | undefined;
-  let isSettled = false;
-  let isOver = false;
-  const settle = () => {
-    isSettled = true;
-    if (reading?.connection.isTransaction) reading.connection.exec('COMMIT');
-  };
+export function momentOf(
+  path: string,
+  statement: Reader['statement'],
+  close: () => void,
+): Database {
+  const nothing = () => assert.fail('a response only reads');
   return {
-    path: source.path,
-    source,
-    ...(source.reopened && { reopened: source.reopened }),
-    statement(sql, rows) {
-      assert(!isOver, 'a response reads nothing after its end');
-      if (reading === undefined) {
-        reading = take();
-        if (isSettled) settle();
-      }
-      return (reading ?? source).statement(sql, rows);
-    },
-    settle,
-    isHeld: () => reading?.connection.isTransaction === true,
-    close() {
-      if (isOver) return;
-      isOver = true;
-      if (reading?.connection.isOpen) giveBack(reading);
-    },
-    write: () => assert.fail('a response writes nothing'),
-    probe: source.probe,
-    storageFault: source.storageFault,
-    moment: source.moment,
-    address: source.address,
+    ...{ path, statement, close, write: nothing, probe: nothing, storageFault: nothing },
+    ...{ read: nothing, address: nothing },
   };
 }
 
-/**
- * Connections that are kept open for the next responses; a connection has its prepared statements
- * and its pages.
- */
-const MOST_IDLE = 4;
-
-/** The connections of a service's responses. */
-export interface ReadingPool extends Readings {
-  /** Leaves no connection open that no response is reading from. */
-  closeIdle(): void;
+/** What makes the responses of the thread that writes: a connection of its own, which cannot write. */
+export interface ResponseReader {
+  /** Runs the work on one state of the database. */
+  read<Result>(work: (moment: Database) => Result): Result;
+  /** Closes the connection until the next response. */
   close(): void;
 }
 
-/** `mayOpen` tells whether the file at the path is still the one that the service has open. */
-export function createReadingPool(path: string, mayOpen: () => boolean): ReadingPool {
-  const open = new Set<DatabaseSync>();
-  let idle: Reading[] = [];
-  const drop = (connection: DatabaseSync) => {
-    open.delete(connection);
-    if (connection.isOpen) connection.close();
-  };
-  const openOne = (): Reading | null => {
-    if (!mayOpen()) return null;
-    const connection = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-    open.add(connection);
-    return { connection, statement: prepareOnce(connection) };
-  };
-  const closeIdle = () => {
-    for (const { connection } of idle) drop(connection);
-    idle = [];
+export function createResponseReader(path: string): ResponseReader {
+  let open: { connection: DatabaseSync; moment: Database } | null = null;
+  const close = () => {
+    if (open?.connection.isOpen) open.connection.close();
+    open = null;
   };
   return {
-    take() {
-      const reading = idle.pop() ?? openOne();
-      if (reading === null) return null;
+    read(work) {
+      open ??= openReader(path, close);
+      const { connection, moment } = open;
       try {
-        // A transaction keeps the state that its first read saw.
-        reading.connection.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
-      } catch (error) {
-        drop(reading.connection);
-        throw error;
+        connection.exec('BEGIN');
+        return work(moment);
+      } finally {
+        if (connection.isOpen && connection.isTransaction) connection.exec('ROLLBACK');
       }
-      return reading;
     },
-    giveBack(reading) {
-      if (reading.connection.isTransaction) reading.connection.exec('ROLLBACK');
-      if (idle.length < MOST_IDLE) idle.push(reading);
-      else drop(reading.connection);
-    },
-    closeIdle,
-    close() {
-      closeIdle();
-      for (const connection of open) drop(connection);
-    },
+    close,
   };
+}
+
+function openReader(path: string, close: () => void) {
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  return { connection, moment: momentOf(path, prepareOnce(connection), close) };
+}
+
+/** The database of a service as it is at the first statement, until it is closed. */
+export function momentOfService(path: string): Database {
+  const { connection, moment } = openReader(path, () => connection.close());
+  connection.exec('BEGIN');
+  return moment;
 }

@@ -5,7 +5,7 @@ import {
   sourcesWithDividendsInSql,
   splitsSince,
 } from './schema/price-conditions.ts';
-import { committedSessions, jsonIds, lastChange } from './session-filters.ts';
+import { activeSessions, jsonIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
@@ -112,14 +112,13 @@ export function* staleModelDays(
   const runs: RunDays[] = [];
   for (const model of models) {
     const days: { date: string; isStale: boolean }[] = [];
-    for (const sessions of committedSessions(database, { jobId, model }, lastChange(database))) {
-      const found = staleAmong(database, sessions);
-      const dates = new Set(found.map(({ date }) => date));
-      days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));
-      stale.total += found.length;
-      stale.first.push(...found.slice(0, most - stale.first.length));
-      yield null;
-    }
+    const sessions = [...activeSessions(database, { jobId, model })];
+    const found = staleAmong(database, sessions);
+    const dates = new Set(found.map(({ date }) => date));
+    days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));
+    stale.total += found.length;
+    stale.first.push(...found.slice(0, most - stale.first.length));
+    yield null;
     if (days.some(({ isStale }) => isStale)) runs.push({ run: model, days });
   }
   return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(runs) };

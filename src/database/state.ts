@@ -19,13 +19,8 @@ export function isDatabaseHealthy(database: Database): boolean {
 const OTHERS_CHANGES = query('PRAGMA data_version', [integer]);
 const OWN_CHANGES = query('SELECT total_changes()', [integer]);
 
-/**
- * A text that changes whenever anything in the database does, through this connection or any other.
- * Of a moment: that of its database now, which is not newer than what a moment shows that has read
- * nothing yet.
- */
-export function contentVersion(reader: Reader): string {
-  const database = reader.source ?? reader;
+/** A text that changes whenever anything in the database does, through this connection or any other. */
+export function contentVersion(database: Reader): string {
   return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.reopened?.() ?? 0}`;
 }
 

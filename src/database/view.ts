@@ -3,14 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../basics/domain.ts';
 import { type Database, prepareOnce, type Reader } from './database.ts';
-import {
-  type Address,
-  createReadingPool,
-  type Moment,
-  momentOf,
-  type Reading,
-  type Readings,
-} from './moment.ts';
+import { type Address, momentOf, momentOfService } from './moment.ts';
 import { type Access, openReadOnly } from './snapshot.ts';
 import { isWrittenWithLog, realPathOf } from './storage/files.ts';
 
@@ -45,46 +38,48 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     isUsed = false;
   };
   const timer = setInterval(closeWhenIdle, idleMs).unref();
-  const readings = readingsOf(path, file);
-  const view: Database = {
+  return {
     path,
     statement: (sql, rows) => current().statement(sql, rows),
     reopened: () => reopened,
     write: () => assert.fail('a view writes nothing'),
     probe: () => null,
     storageFault: () => null,
-    moment: () => momentOf(view, readings),
+    read(work) {
+      const moment = momentOfView(path);
+      try {
+        return work(moment);
+      } finally {
+        moment.close();
+      }
+    },
     address: () => ({ path, isView: true }),
     close() {
       clearInterval(timer);
       open.close();
     },
   };
-  return view;
 }
 
 /**
- * A connection for each response. A file that was opened as one that never changes must not change
- * while it is read.
+ * The file as it is at the first statement, until it is closed. One that was opened as a file that
+ * never changes must not change while it is read.
  */
-export function readingsOf(path: string, file: string): Readings {
-  return {
-    take() {
-      const { connection, statement, access, key } = openNow(path, file, { isOneState: true });
-      return {
-        connection,
-        statement(sql, rows) {
-          if (access === 'immutable=1' && stateOf(path, file) !== key)
-            throw new ServiceError(
-              'storage_fault',
-              `The file ${path} changed while a response was read from it; ask again`,
-            );
-          return statement(sql, rows);
-        },
-      };
+function momentOfView(path: string): Database {
+  const file = realPathOf(path);
+  const { statement, access, key, close } = openNow(path, file, { isOneState: true });
+  return momentOf(
+    path,
+    (sql, rows) => {
+      if (access === 'immutable=1' && stateOf(path, file) !== key)
+        throw new ServiceError(
+          'storage_fault',
+          `The file ${path} changed while a response was read from it; ask again`,
+        );
+      return statement(sql, rows);
     },
-    giveBack: ({ connection }) => connection.close(),
-  };
+    close,
+  );
 }
 
 interface Connection {
@@ -134,27 +129,7 @@ function accessTo(file: string): Access {
   return isWrittenWithLog(file) ? 'immutable=1' : '';
 }
 
-/** A moment of the database at an address, for a thread that has not opened it otherwise. */
-export function momentAt({ path, isView }: Address): Moment {
-  const readings = isView
-    ? readingsOf(path, realPathOf(path))
-    : { ...createReadingPool(path, () => true), giveBack: closeReading };
-  const nothing = () => assert.fail('a reader thread only reads');
-  return momentOf(
-    {
-      path,
-      statement: nothing,
-      write: nothing,
-      probe: nothing,
-      storageFault: nothing,
-      moment: nothing,
-      address: nothing,
-      close: nothing,
-    },
-    readings,
-  );
-}
-
-function closeReading({ connection }: Reading): void {
-  connection.close();
+/** The database at an address as it is at the first statement, until it is closed. */
+export function momentAt({ path, isView }: Address): Database {
+  return isView ? momentOfView(path) : momentOfService(path);
 }

@@ -83,7 +83,7 @@ export function watchConnections(
   });
   logDrops(server, context, limits);
   return {
-    enter: (exchange) => enter(connections.get(exchange.request.socket), exchange, limits),
+    enter: (exchange) => enter(connections.get(exchange.request.socket), exchange),
     leave({ request: { socket } }) {
       const connection = connections.get(socket);
       connection?.pending.shift();
@@ -147,16 +147,11 @@ function endWhenAnswered(socket: Duplex, { pending, last }: Connection): void {
   else (socket as Socket).destroySoon();
 }
 
-function enter(
-  connection: Connection | undefined,
-  exchange: Exchange,
-  { maxPipelinedRequests }: HttpLimits,
-): true | Promise<boolean> {
+function enter(connection: Connection | undefined, exchange: Exchange): true | Promise<boolean> {
   const { request, response } = exchange;
   if (connection === undefined) return true;
   connection.latest = exchange;
   connection.pending.push(exchange);
-  if (connection.pending.length > maxPipelinedRequests + 1) reset(request.socket);
   // Node gives a response its socket when all earlier ones are sent. Without this order, a POST
   // could overtake another.
   if (response.socket !== null) return true;

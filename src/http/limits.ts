@@ -36,39 +36,27 @@ export interface HttpLimits {
    */
   heartbeatMs: number;
   /**
-   * Responses in progress that are longer than a chunk, or take more than a few slices to make.
-   * More are a 503.
+   * How long a report may hold a reader thread, unless its client reads so much of it a second; and
+   * how long it may wait for its turn. Longer is a 503, or cuts it off once it has begun.
    */
-  maxLongResponses: number;
-  /**
-   * Responses that read the database at once, each by a connection of its own; further ones wait.
-   * More than the long ones.
-   */
-  maxReadings: number;
-  /** How far a response that holds a state of the database is made ahead of its client. */
-  maxAheadBytes: number;
-  /**
-   * How long such a response may wait for its client in all; then it is cut off, because SQLite's
-   * log grows meanwhile.
-   */
-  maxHeldMs: number;
-  /** How long a report may take to make, and how long it may wait for its turn. Longer is a 503. */
   maxReportMs: number;
+  minReadKbPerSecond: number;
   maxReportWaitMs: number;
   /** How much memory a report may hold in its thread, and how often that is checked. More is a 503. */
   maxReportHeapMb: number;
   reportCheckMs: number;
-  /** How much of all reports may wait for their clients; with more, the threads that make them wait. */
-  maxReportsWaitingKb: number;
+  /**
+   * How much of one report, and of all, may wait for clients; with more, the thread that makes it
+   * waits too.
+   */
+  maxWaitingKb: number;
+  maxAllWaitingKb: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
   maxConnections: number;
-  /**
-   * Pipelined requests on one connection that still wait for their responses; with more it is
-   * closed.
-   */
-  maxPipelinedRequests: number;
+  /** Requests on one connection; the last response closes it, and requests behind that are a 503. */
+  maxRequestsPerSocket: number;
   /**
    * How long requests that have been read may take once the server stops; then their connections
    * are reset.
@@ -80,24 +68,22 @@ export const httpLimits: HttpLimits = {
   maxHeadBytes: 16 * 1024,
   maxHeaders: 100,
   maxTargetLength: 8 * 1024,
-  maxBodyBytes: 1024 * 1024,
+  maxBodyBytes: 128 * 1024,
   maxDrainedBytes: 16 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
-  stalledTimeoutMs: 60_000,
+  stalledTimeoutMs: 120_000,
   heartbeatMs: 10_000,
-  maxLongResponses: 64,
-  maxReadings: 96,
-  maxAheadBytes: 4 * 1024 * 1024,
-  maxHeldMs: 120_000,
   maxReportMs: 120_000,
+  minReadKbPerSecond: 100,
   maxReportWaitMs: 60_000,
   maxReportHeapMb: 1_024,
   reportCheckMs: 250,
-  maxReportsWaitingKb: 128 * 1024,
+  maxWaitingKb: 64 * 1024,
+  maxAllWaitingKb: 128 * 1024,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
-  maxPipelinedRequests: 20,
+  maxRequestsPerSocket: 1_000,
   stoppingMs: 9_000,
 };

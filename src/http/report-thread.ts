@@ -5,13 +5,24 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { momentAt } from '../database/view.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { BUILD } from '../basics/program.ts';
-import type { ResponseBody } from '../api/handler.ts';
+import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
 import { silentLog, stackTraceOf } from '../basics/log.ts';
-import type { Delivery, Failure, Order, ThreadData } from './reports.ts';
+import {
+  type Delivery,
+  type Failure,
+  IS_UNWANTED,
+  MOST_WAITING,
+  type Order,
+  TAKEN,
+  type ThreadData,
+} from './reports.ts';
 import { routes } from './routes.ts';
 
 /** Characters of a report that go to the serving thread at a time. */
-const CHUNK_LENGTH = 256 * 1024;
+const CHUNK_LENGTH = 128 * 1024;
+
+/** How often a thread that waits looks again, should it miss a notification. */
+const LOOK_AGAIN_MS = 100;
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
 export function makeReports(): void {
@@ -19,33 +30,15 @@ export function makeReports(): void {
   assert(port !== null, 'a reader thread has a parent');
   const data: ThreadData = workerData;
   assert(data.build === BUILD, 'the program file was replaced while it runs: restart the service');
+  const send = (delivery: Delivery) =>
+    port.postMessage(delivery, 'chunk' in delivery ? [delivery.chunk.buffer] : []);
   port.on('message', (order: Order) => {
-    const send = (delivery: Delivery) =>
-      port.postMessage(delivery, 'chunk' in delivery ? [delivery.chunk.buffer] : []);
     try {
-      makeReport(order, (chunk, fileName) => {
-        waitForRoom(data, order);
-        send({ chunk, fileName });
-      });
-      send({ failure: null });
+      makeReport(order, send);
     } catch (error) {
       send({ failure: failureOf(error) });
     }
   });
-}
-
-/** Waits while too much of all reports waits for clients. */
-function waitForRoom({ waitingKb }: ThreadData, order: Order): void {
-  for (;;) {
-    throwIfUnwanted(order);
-    const kb = Atomics.load(waitingKb, 0);
-    if (kb <= order.maxWaitingKb) return;
-    Atomics.wait(waitingKb, 0, kb);
-  }
-}
-
-function throwIfUnwanted({ isUnwanted }: Order): void {
-  if (Atomics.load(isUnwanted, 0) !== 0) throw new Error('its client has left');
 }
 
 function failureOf(error: unknown): Failure {
@@ -55,14 +48,12 @@ function failureOf(error: unknown): Failure {
   return { code, message: messageOf(error), stack: stackTraceOf(error) };
 }
 
-type Send = (chunk: Uint8Array<ArrayBuffer>, fileName: string | null) => void;
-
-/** The response of the route's handler, at one moment of the database. */
-function makeReport(order: Order, send: Send): void {
+/** Sends the response of the route's handler, at one moment of the database. */
+function makeReport(order: Order, send: (delivery: Delivery) => void): void {
   const { path, input, settings, viewedFile, database: address } = order.request;
   const route = routes.find((one) => one.path === path);
   assert(route !== undefined, 'a report is the response of a route');
-  const { source: _, ...moment } = momentAt(address);
+  const moment = momentAt(address);
   const statement: Reader['statement'] = (sql, rows) => {
     throwIfUnwanted(order);
     return moment.statement(sql, rows);
@@ -75,28 +66,45 @@ function makeReport(order: Order, send: Send): void {
   };
   try {
     const body = route.handle(context, input);
-    assert(!(body instanceof Promise), 'a report is made in one go');
-    sendBody(body, send);
+    assert(isMade(body), 'a report is made in one go');
+    sendChunks(body, order, send);
   } finally {
     moment.close();
   }
 }
 
-function sendBody(body: ResponseBody, send: Send): void {
-  if (typeof body === 'string') return sendPieces([body], null, send);
-  assert(!('stop' in body), 'a report is made in one go');
-  if ('lines' in body) sendPieces(body.lines, body.fileName, send);
-  else sendPieces(body, null, send);
-}
-
-function sendPieces(pieces: Iterable<string>, fileName: string | null, send: Send): void {
+function sendChunks(body: ResponseBody, order: Order, send: (delivery: Delivery) => void): void {
+  const { pieces, fileName } = piecesOf(body);
   const encoder = new TextEncoder();
+  let sentBytes = 0;
   let text = '';
+  const sendText = (isLast: boolean) => {
+    waitForRoom(order, sentBytes);
+    const chunk = encoder.encode(text);
+    sentBytes += chunk.length;
+    send({ chunk, fileName, isLast });
+    text = '';
+  };
   for (const piece of pieces) {
     text += piece;
-    if (text.length < CHUNK_LENGTH) continue;
-    send(encoder.encode(text), fileName);
-    text = '';
+    if (text.length >= CHUNK_LENGTH) sendText(false);
   }
-  send(encoder.encode(text), fileName);
+  sendText(true);
+}
+
+/** Waits while as much of the report as is allowed waits for its client. */
+function waitForRoom(order: Order, sentBytes: number): void {
+  const { flow } = order;
+  for (;;) {
+    throwIfUnwanted(order);
+    const taken = Atomics.load(flow, TAKEN);
+    const waiting = (sentBytes - taken) | 0;
+    if (waiting <= 0 || waiting < Atomics.load(flow, MOST_WAITING)) return;
+    Atomics.wait(flow, TAKEN, taken, LOOK_AGAIN_MS);
+  }
+}
+
+/** Ends a report whose client has left. */
+function throwIfUnwanted({ flow }: Order): void {
+  if (Atomics.load(flow, IS_UNWANTED) !== 0) throw new Error('the report is not wanted any more');
 }

@@ -8,9 +8,10 @@ import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 
 /**
- * Reports: responses that read and compute much. Each is made by the handler of its route in a
- * reader thread, as one plain computation over one read transaction, while this thread serves the
- * others. A report whose thread fails costs that response only.
+ * Reports: the responses of reader threads. Each is made by the handler of its route, as one plain
+ * computation over one read transaction, while this thread serves the others. A thread makes its
+ * report ahead of the client, as far as the limits of what may wait allow. A report whose thread
+ * fails costs that response only.
  */
 
 /** Reader threads of this process; the first report starts one, a second at the same time another. */
@@ -39,16 +40,21 @@ export interface ReportRequest {
 /** What a reader thread is sent. */
 export interface Order {
   request: ReportRequest;
-  /** Not 0 once the report is not wanted any more. */
-  isUnwanted: Int32Array<SharedArrayBuffer>;
-  /** With more of all reports waiting for clients, the thread waits. */
-  maxWaitingKb: number;
+  /** At the places below; the thread is notified at TAKEN. */
+  flow: Int32Array<SharedArrayBuffer>;
 }
 
-/** What it sends back: chunks in UTF-8, then the end. */
+/** How many bytes of a report wait for its client no more, modulo 2^32. */
+export const TAKEN = 0;
+/** With so many waiting bytes its thread waits. */
+export const MOST_WAITING = 1;
+/** Not 0 once it is not wanted any more. */
+export const IS_UNWANTED = 2;
+
+/** What it sends back: chunks in UTF-8, or a failure. */
 export type Delivery =
-  | { chunk: Uint8Array<ArrayBuffer>; fileName: string | null }
-  | { failure: Failure | null };
+  | { chunk: Uint8Array<ArrayBuffer>; fileName: string | null; isLast: boolean }
+  | { failure: Failure };
 
 /** Why there is no report, or no rest of it. */
 export interface Failure {
@@ -61,13 +67,17 @@ export interface Failure {
 /** The data that a reader thread starts with. */
 export interface ThreadData {
   build: string | null;
-  /** KB of all reports that wait for clients. */
-  waitingKb: Int32Array<SharedArrayBuffer>;
 }
 
 type Limits = Pick<
   HttpLimits,
-  'maxReportMs' | 'maxReportWaitMs' | 'maxReportHeapMb' | 'reportCheckMs' | 'maxReportsWaitingKb'
+  | 'maxReportMs'
+  | 'minReadKbPerSecond'
+  | 'maxReportWaitMs'
+  | 'maxReportHeapMb'
+  | 'reportCheckMs'
+  | 'maxWaitingKb'
+  | 'maxAllWaitingKb'
 >;
 
 /** The reports of one server. */
@@ -79,15 +89,20 @@ export interface Reports {
   make(request: ReportRequest, version: string | null): LateBody;
 }
 
-/** A report that is being made. */
+/** A report that is being made, or sent. */
 interface Task {
   order: Order;
   limits: Limits;
   /** Those that have not been taken yet. */
-  chunks: Uint8Array<ArrayBuffer>[];
+  chunks: Uint8Array[];
   /** All of them, unless they are too long to be kept. */
-  made: Uint8Array<ArrayBuffer>[];
+  made: Uint8Array[];
+  /** How many bytes have been made, how many of these wait for the client, and how many it has read. */
   bytes: number;
+  waiting: number;
+  read: number;
+  startedAt: number;
+  isLeft: boolean;
   /** Takes all chunks of a report that is short enough to be kept. */
   onMade(chunks: readonly Uint8Array[]): void;
   fileName: string | null;
@@ -106,7 +121,8 @@ interface Thread {
 /** Of this process, whatever number of servers it has. */
 const threads = new Set<Thread>();
 const queue: Task[] = [];
-const waitingKb = new Int32Array(new SharedArrayBuffer(4));
+/** Bytes of all reports that wait for their clients. */
+let allWaiting = 0;
 
 interface Kept {
   version: string;
@@ -131,6 +147,7 @@ export function createReports(limits: Limits): Reports {
         fileName: () => task.fileName,
         isTable,
         isOver: () => task.outcome !== undefined && task.chunks.length === 0,
+        onWaiting: (bytes, isRead) => countWaiting(task, bytes, isRead),
         stop: () => leave(task),
       };
     },
@@ -162,9 +179,7 @@ async function* chunksOf(task: Task): AsyncGenerator<Uint8Array, void, void> {
   for (;;) {
     const chunk = task.chunks.shift();
     if (chunk !== undefined) {
-      addWaiting(-chunk.byteLength);
-      // The end comes right after the last chunk.
-      if (task.chunks.length === 0 && task.outcome === undefined) await arrival(task);
+      addWaiting(task, -chunk.length); // from here on it is counted by what sends it
       yield chunk;
     } else if (task.outcome === undefined) await arrival(task);
     else break;
@@ -178,22 +193,37 @@ function arrival(task: Task): Promise<void> {
   });
 }
 
-function addWaiting(bytes: number): void {
-  Atomics.add(waitingKb, 0, Math.sign(bytes) * Math.ceil(Math.abs(bytes) / 1024));
-  Atomics.notify(waitingKb, 0);
+/** Counts what waits for the client, and tells the thread. */
+function countWaiting(task: Task, bytes: number, isRead: boolean): void {
+  if (isRead) task.read -= bytes;
+  addWaiting(task, bytes);
+}
+
+function addWaiting(task: Task, bytes: number): void {
+  if (task.isLeft) return;
+  task.waiting += bytes;
+  allWaiting += bytes;
+  for (const { task: one } of threads) if (one !== null) tellFlow(one);
+}
+
+/** However much waits of other reports, so much of each may. */
+const ALWAYS_WAITING_KB = 1_024;
+
+function tellFlow({ order: { flow }, limits, bytes, waiting }: Task): void {
+  const left = 1024 * limits.maxAllWaitingKb - (allWaiting - waiting);
+  const most = Math.min(1024 * limits.maxWaitingKb, Math.max(1024 * ALWAYS_WAITING_KB, left));
+  Atomics.store(flow, MOST_WAITING, most);
+  Atomics.store(flow, TAKEN, (bytes - waiting) | 0);
+  Atomics.notify(flow, TAKEN);
 }
 
 function enter(request: ReportRequest, limits: Limits): Task {
   const task: Task = {
-    order: {
-      request,
-      isUnwanted: new Int32Array(new SharedArrayBuffer(4)),
-      maxWaitingKb: limits.maxReportsWaitingKb,
-    },
+    order: { request, flow: new Int32Array(new SharedArrayBuffer(12)) },
     limits,
     chunks: [],
     made: [],
-    bytes: 0,
+    ...{ bytes: 0, waiting: 0, read: 0, startedAt: 0, isLeft: false },
     onMade() {},
     fileName: null,
     wake() {},
@@ -212,10 +242,11 @@ function beginNext(): void {
     const task = queue.shift();
     if (task === undefined) return;
     const thread = free ?? startThread();
-    const { maxReportMs } = task.limits;
     thread.task = task;
+    task.startedAt = performance.now();
     clearTimeout(task.timer);
-    task.timer = setTimeout(() => end(thread, tooSlow(maxReportMs)), maxReportMs);
+    task.timer = setTimeout(() => checkPace(thread, task), task.limits.maxReportMs);
+    tellFlow(task);
     thread.worker.postMessage(task.order);
     watchMemory(thread, task);
   }
@@ -223,7 +254,7 @@ function beginNext(): void {
 
 function startThread(): Thread {
   const { text, isFile } = ownProgram();
-  const workerData: ThreadData = { build: BUILD, waitingKb };
+  const workerData: ThreadData = { build: BUILD };
   const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
   const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
   const thread: Thread = { worker, task: null };
@@ -233,6 +264,17 @@ function startThread(): Thread {
   worker.on('exit', () => end(thread, new Error('A reader thread has ended')));
   worker.unref(); // after the listeners: each of them would keep the process
   return thread;
+}
+
+/** How often it is checked whether the client of a long report reads fast enough. */
+const PACE_CHECKED_EVERY_MS = 1_000;
+
+/** Ends a thread whose report is not made, or not read, fast enough. */
+function checkPace(thread: Thread, task: Task): void {
+  const { maxReportMs, minReadKbPerSecond } = task.limits;
+  const wantedBytes = (performance.now() - task.startedAt) * 1.024 * minReadKbPerSecond;
+  if (task.read < wantedBytes) return end(thread, tooSlow(maxReportMs));
+  task.timer = setTimeout(() => checkPace(thread, task), PACE_CHECKED_EVERY_MS);
 }
 
 /** Ends a thread whose report holds too much memory. */
@@ -250,20 +292,25 @@ function watchMemory(thread: Thread, task: Task): void {
 function take(thread: Thread, delivery: Delivery): void {
   const { task } = thread;
   if (task === null) return;
-  if ('chunk' in delivery) {
-    if (task.outcome !== undefined) return; // not wanted any more
-    task.fileName = delivery.fileName;
-    task.chunks.push(delivery.chunk);
-    addWaiting(delivery.chunk.byteLength);
-    task.bytes += delivery.chunk.byteLength;
-    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(delivery.chunk);
+  if ('failure' in delivery) return free(thread, task, errorOf(delivery.failure));
+  const { chunk, fileName, isLast } = delivery;
+  if (!task.isLeft) {
+    task.fileName = fileName;
+    task.chunks.push(chunk);
+    task.bytes += chunk.length;
+    addWaiting(task, chunk.length);
+    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(chunk);
     else task.made.length = 0;
+    if (isLast && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
     task.wake();
-    return;
   }
+  if (isLast) free(thread, task);
+}
+
+/** The thread has made its report. */
+function free(thread: Thread, task: Task, error?: Error): void {
   thread.task = null;
-  if (delivery.failure === null && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
-  finish(task, delivery.failure === null ? undefined : errorOf(delivery.failure));
+  finish(task, error);
   beginNext();
 }
 
@@ -292,10 +339,12 @@ function end(thread: Thread, error: unknown): void {
 
 /** The response is over, or its client has left. */
 function leave(task: Task): void {
-  Atomics.store(task.order.isUnwanted, 0, 1);
-  Atomics.notify(waitingKb, 0);
+  addWaiting(task, -task.waiting);
+  task.isLeft = true;
+  task.chunks.length = 0;
+  Atomics.store(task.order.flow, IS_UNWANTED, 1);
+  Atomics.notify(task.order.flow, TAKEN);
   finish(task, new Error('its client has left'));
-  for (const chunk of task.chunks.splice(0)) addWaiting(-chunk.byteLength);
   const thread = threads.values().find((one) => one.task === task);
   if (thread === undefined) return;
   task.timer = setTimeout(() => {

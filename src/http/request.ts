@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Exchange } from './response.ts';
-import { checkBounds } from './json-bounds.ts';
 import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
@@ -94,8 +93,8 @@ function ambiguous(message: string): HttpError {
 const MAX_SHOWN_LENGTH = 100;
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, fields, items
- * or levels than any valid request has, or for text that is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text that
+ * is not JSON.
  */
 export async function readJsonBody(
   { request, response, expects }: Exchange,
@@ -105,7 +104,6 @@ export async function readJsonBody(
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
   if (expects === 'continue') response.writeContinue();
   const bytes = await readBytes(request, maxBodyBytes);
-  checkBounds(bytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

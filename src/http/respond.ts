@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Context, ResponseBody } from '../api/handler.ts';
+import { type Context, isMade, piecesOf } from '../api/handler.ts';
 import type { Clock } from '../basics/calendar.ts';
 import { silentLog } from '../basics/log.ts';
 import type { ServedSettings, Settings } from '../basics/settings.ts';
@@ -26,7 +26,7 @@ export function respondFrom(
   path: string,
   { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
 ): Responding {
-  const { source: _, ...moment } = momentAt({ path, isView: true });
+  const moment = momentAt({ path, isView: true });
   try {
     const mode = modeOfJobs(moment);
     const served = {
@@ -66,19 +66,13 @@ function responder(context: Context): Respond {
     try {
       const query = validateQuery(route.query, String(new URLSearchParams(given)));
       const format = given['format'] === 'csv' ? 'csv' : 'json';
-      return textOf(route.handle(context, { params, query, body: null, headers: {}, format }));
+      const body = route.handle(context, { params, query, body: null, headers: {}, format });
+      assert(isMade(body), 'it is made in one go');
+      return [...piecesOf(body).pieces].join('');
     } catch (error) {
       const refusal = httpErrorOf(error);
       if (refusal === null || refusal.status >= 500) throw error;
       return JSON.stringify({ detail: refusal.message });
     }
   };
-}
-
-function textOf(body: ResponseBody | Promise<ResponseBody>): string {
-  if (typeof body === 'string') return body;
-  assert(!(body instanceof Promise) && !('stop' in body), 'it is made in one go');
-  let text = '';
-  for (const piece of 'lines' in body ? body.lines : body) text += piece;
-  return text;
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
+import type { OnWaiting } from '../api/handler.ts';
 import { type AcceptedCoding, chooseCoding, type Coding } from './negotiate.ts';
 
 /** One request and its response. */
@@ -33,8 +33,7 @@ export function reset(socket: Socket): void {
 export const MIN_COMPRESSED_BYTES = 1_024;
 
 /**
- * The most that one compressor holds beside its response, with the text that waits in it. There are
- * never more of them than long responses (`maxLongResponses`). The windows and levels below were
+ * The most that one compressor holds beside its response, with the text that waits in it. The windows and levels below were
  * chosen by measuring (docs/benchmarks.md): a compressor that makes bodies much smaller holds
  * megabytes for each client that reads slowly.
  */
@@ -100,39 +99,66 @@ export function encodeWhole(
   return { body: compressors[coding].whole(text), coding };
 }
 
-/**
- * What the pieces of a long response are written to: the response itself, or a compressor before
- * it.
- */
+/** What a long response is written to: what its client has not read yet waits here. */
 export interface Outlet {
-  /** Its `drain` says when the client has read what was written, or nearly all. */
-  sink: Writable;
+  write(chunk: Uint8Array): void;
   /** Sends what the compressor still holds. */
   flush(): void;
-  /** Sends the last piece. Resolves when no compressor holds anything, or the client has left. */
-  end(text: string | Uint8Array): Promise<void>;
+  /** Resolves when all has been handed to Node, or the client has left. */
+  end(): Promise<void>;
 }
 
 /**
  * The head must have been written. A compressor ends with its response, also when the client
- * leaves.
+ * leaves. Node is handed no more than it asks for; otherwise nothing would show how much the
+ * client has read.
  */
-export function openOutlet(response: ServerResponse, coding: Coding | null): Outlet {
-  if (coding === null) {
-    return { sink: response, flush() {}, end: async (text) => void response.end(text) };
-  }
+export function openOutlet(
+  response: ServerResponse,
+  coding: Coding | null,
+  onWaiting: OnWaiting,
+): Outlet {
+  const waiting: Uint8Array[] = [];
+  let isLast = false;
+  const handOver = () => {
+    while (!response.writableNeedDrain && !response.closed) {
+      const chunk = waiting.shift();
+      if (chunk === undefined) break;
+      response.write(chunk, () => onWaiting(-chunk.length, true));
+    }
+    if (isLast && waiting.length === 0) response.end();
+  };
+  const add = (chunk: Uint8Array) => {
+    onWaiting(chunk.length, false);
+    waiting.push(chunk);
+    handOver();
+  };
+  const finish = () => {
+    isLast = true;
+    handOver();
+  };
+  response.on('drain', handOver);
+  const ended = new Promise<void>((resolve) => {
+    if (response.closed) resolve();
+    response.once('prefinish', resolve).once('close', resolve);
+  });
+  if (coding === null) return { write: add, flush() {}, end: () => (finish(), ended) };
   const compressor = compressors[coding].stream();
-  const closed = new Promise<void>((resolve) => compressor.once('close', resolve));
   if (response.closed) compressor.destroy();
   else response.once('close', () => compressor.destroy());
-  compressor.once('error', () => cutOff(response));
-  compressor.pipe(response);
+  compressor
+    .once('error', () => cutOff(response))
+    .on('data', add)
+    .once('end', finish);
   return {
-    sink: compressor,
+    write(chunk) {
+      onWaiting(chunk.length, false);
+      compressor.write(chunk, () => onWaiting(-chunk.length, false));
+    },
     flush: () => void (response.closed || compressor.flush()),
-    end(text) {
-      compressor.end(text);
-      return closed;
+    end() {
+      compressor.end();
+      return ended;
     },
   };
 }

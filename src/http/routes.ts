@@ -3,18 +3,18 @@ import { audit, auditQuery, auditResponse } from '../api/audit.ts';
 import { cancel, cancelResponse, discard, discardResponse } from '../api/cancel.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
-import type { Context, Input, ResponseBody } from '../api/handler.ts';
+import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
 import { holdings, holdingsQuery, holdingsResponse } from '../api/holdings.ts';
-import { jobs, jobsQuery, jobsResponse } from '../api/jobs.ts';
+import { areSmall, jobs, jobsQuery, jobsResponse } from '../api/jobs.ts';
 import { models, modelsResponse } from '../api/models.ts';
-import { isReport, performance, performanceQuery } from '../api/performance.ts';
+import { performance, performanceQuery } from '../api/performance.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { coverageQuery, coverageResponse, priceCoverage } from '../api/price-coverage.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../api/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../api/results.ts';
 import { search, searchQuery, searchResponse } from '../api/search.ts';
-import { isOfLargeJob, status, statusResponse } from '../api/status.ts';
+import { isOfSmallJob, status, statusResponse } from '../api/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../api/trigger.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';
 import type { Fields } from './request.ts';
@@ -38,26 +38,23 @@ export interface Route {
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
-  /** Its response is made in a reader thread, but for input that needs little. */
-  report?: Report;
+  /**
+   * Of a GET: whether the thread that serves all makes the response, because it takes little. All
+   * others are made in a reader thread.
+   */
+  isShort?(context: Context, input: Input): boolean;
+  /** Of a GET: it reads the database as it is now, or not at all. */
+  isDirect?: true;
+  /** Of a GET: the response is kept while nothing in the database changes, as it reads nothing else. */
+  isKept?: true;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
   /**
    * A method, so that handlers with a more specific input can be assigned: the schemas above
    * guarantee it.
    */
-  handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;
+  handle(context: Context, input: Input): Handled;
 }
-
-/** How a report is made. */
-export interface Report {
-  /** Whether it is kept while nothing in the database changes: it reads nothing else. */
-  isKept: boolean;
-  /** Absent: for all input. */
-  isFor?(context: Context, input: Input): boolean;
-}
-
-const KEPT: Report = { isKept: true };
 
 const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
@@ -85,7 +82,7 @@ export const routes: readonly Route[] = [
     summary: "A job's progress, model-day by model-day.",
     response: statusResponse,
     errors: { 404: 'There is no such job.' },
-    report: { isKept: false, isFor: isOfLargeJob },
+    isShort: isOfSmallJob,
     handle: status,
   },
   {
@@ -117,7 +114,8 @@ export const routes: readonly Route[] = [
     query: jobsQuery,
     response: jobsResponse,
     errors: {},
-    report: KEPT,
+    isShort: areSmall,
+    isKept: true,
     handle: jobs,
   },
   {
@@ -152,7 +150,7 @@ export const routes: readonly Route[] = [
     query: decisionsQuery,
     response: decisionsResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
-    report: KEPT,
+    isKept: true,
     handle: decisions,
   },
   {
@@ -168,7 +166,6 @@ export const routes: readonly Route[] = [
       404: 'There is no such job.',
       ...BUSY,
     },
-    report: { isKept: false },
     handle: search,
   },
   {
@@ -184,7 +181,7 @@ export const routes: readonly Route[] = [
       ...BUSY,
     },
     hasTable: true,
-    report: { isKept: true, isFor: isReport },
+    isKept: true,
     handle: performance,
   },
   {
@@ -196,7 +193,7 @@ export const routes: readonly Route[] = [
     response: holdingsResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     hasTable: true,
-    report: KEPT,
+    isKept: true,
     handle: holdings,
   },
   {
@@ -209,7 +206,7 @@ export const routes: readonly Route[] = [
     response: comparisonResponse,
     errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     hasTable: true,
-    report: KEPT,
+    isKept: true,
     handle: comparison,
   },
   {
@@ -220,7 +217,6 @@ export const routes: readonly Route[] = [
       'The models of the configuration and those named in jobs, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
-    report: { isKept: false },
     handle: models,
   },
   {
@@ -232,7 +228,7 @@ export const routes: readonly Route[] = [
     query: coverageQuery,
     response: coverageResponse,
     errors: {},
-    report: KEPT,
+    isKept: true,
     handle: priceCoverage,
   },
   {
@@ -244,6 +240,7 @@ export const routes: readonly Route[] = [
     query: auditQuery,
     response: auditResponse,
     errors: { 404: 'There is no such job.', ...BUSY },
+    isDirect: true,
     handle: audit,
   },
   {
@@ -254,6 +251,7 @@ export const routes: readonly Route[] = [
     response: healthResponse,
     errors: {},
     isPublic: true,
+    isDirect: true,
     handle: health,
   },
   {
@@ -263,6 +261,7 @@ export const routes: readonly Route[] = [
     summary: 'This description, in OpenAPI 3.1.',
     response: openapiResponse,
     errors: {},
+    isDirect: true,
     handle: openapi,
   },
 ];

@@ -1,6 +1,15 @@
+import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { contentVersion } from '../database/state.ts';
-import { type Context, deploymentFields, type Input, type LateBody } from '../api/handler.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Handled,
+  type Input,
+  isMade,
+  type LateBody,
+  piecesOf,
+} from '../api/handler.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { printableJson } from '../basics/text.ts';
 import {
@@ -22,22 +31,15 @@ import {
   validateQuery,
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { cutOff, type Exchange, sendJson } from './response.ts';
+import { cutOff, type Exchange, sendJson, sendText } from './response.ts';
 import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
-import { createReadings, type Readings } from './readings.ts';
 import type { Reports } from './reports.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import { type Route, routes } from './routes.ts';
-import {
-  createLongResponses,
-  type LongResponses,
-  type Reading,
-  sendBody,
-  sendLate,
-} from './stream.ts';
+import { sendLate, typeOf } from './stream.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;
@@ -65,8 +67,6 @@ interface Site {
   pages: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
   connections: Connections;
-  long: LongResponses;
-  readings: Readings;
   reports: Reports | null;
 }
 
@@ -94,6 +94,7 @@ export function createHttpServer(
   });
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
+  server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
   server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
   const { routes: pageRoutes, sendMissing } = createPages(pages, context);
   const site: Site = {
@@ -104,8 +105,6 @@ export function createHttpServer(
     pages: createRouter<AnyRoute>(pageRoutes),
     sendMissing,
     connections: watchConnections(server, context, limits),
-    long: createLongResponses(limits),
-    readings: createReadings(context.database, limits),
     reports: reports ?? null,
   };
   const onRequest =
@@ -214,8 +213,8 @@ async function serveWithBody(
 }
 
 /**
- * A response that is read is made of one moment, whatever is committed meanwhile; only a health
- * check is about now.
+ * A response that reads the database is made of one moment, whatever is committed meanwhile: in a
+ * reader thread, or here where it takes little.
  */
 function serve(
   site: Site,
@@ -223,60 +222,46 @@ function serve(
   route: Route,
   input: Input,
 ): Promise<void> | undefined {
-  const { context, readings, limits } = site;
-  if (route.method !== 'GET' || route.isPublic)
-    return handle(site, exchange, { route, input, context });
-  const report = reportFor(site, route, input);
-  if (report !== null)
-    return sendLate(exchange.response, report, { long: site.long, headers: headersOf(route) });
-  return readings.during((moment) =>
-    handle(site, exchange, {
-      route,
-      input,
-      context: { ...context, database: moment },
-      reading: { moment, ...limits },
-    }),
+  const { context } = site;
+  const send = (handled: Handled) => sendHandled(site, exchange, route, handled);
+  if (route.method !== 'GET' || route.isDirect) {
+    const handled = route.handle(context, input);
+    return handled instanceof Promise ? handled.then(send) : send(handled);
+  }
+  const report = route.isShort?.(context, input) ? null : reportFor(site, route, input);
+  if (report !== null) return send(report);
+  return context.database.read((moment) =>
+    send(route.handle({ ...context, database: moment }, input)),
   );
 }
 
-/** The response in a reader thread; null where it is made here. */
+/** The response in a reader thread; null where there is none, or no file that it could open. */
 function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
   const { database, settings, viewedFile } = context;
-  const { report } = route;
-  if (reports === null || report === undefined) return null;
-  if (report.isFor?.(context, input) === false) return null;
   const address = database.address();
-  if (address === null) return null;
+  if (reports === null || address === null) return null;
   const request = { path: route.path, input, settings: { ...settings }, viewedFile };
   return reports.make(
     { ...request, database: address },
-    report.isKept ? contentVersion(database) : null,
+    route.isKept ? contentVersion(database) : null,
   );
 }
 
-function headersOf({ hasTable }: Route): readonly string[] {
-  return hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
-}
-
-function handle(
-  { long }: Site,
+function sendHandled(
+  { limits }: Site,
   { response }: Exchange,
-  {
-    route,
-    input,
-    context,
-    reading,
-  }: { route: Route; input: Input; context: Context; reading?: Reading },
+  { hasTable }: Route,
+  handled: Handled,
 ): Promise<void> | undefined {
-  const options = {
-    long,
-    headers: headersOf(route),
-    ...(reading && { reading }),
-  };
-  const body = route.handle(context, input);
-  return body instanceof Promise
-    ? body.then((text) => sendBody(response, text, options))
-    : sendBody(response, body, options);
+  const headers = hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
+  if (!isMade(handled)) {
+    assert(!(handled instanceof Promise), 'it has been awaited');
+    return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
+  }
+  const { pieces, fileName } = piecesOf(handled);
+  const type = typeOf(fileName);
+  sendText(response, 200, { type, text: [...pieces].join(''), headers });
+  return undefined;
 }
 
 /**

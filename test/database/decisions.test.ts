@@ -237,7 +237,10 @@ test('a page takes time for its own decisions, however many there are', () => {
   for (const query of queries.filter(({ sql }) => sql.includes('FROM decisions AS own'))) {
     const plan = database.statement(`EXPLAIN QUERY PLAN ${query.sql}`).all();
     const steps = plan.map(({ detail }) => String(detail));
-    assert.match(steps[0] ?? '', /^SEARCH own USING INDEX \w*decisions\w* \(.*date>\? AND date<\?\)/);
+    assert.match(
+      steps[0] ?? '',
+      /^SEARCH own USING INDEX \w*decisions\w* \(.*date>\? AND date<\?\)/,
+    );
     assert.deepEqual(
       steps.filter((step) => /^SCAN (?!json_each)|TEMP B-TREE/.test(step)),
       [],

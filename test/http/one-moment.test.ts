@@ -11,36 +11,35 @@ import {
   insertSession,
   type ModelDay,
 } from '../../src/database/sessions.ts';
-import { createHttpServer } from '../../src/http/server.ts';
-import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
-import { createLog } from '../../src/basics/log.ts';
+import { isMade, piecesOf } from '../../src/api/handler.ts';
+import { httpErrorOf } from '../../src/http/errors.ts';
+import { validateQuery } from '../../src/http/request.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { routes } from '../../src/http/routes.ts';
+import { momentAt } from '../../src/database/view.ts';
+import { silentLog } from '../../src/basics/log.ts';
 import { money } from '../../src/basics/money.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { inLongForm, runs } from '../support/long.ts';
-import { listenHere } from '../support/loopback.ts';
+import { runs } from '../support/long.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { until } from '../support/until.ts';
-import { openWire } from '../support/wire.ts';
 
 /**
  * Every response that is read is of one moment, whatever is committed while it is made, and writes
  * nothing.
  */
 
-/** A service beside whose responses another program writes. */
+/** Responses beside which another program writes. */
 interface Bench {
-  url: string;
+  /** The status and the body. */
+  textOf(request: string): string;
   /** Copies the database, from which responses are made from then on. */
   renew(): CommandDatabase;
   /** Called before each statement of a response, with its number. */
   onStatement: (number: number) => void;
   /** How many statements the responses have made since `renew`. */
   statements(): number;
-  /** How many moments have not ended, and how many there were at most at once. */
-  open(): number;
-  mostOpen(): number;
 }
 
 let template: string;
@@ -237,79 +236,62 @@ const REQUESTS: readonly string[] = [
   '/prices/coverage?date=2025-01-09',
 ];
 
-async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Promise<Bench> {
+function startBench(t: TestContext): Bench {
   const folder = temporaryFolder(t);
-  let [copies, statements, mostOpen] = [0, 0, 0];
-  const open = new Set<object>();
+  let [copies, statements] = [0, 0];
   let current: CommandDatabase | undefined;
-  const bench = {
-    onStatement: (_number: number) => {},
-    statements: () => statements,
-    open: () => open.size,
-    mostOpen: () => mostOpen,
-  };
-  const moment = () => {
-    assert(current);
-    const one = current.moment();
-    open.add(one);
-    mostOpen = Math.max(mostOpen, open.size);
-    return {
-      ...one,
-      statement: (...args: Parameters<Database['statement']>) => {
-        bench.onStatement((statements += 1));
-        return one.statement(...args);
-      },
-      close() {
-        open.delete(one);
-        one.close();
-      },
-    };
-  };
-  const renew = () => {
-    current?.close();
-    const path = join(folder, `${(copies += 1)}.db`);
-    copyFileSync(template, path);
-    current = openDatabase(path, { durability: 'process-end' });
-    statements = 0;
-    return current;
-  };
   t.after(() => current?.close());
-  const database = {
-    ...renew(),
-    statement: () => assert.fail('a response reads from its moment'),
-    moment,
-  };
-  const log = createLog({
-    level: 'ERROR',
-    json: true,
-    write: (line) => assert.fail(line),
-    clock: () => new Date(),
-  });
-  const shown = {
-    jobs: null,
-    viewedFile: null,
-    isFixed: false,
-    interfaceDescription: async () => '{}',
-  };
+  const find = createRouter(routes);
+  const shown = { jobs: null, viewedFile: null, isFixed: false, clock: () => new Date() };
   const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
-  const context = { database, settings, log, clock: () => new Date(), ...shown };
-  const { server } = createHttpServer(context, {
-    accessTokens: [],
-    pages: {},
-    limits: { ...httpLimits, ...limits },
-  });
-  return Object.assign(bench, { url: `http://127.0.0.1:${await listenHere(t, server)}`, renew });
-}
-
-async function textOf({ url }: Bench, request: string): Promise<string> {
-  const response = await fetch(url + request);
-  return `${response.status} ${await response.text()}`;
+  const bench: Bench = {
+    onStatement: () => {},
+    statements: () => statements,
+    renew() {
+      current?.close();
+      const path = join(folder, `${(copies += 1)}.db`);
+      copyFileSync(template, path);
+      current = openDatabase(path, { durability: 'process-end' });
+      statements = 0;
+      return current;
+    },
+    textOf(request) {
+      assert(current !== undefined);
+      const moment = momentAt({ path: current.path, isView: false });
+      const statement: Database['statement'] = (...args) => {
+        bench.onStatement((statements += 1));
+        return moment.statement(...args);
+      };
+      const [path = '', search = ''] = request.split('?');
+      const match = find('GET', path);
+      assert(match !== null && 'params' in match);
+      const { route, params } = match;
+      const database = { ...moment, statement };
+      const rest = { log: silentLog, interfaceDescription: async () => '{}' };
+      try {
+        const query = validateQuery(route.query, search);
+        const format = search.includes('format=csv') ? 'csv' : 'json';
+        const input = { params, query, format, body: null, headers: {} } as const;
+        const body = route.handle({ database, settings, ...shown, ...rest }, input);
+        assert(isMade(body));
+        return `200 ${[...piecesOf(body).pieces].join('')}`;
+      } catch (error) {
+        const refusal = httpErrorOf(error);
+        if (refusal === null) throw error;
+        return `${refusal.status} ${refusal.message}`;
+      } finally {
+        moment.close();
+      }
+    },
+  };
+  bench.renew();
+  return bench;
 }
 
 for (const request of REQUESTS) {
-  test(`GET ${request} is of the moment of its first statement, whatever is committed after it`, async (t) => {
-    const bench = await startBench(t);
-    const expected = await textOf(bench, request);
+  test(`GET ${request} is of the moment of its first statement, whatever is committed after it`, (t) => {
+    const bench = startBench(t);
+    const expected = bench.textOf(request);
     assert.match(expected, /^(200|422) /);
     const count = bench.statements();
     assert.ok(count > 0);
@@ -319,12 +301,12 @@ for (const request of REQUESTS) {
     happen(later);
     // Everything that happens changes this response, so that a response of two moments cannot look
     // like one of the first.
-    assert.notEqual(await textOf(bench, request), expected);
+    assert.notEqual(bench.textOf(request), expected);
     for (let place = 2; place <= count; place += stepFor(count)) {
       const other = bench.renew();
       bench.onStatement = (number) => void (number === place && happen(other));
       assert.equal(
-        await textOf(bench, request),
+        bench.textOf(request),
         expected,
         `all happens before statement ${place} of ${count}`,
       );
@@ -335,114 +317,40 @@ for (const request of REQUESTS) {
       const event = number > 1 ? rest.shift() : undefined;
       if (event) other.transaction(() => event(other));
     };
-    assert.equal(
-      await textOf(bench, request),
-      expected,
-      'something happens before every statement',
-    );
-    assert.equal(bench.open(), 0);
+    assert.equal(bench.textOf(request), expected, 'something happens before every statement');
   });
 }
 /** Few statements are tried one by one; of many a part, the second always. */
 const stepFor = (count: number) => Math.ceil(count / runs(3, 60));
 
-/** A text that no socket holds, so that a client that does not read it holds up its response. */
-const LONG = 10_000_000;
-
 function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A client that sends a request and reads nothing of its response. */
-async function openSlowly({ url }: Bench, request: string, coding = 'identity') {
-  const wire = await openWire(url);
-  wire.socket.pause();
-  wire.socket.write(
-    `GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\nConnection: close\r\n\r\n`,
-  );
-  return wire;
-}
-
-/**
- * Whether no response holds a state of the database: then SQLite can move its whole log into the
- * database, and begin it anew.
- */
-function isFree(database: CommandDatabase): boolean {
-  return database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
-}
-
-test(
-  'a response of unbounded length holds no state while its client does not read, and is of one moment all the same',
-  inLongForm,
-  async (t) => {
-    const bench = await startBench(t);
-    const database = bench.renew();
-    database
-      .statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`)
-      .run();
-    const request = '/reasoning?include_full_conversation=true';
-    const expected = await textOf(bench, request);
-    // Its body is read no further than buffers hold.
-    const response = await fetch(bench.url + request, {
-      headers: { 'accept-encoding': 'identity' },
-    });
-    await until('the response to wait', () => bench.open() === 1 && isFree(database));
-    for (const event of EVENTS) database.transaction(() => event(database));
-    assert.ok(isFree(database));
-    assert.equal(bench.open(), 1, 'it is still being sent');
-    assert.equal(`200 ${await response.text()}` === expected, true, 'as it was when it began');
-  },
-);
-
-/** A list of jobs whose first item is long, and whose others come after it. */
-async function withLongJob(t: TestContext, limits: Partial<HttpLimits>) {
-  const bench = await startBench(t, limits);
-  const database = bench.renew();
-  database
-    .statement(
-      `UPDATE jobs SET warnings = json_array(hex(randomblob(${LONG / 2}))) WHERE job_id = 'running'`,
-    )
-    .run();
-  return { bench, database };
-}
-
-for (const coding of ['identity', 'gzip'])
-  test(
-    `a response of one state is made ahead of its client, so that it holds that state no longer than its making takes: ${coding}`,
-    inLongForm,
-    async (t) => {
-      const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
-      const wire = await openSlowly(bench, '/jobs', coding);
-      await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
-      assert.ok(isFree(database));
-      wire.socket.resume();
-      assert.ok((await wire.ended).length > LONG / 3);
-    },
-  );
-
-test('a response that would have to hold its state for a slow client for too long is cut off, and the next one is served then', async (t) => {
-  const { bench, database } = await withLongJob(t, {
-    maxAheadBytes: 1,
-    maxHeldMs: 200,
-    maxReadings: 1,
+test('a response of the serving thread is of one moment too, and its connection cannot write', (t) => {
+  const database = startBench(t).renew();
+  const other = openDatabase(database.path);
+  t.after(() => other.close());
+  const count = (reader: Database) =>
+    reader.statement('SELECT count(*) AS count FROM jobs').get()?.['count'];
+  database.read((moment) => {
+    const before = count(moment);
+    other.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
+    other.statement('DELETE FROM idempotency_keys').run();
+    const statuses = moment.statement('SELECT DISTINCT status FROM jobs').all().length;
+    assert.ok(statuses > 1, 'as it was');
+    assert.equal(count(moment), before);
+    const write = () => moment.statement('DELETE FROM reasoning_logs').run();
+    assert.throws(write, /attempt to write a readonly database/);
   });
-  const wire = await openSlowly(bench, '/jobs');
-  await until('the response to begin', () => bench.open() === 1);
-  const order: string[] = [];
-  const next = textOf(bench, '/models').finally(() => order.push('the next'));
-  await until(
-    'the response to end',
-    () => bench.statements() > 2 && bench.open() === 0 && order.length > 0,
+  database.read((moment) =>
+    assert.equal(moment.statement('SELECT DISTINCT status FROM jobs').all().length, 1),
   );
-  assert.match(await next, /^200 /);
-  assert.equal(bench.mostOpen(), 1);
-  assert.ok(isFree(database));
-  wire.socket.resume();
-  assert.ok((await wire.ended).length < LONG);
+  assert.equal(database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'], 0);
 });
 
-test('no GET writes, whatever it reads: neither the database nor a file beside it changes', async (t) => {
-  const bench = await startBench(t);
+test('no GET writes, whatever it reads: neither the database nor a file beside it changes', (t) => {
+  const bench = startBench(t);
   const database = bench.renew();
   const other = openDatabase(database.path);
   t.after(() => other.close());
@@ -452,9 +360,9 @@ test('no GET writes, whatever it reads: neither the database nor a file beside i
     files: ['', '-wal'].map((suffix) => hashOf(readFileSync(database.path + suffix))),
   });
   const before = state();
-  for (const request of REQUESTS) assert.match(await textOf(bench, request), /^200 /, request);
+  for (const request of REQUESTS) assert.match(bench.textOf(request), /^200 /, request);
   assert.deepEqual(state(), before);
-  const moment = database.moment();
+  const moment = momentAt({ path: database.path, isView: false });
   t.after(() => moment.close());
   const write = () => moment.statement('DELETE FROM reasoning_logs').run();
   assert.throws(write, /attempt to write a readonly database/);

@@ -1,47 +1,23 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import type { Worker } from 'node:worker_threads';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import type { HttpLimits } from '../../src/http/limits.ts';
-import { openWire } from '../support/wire.ts';
+import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
-/** The reader threads that this process starts from now on. */
-function watchThreads(t: TestContext): Worker[] {
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => workers.push(worker);
-  process.on('worker', add);
-  t.after(() => process.off('worker', add));
-  return workers;
-}
-
-/**
- * Ends all reader threads, so that the next report starts one. A short report could be made before
- * the shortest timer is due, where a thread is there already.
- */
-async function endThreads(t: TestContext): Promise<void> {
-  const service = await serviceWithSymbols(t, { maxReportMs: 0 });
-  await Promise.allSettled([1, 2, 3].map(() => service.get('/prices/coverage')));
-}
-
 /** A service with so many symbols that /prices/coverage takes several chunks. */
 async function serviceWithSymbols(t: TestContext, httpLimits: Partial<HttpLimits>) {
   const service = await startTestService(t, { httpLimits });
-  service.database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, close, source)
-       WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
-       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv' FROM symbols`,
-    )
-    .run();
+  insertSymbols(service.database);
   return service;
 }
 
@@ -120,7 +96,7 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   for (const { body } of refused) assert.match(body.detail, /takes longer than 0 seconds/);
 });
 
-test('the status of a job is a report from 20,001 model-days on', inLongForm, async (t) => {
+test('the status of a job is a report from 2,001 model-days on', inLongForm, async (t) => {
   const service = await serviceWithJob(t);
   const { agent_config } = service.database.statement('SELECT agent_config FROM jobs').get() ?? {};
   const dates = Array.from({ length: 200 }, (_, day) => addDays('2024-01-01', day));
@@ -143,15 +119,15 @@ test('the status of a job is a report from 20,001 model-days on', inLongForm, as
     );
   const endJob = () =>
     service.database.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
-  insert('small', 100);
+  insert('small', 10);
   endJob();
-  insert('large', 101);
+  insert('large', 11);
   await endThreads(t);
   const workers = watchThreads(t);
   const small = await service.get('/simulate/status/small');
-  assert.deepEqual([small.body.progress.total_model_days, workers.length], [20_000, 0]);
+  assert.deepEqual([small.body.progress.total_model_days, workers.length], [2_000, 0]);
   const large = await service.get('/simulate/status/large');
-  assert.deepEqual([large.body.progress.total_model_days, workers.length], [20_200, 1]);
+  assert.deepEqual([large.body.progress.total_model_days, workers.length], [2_200, 1]);
 });
 
 test('no report leaves another file open', { skip: noProc }, async (t) => {
@@ -190,32 +166,103 @@ test('a report is kept while nothing in the database changes', async (t) => {
 });
 
 test('a long report is made no faster than clients read, and arrives whole', async (t) => {
-  const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
+  const service = await serviceWithSymbols(t, { maxWaitingKb: 0 });
   const { body } = await service.get('/prices/coverage');
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
 
+/** A client that sends a request and reads no more than the beginning of its response. */
+async function openSlowly({ url }: TestService, request: string): Promise<Wire> {
+  const wire = await openWire(url);
+  wire.socket.write(
+    `GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n`,
+  );
+  await wire.until(/^HTTP\S+ 200/);
+  wire.socket.pause();
+  return wire;
+}
+
+/** The path of a response of some 20 MB: more than the system takes for a client that reads nothing. */
+const CONVERSATIONS = '/reasoning?include_full_conversation=true';
+async function serviceWithConversations(t: TestContext, httpLimits: Partial<HttpLimits>) {
+  const service = await startTestService(t, { httpLimits, isForged: true });
+  await service.runJob({ end_date: '2025-11-03', models: ['model-a'] });
+  service.database
+    .statement(
+      `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp)
+       WITH RECURSIVE indexes (value) AS (SELECT 100 UNION ALL SELECT value + 1 FROM indexes WHERE value < 140)
+       SELECT 1, value, 'user', printf('%.*c', 500000, 'x'), 't' FROM indexes`,
+    )
+    .run();
+  return service;
+}
+
+/** Whether no response holds a state of the database: then SQLite can begin its log anew. */
+const isFree = ({ database }: TestService) =>
+  database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
+
+test('a report is made ahead of a client that does not read, of one moment, and holds no thread then', async (t) => {
+  const service = await serviceWithConversations(t, {});
+  const expected = await (await fetch(service.url + CONVERSATIONS)).text();
+  const wires = [
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+  ];
+  await until('a report behind them', async () => (await service.get('/results')).status === 200);
+  await until('the log to be free', () => isFree(service));
+  service.database.statement(`UPDATE reasoning_logs SET content = 'later'`).run();
+  for (const { socket, ended } of wires) {
+    socket.resume();
+    assert.ok(readAnswers(await ended)[0]?.body === expected, 'as it was when it began');
+  }
+});
+
+test('a client that reads too slowly of a report that waits for it is cut off, and others get theirs', async (t) => {
+  const service = await serviceWithConversations(t, {
+    maxWaitingKb: 1,
+    maxReportMs: 500,
+    minReadKbPerSecond: 1_000_000,
+  });
+  const other = await startTestService(t);
+  const paths = ['/results', '/reasoning'];
+  await Promise.all(paths.map((path) => other.get(path))); // starts both threads
+  const wires = [
+    await openSlowly(service, CONVERSATIONS),
+    await openSlowly(service, CONVERSATIONS),
+  ];
+  assert.equal((await other.get('/results')).status, 200);
+  for (const { socket, ended } of wires) {
+    socket.resume();
+    assert.ok((await ended).length < 20_000_000);
+  }
+  assert.ok(isFree(service));
+});
+
+test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
+  const service = await serviceWithConversations(t, {
+    maxWaitingKb: 1,
+    maxReportMs: 500,
+    minReadKbPerSecond: 1,
+  });
+  await (await startTestService(t)).get('/results'); // starts a thread
+  const wire = await openSlowly(service, CONVERSATIONS);
+  const later = performance.now() + 1_000;
+  await until('more than the time for a report', () => performance.now() > later);
+  wire.socket.resume();
+  assert.equal(JSON.parse(readAnswers(await wire.ended)[0]?.body ?? '').sessions.length > 0, true);
+});
+
 test(
-  'a client that does not read its report keeps a thread, until it leaves; the other one serves the rest',
+  'what may wait of all reports is limited, but a little of each may always',
   inLongForm,
   async (t) => {
-    const service = await serviceWithSymbols(t, { maxReportsWaitingKb: 0 });
-    const wires = await Promise.all([openWire(service.url), openWire(service.url)]);
-    for (const { socket } of wires) {
-      socket.pause();
-      socket.write(
-        'GET /prices/coverage HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\n\r\n',
-      );
-      if (socket === wires[0]?.socket)
-        assert.equal((await service.get('/holdings?model=a')).status, 200);
-    }
-    for (const { socket } of wires) socket.destroy();
-    const answers = await Promise.all(
-      ['b', 'c', 'd'].map((one) => service.get(`/holdings?model=${one}`)),
-    );
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200],
-    );
+    const service = await serviceWithConversations(t, { maxAllWaitingKb: 0 });
+    const wire = await openSlowly(service, CONVERSATIONS);
+    const { body } = await service.get('/results');
+    assert.ok(body.count > 0);
+    const others = await (await fetch(service.url + CONVERSATIONS)).text();
+    wire.socket.resume();
+    assert.ok(readAnswers(await wire.ended)[0]?.body === others);
   },
 );

@@ -6,7 +6,9 @@ import { reset } from '../../src/http/response.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { endThreads, watchThreads } from '../support/threads.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
 import { inLongForm } from '../support/long.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
@@ -28,10 +30,14 @@ const statusesOf = async ({ ended }: Wire) => readAnswers(await ended).map(({ st
  * A service with conversations of some 10 MB, more than the system takes for a client that reads
  * nothing.
  */
-async function startTalkative(t: TestContext, stoppingMs: number): Promise<TestService> {
+async function startTalkative(
+  t: TestContext,
+  stoppingMs: number,
+  httpLimits: Partial<HttpLimits> = {},
+): Promise<TestService> {
   const service = await startTestService(t, {
     agent: await realAgentHere(),
-    httpLimits: { stoppingMs },
+    httpLimits: { stoppingMs, ...httpLimits },
     isForged: true,
   });
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-14' });
@@ -87,13 +93,14 @@ test('what has been read completely is answered before the service stops; what i
 
 for (const version of ['1.0', '1.1']) {
   test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, async (t) => {
-    const service = await startTalkative(t, 1);
+    await endThreads(t);
+    const workers = watchThreads(t);
+    const service = await startTalkative(t, 1, { maxWaitingKb: 1 });
     const wire = await beginDownload(service, version);
-    service.database.statement('ALTER TABLE reasoning_logs RENAME TO gone').run();
+    for (const worker of workers) await worker.terminate();
     wire.socket.resume();
     assert.equal(await wire.error, 'ECONNRESET');
     assert.match(JSON.stringify(service.logLines), /the response was cut off/);
-    service.database.statement('ALTER TABLE gone RENAME TO reasoning_logs').run();
   });
 
   test(`a download over HTTP/${version} that the end of the service cuts is reset, once the time for stopping is over`, async (t) => {

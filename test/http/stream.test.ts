@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { lateText, type ResponseBody } from '../../src/api/handler.ts';
-import { HttpError } from '../../src/http/errors.ts';
-import {
-  createLongResponses,
-  type LongResponses,
-  sendBody,
-  sendLate,
-  sendPieces,
-  STREAM_CHUNK_LENGTH,
-} from '../../src/http/stream.ts';
-import { bySlices, inShortTurn, nextTurn, SLICE_MS } from '../../src/basics/turns.ts';
+import { type LateBody, lateText, type OnWaiting } from '../../src/api/handler.ts';
+import { sendLate } from '../../src/http/stream.ts';
+import { bySlices, inShortTurn, SLICE_MS } from '../../src/basics/turns.ts';
 import { listenHere } from '../support/loopback.ts';
-import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const PIECE = `${'x'.repeat(1_023)}\n`;
 const HEARTBEAT_MS = 5;
 const BEATS = 20;
+const NEVER_MS = 1_000_000_000;
 /** More than the system takes for a client that reads nothing. */
 const UNREAD_LENGTH = 20_000_000;
 
@@ -49,95 +39,66 @@ function open(t: TestContext, server: Server): Socket {
   return socket;
 }
 
-/** A body without end, which records how many pieces were made and whether it was given up. */
-function endless() {
-  const state = { pieces: 0, isOver: false };
-  function* make(): Generator<string> {
-    try {
-      for (;;) {
-        state.pieces += 1;
-        yield PIECE;
-      }
-    } finally {
-      state.isOver = true;
+const CHUNK = Buffer.alloc(64 * 1024, 'x');
+
+/** A body without end, which says how many chunks were taken and whether it was given up. */
+function endless(onWaiting?: OnWaiting) {
+  const state = { chunks: 0, isOver: false };
+  async function* make(): AsyncGenerator<Uint8Array, void, void> {
+    while (!state.isOver) {
+      state.chunks += 1;
+      yield CHUNK;
     }
   }
-  return { state, answer: make() };
+  const body: LateBody = {
+    chunks: make(),
+    ...{ fileName: () => null, isTable: false, isOver: () => false },
+    ...(onWaiting && { onWaiting }),
+    stop: () => (state.isOver = true),
+  };
+  return { state, body };
 }
 
-test('a client that reads nothing holds a chunk and its place; when it leaves, the work stops', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
-  const { state, answer } = endless();
+test('a client that reads nothing is given a chunk; when it leaves, the work stops', async (t) => {
+  const { state, body } = endless();
   let response: ServerResponse | undefined;
   const server = await serve(t, (opened) =>
-    sendPieces((response = opened), answer, { long, headers: [] }),
+    sendLate((response = opened), body, { heartbeatMs: NEVER_MS, headers: [] }),
   );
   const socket = open(t, server).pause();
   // It has stopped when the system takes no more: the event loop goes round many times, and no
-  // piece is made.
-  let turns = 0;
-  let seen = -1;
+  // chunk is made.
+  let [turns, seen] = [0, -1];
   await until('the response to stall', async () => {
-    turns = seen === state.pieces && response?.writableNeedDrain ? turns + 1 : 0;
-    seen = state.pieces;
-    for (let round = 0; round < 20; round += 1) await nextTurn();
+    turns = seen === state.chunks && response?.writableNeedDrain ? turns + 1 : 0;
+    seen = state.chunks;
+    for (let round = 0; round < 20; round += 1) await nextRound();
     return turns > 5;
   });
-  assert.ok(
-    (response?.writableLength ?? Infinity) <= STREAM_CHUNK_LENGTH + PIECE.length + 100,
-    'one chunk and its frame',
-  );
-  await assert.rejects(
-    long.during(async () => {}),
-    (error) => error instanceof HttpError && error.status === 503,
-  );
-  assert.equal(state.isOver, false);
+  assert.ok((response?.writableLength ?? Infinity) <= CHUNK.length + 100, 'one and its frame');
   socket.destroy();
   await until('the response to be given up', () => state.isOver);
-  await until('its place', () => isFree(long));
 });
 
-/** Whether a long response would have a place now. */
-function isFree(long: LongResponses): Promise<boolean> {
-  return long.during(async () => true).catch(() => false);
-}
-
-test('a short response needs no place; a long one without a place becomes an error and is given up', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 0, heartbeatMs: 60_000 });
-  const { state, answer } = endless();
-  const answers = [['[', ']'], answer];
-  const errors: string[] = [];
-  const server = await serve(t, async (response) => {
-    const pieces = answers.shift() as Iterable<string>;
-    await sendPieces(response, pieces, { long, headers: [] }).catch((error) => {
-      errors.push(`${error.status} ${response.headersSent}`);
-      response.end();
+for (const coding of ['identity', 'gzip'])
+  test(`what waits for a client is counted until it has read it: ${coding}`, async (t) => {
+    let [waiting, read] = [0, 0];
+    const { state, body } = endless((bytes, isRead) => {
+      waiting += bytes;
+      if (isRead) read -= bytes;
+      if (state.chunks === 400) state.isOver = true;
     });
+    const server = await serve(t, (response) =>
+      sendLate(response, body, { heartbeatMs: NEVER_MS, headers: [] }),
+    );
+    const response = await fetch(urlOf(server), { headers: { 'accept-encoding': coding } });
+    assert.ok((await response.text()).length > 100 * CHUNK.length);
+    await until('all to be read', () => waiting === 0);
+    assert.ok(read > 20_000, `${read}`);
   });
-  assert.deepEqual([await (await fetch(urlOf(server))).text(), errors], ['[]', []]);
-  await (await fetch(urlOf(server))).text();
-  assert.deepEqual([errors, state.isOver], [['503 false'], true]);
-});
-
-test('a long text that exists already needs a place too, and arrives whole', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
-  const text = `"${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
-  const server = await serve(t, async (response) =>
-    sendBody(response, text, { long, headers: [] }),
-  );
-  assert.equal(await (await fetch(urlOf(server))).text(), text);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const held = long.during(() => promise);
-  await assert.rejects(
-    fetch(urlOf(server)).then((response) => response.text()),
-    'the place is taken',
-  );
-  resolve();
-  await held;
-});
 
 test('a late response sends white space meanwhile, and no timeout cuts it while its client reads', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
+  const heartbeatMs = HEARTBEAT_MS;
   const { promise, resolve } = Promise.withResolvers<string>();
   t.after(() => resolve('')); // a response that is cut is still being made
   let socket: Socket | undefined;
@@ -146,7 +107,7 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
     return sendLate(
       response,
       lateText(promise, () => {}),
-      { long, headers: [] },
+      { heartbeatMs, headers: [] },
     );
   });
   const response = await fetch(urlOf(server));
@@ -160,54 +121,43 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
   assert.match(text, new RegExp(`^ {${BEATS},}\\{`));
 });
 
-const compressedBodies: [name: string, make: (text: string) => ResponseBody][] = [
-  ['a late response', (text) => lateText(Promise.resolve(text), () => {})],
-  ['a long response', (text) => text],
-];
-for (const [name, make] of compressedBodies) {
-  test(`no timeout cuts ${name} while its last piece is compressed`, async (t) => {
-    const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
-    const text = PIECE.repeat((2 * STREAM_CHUNK_LENGTH) / PIECE.length);
-    let timeouts = 0;
-    const server = await serve(t, async (response) => {
-      response.once('pipe', (compressor: Readable) => {
-        // The pipe ends the response in its own listener of this event, which comes later.
-        compressor.prependOnceListener('end', () => {
-          timeouts += 1;
-          response.req.socket.emit('timeout');
-        });
-      });
-      return sendBody(response, make(text), { long, headers: [] });
+test('no timeout cuts a response while it is compressed', async (t) => {
+  const text = 'x'.repeat(20_000_000);
+  let timeouts = 0;
+  const server = await serve(t, async (response) => {
+    const { socket } = response.req;
+    const timer = setInterval(() => {
+      if (response.writableEnded) return clearInterval(timer);
+      timeouts += 1;
+      socket.emit('timeout');
     });
-    assert.equal(await (await fetch(urlOf(server))).text(), text);
-    assert.equal(timeouts, 1);
+    const late = lateText(Promise.resolve(text), () => {});
+    await sendLate(response, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
-}
+  assert.equal(await (await fetch(urlOf(server))).text(), text);
+  assert.ok(timeouts > 0);
+});
 
-test('a response that has been handed over whole, and whose client does not read it, is cut by a timeout', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+test('a response whose client does not read it is cut by a timeout', async (t) => {
   let response: ServerResponse | undefined;
-  const server = await serve(t, async (opened) => {
-    await sendBody(
-      opened,
-      lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), () => {}),
-      { long, headers: [] },
-    );
+  const server = await serve(t, (opened) => {
     response = opened;
+    const late = lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), () => {});
+    return sendLate(opened, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
   open(t, server).pause();
-  await until('the response to be handed over', () => response?.writableEnded);
+  await until('the response to wait', () => response?.writableNeedDrain);
   response?.req.socket.emit('timeout');
   await until('the response to be given up', () => response?.closed);
 });
 
 test('a late response that is made in time is an ordinary one; one that fails in time is an error', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+  const heartbeatMs = NEVER_MS;
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
   const server = await serve(t, async (response) => {
     const late = lateText((texts.shift() as () => Promise<string>)(), () => {});
-    await sendLate(response, late, { long, headers: [] }).catch((error) => {
+    await sendLate(response, late, { heartbeatMs, headers: [] }).catch((error) => {
       seen.push(`${error.message} ${response.headersSent}`);
       response.end();
     });
@@ -219,7 +169,7 @@ test('a late response that is made in time is an ordinary one; one that fails in
 });
 
 test('a client that leaves stops the making of its late response', async (t) => {
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
+  const heartbeatMs = HEARTBEAT_MS;
   let isStopped = false;
   const { promise, reject } = Promise.withResolvers<string>();
   const stop = () => {
@@ -227,22 +177,12 @@ test('a client that leaves stops the making of its late response', async (t) => 
     reject(new Error('stopped'));
   };
   const server = await serve(t, (response) =>
-    sendLate(response, lateText(promise, stop), { long, headers: [] }),
+    sendLate(response, lateText(promise, stop), { heartbeatMs, headers: [] }),
   );
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
   await until('the response to be stopped', () => isStopped);
-  await until('its place', () => isFree(long));
-});
-
-test('one long response too many is a 503 that says when to try again; short ones are sent', async (t) => {
-  const service = await startTestService(t, { httpLimits: { maxLongResponses: 0 } });
-  const refused = await service.get('/openapi.json');
-  assert.equal(refused.status, 503);
-  assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
-  assert.match(refused.body.detail, /^Cannot send another long response/);
-  assert.deepEqual((await service.get('/results')).body, { results: [], count: 0 });
 });
 
 test('the event loop runs between any two slices of work', async () => {
@@ -268,40 +208,6 @@ test('the event loop runs between any two slices of work', async () => {
   // The callers take their first steps immediately; each later step has its own round.
   const later = seen.slice(2);
   assert.equal(new Set(later).size, later.length);
-});
-
-test('the event loop runs between any two slices of a long response that has nothing to send yet', async (t) => {
-  let rounds = 0;
-  const seen: number[] = [];
-  function* slow(): Generator<string> {
-    for (let piece = 0; piece < 20; piece += 1) {
-      for (const end = performance.now() + SLICE_MS; performance.now() < end; );
-      seen.push(rounds);
-      setImmediate(() => (rounds += 1));
-      yield '';
-    }
-    yield '{}';
-  }
-  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
-  const server = await serve(t, (response) => sendPieces(response, slow(), { long, headers: [] }));
-  assert.equal(await (await fetch(urlOf(server))).text(), '{}');
-  assert.equal(new Set(seen).size, seen.length);
-});
-
-test('new callers share the turns with those already at work', async () => {
-  const order: string[] = [];
-  const take = (name: string, isFirst: boolean) =>
-    nextTurn({ isFirst }).then(() => order.push(name));
-  await Promise.all([
-    ...['a', 'b', 'c'].map((name) => take(name, false)),
-    take('new', true),
-    take('newer', true),
-  ]);
-  assert.ok(order.indexOf('new') < 2 && order.indexOf('newer') < 4, order.join(' '));
-  assert.ok(
-    order.indexOf('a') < 2,
-    `one at work has a turn between two new ones: ${order.join(' ')}`,
-  );
 });
 
 test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {

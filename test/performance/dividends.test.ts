@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
-import { lastChange } from '../../src/database/session-filters.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { modelReport, prepareReports } from '../../src/performance/model-reports.ts';
@@ -13,7 +12,6 @@ function reportOf(database: Database, wanted = 'AAPL') {
   const request = {
     database,
     filters: { model: 'model-a' },
-    at: lastChange(database),
     wanted,
     riskFree: 0,
   };

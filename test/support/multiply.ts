@@ -6,7 +6,7 @@ interface Column {
 }
 
 /** Numbers that follow the sessions' own, although no foreign key says so. */
-const NUMBERED = ['active_from', 'active_to', 'model_index'];
+const NUMBERED = ['model_index'];
 const CONVERSATIONS = 'reasoning_logs';
 
 /**

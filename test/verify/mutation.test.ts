@@ -131,10 +131,6 @@ const exempt: [place: RegExp, why: string][] = [
     'they follow from the messages; the check compares them, in a process of its own',
   ],
   [
-    /^trading_sessions\.(active_from|active_to)$/,
-    'which of its sessions counts since when changes with later ones',
-  ],
-  [
     /^(price_data|stock_splits|dividends)\.(source|written)$/,
     'a source of the same kind and a number before the same session say the same',
   ],

@@ -6,9 +6,6 @@ import { jsonIds } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../jumps.ts';
 import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
-/** Sessions that one statement reads; each may hold a hundred symbols. */
-export const CLOSINGS_PER_STEP = 10;
-
 /** What was held of one symbol at a close. */
 export interface ClosingHolding {
   symbol: string;
@@ -39,24 +36,18 @@ const CLOSINGS = query(
   [integer, text, amount, amount, orNull(text), orNull(integer), orNull(amount)],
 );
 
-/** The closings of some committed sessions, in their order; a few are read at a time. */
-export function* closingsOf(database: Database, sessionIds: readonly number[]): Generator<Closing> {
-  for (let start = 0; start < sessionIds.length; start += CLOSINGS_PER_STEP)
-    yield* readClosings(database, sessionIds.slice(start, start + CLOSINGS_PER_STEP));
-}
-
-function readClosings(database: Database, sessionIds: readonly number[]): Closing[] {
-  const closings: Closing[] = [];
-  for (const [sessionId, date, cash, value, symbol, quantity, price] of CLOSINGS.all(
-    database,
-    JSON.stringify(sessionIds),
-  )) {
-    let closing = closings.at(-1);
-    if (closing?.sessionId !== sessionId)
-      closings.push((closing = { sessionId, date, cash, value, holdings: [] }));
+/** The closings of some committed sessions, in their order. */
+export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Generator<Closing> {
+  let closing: Closing | undefined;
+  const rows = CLOSINGS.iterate(reader, JSON.stringify(sessionIds));
+  for (const [sessionId, date, cash, value, symbol, quantity, price] of rows) {
+    if (closing?.sessionId !== sessionId) {
+      if (closing !== undefined) yield closing;
+      closing = { sessionId, date, cash, value, holdings: [] };
+    }
     if (symbol !== null && quantity !== null) closing.holdings.push({ symbol, quantity, price });
   }
-  return closings;
+  if (closing !== undefined) yield closing;
 }
 
 /** A symbol that committed sessions held in their mornings. */

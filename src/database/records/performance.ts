@@ -6,7 +6,6 @@ import {
   type JobWindow,
   modelsWithSessions,
   type SessionFilters,
-  SESSIONS_PER_STEP,
 } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
@@ -23,7 +22,6 @@ import {
   text,
 } from '../rows.ts';
 import { sumOf } from '../usage.ts';
-import { PORTION, portionsOf } from './results.ts';
 
 /** An active model-day, with the date and the session that it started from. */
 export interface ChosenDay {
@@ -90,7 +88,10 @@ export function modelsIn(reader: Reader, { model, jobId }: SessionFilters): Iter
 
 const LEDGER = query(
   `SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
-     cash_e4, portfolio_value_e4, daily_profit_e4 ${PORTION}`,
+     cash_e4, portfolio_value_e4, daily_profit_e4
+   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+     CROSS JOIN positions ON positions.session_id = trading_sessions.session_id
+   ORDER BY chosen.key, action_id`,
   [
     integer,
     text,
@@ -133,23 +134,15 @@ export interface LedgerDay {
 
 /**
  * The ledgers of some model-days of one model, given with the sessions that they started from, and
- * of all days before those, back to the initial cash or to an opening, in chain order. Committed
- * days never change, so the ledger is still the one that was chosen, though it is read step by
- * step.
+ * of all days before those, back to the initial cash or to an opening, in chain order.
  */
 export function ledgerDays(
   database: Reader,
   startedFrom: ReadonlyMap<number, number | null>,
 ): LedgerDay[] {
   const days: LedgerDay[] = [];
-  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)].map((sessionId) => ({
-    sessionId,
-  }));
-  for (const sessions of slicesOf(all)) {
-    for (const portion of portionsOf(database, sessions)) {
-      for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
-    }
-  }
+  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)];
+  for (const row of LEDGER.iterate(database, JSON.stringify(all))) addRow(days, row);
   addLots(
     database,
     days.filter((day) => day.startedFrom === null),
@@ -195,6 +188,9 @@ function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
   );
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
+
+/** Sessions in a batch. */
+const SESSIONS_PER_STEP = 200;
 
 function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += SESSIONS_PER_STEP)

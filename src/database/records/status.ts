@@ -35,6 +35,13 @@ export function countModelDays(reader: Reader, jobId: string): number {
   return TOTAL.get(reader, jobId)?.[0] ?? 0;
 }
 
+const MODEL_DAY_AFTER = query('SELECT 1 FROM job_details LIMIT 1 OFFSET ?', [integer]);
+
+/** Whether all jobs together have more model-days; reads so many entries of an index. */
+export function hasMoreModelDays(reader: Reader, count: number): boolean {
+  return MODEL_DAY_AFTER.has(reader, count);
+}
+
 /**
  * SQL: a JSON object of columns as a SELECT names them (`date`, `price_e4 / 10000.0 AS price`), in
  * their order.
@@ -102,30 +109,15 @@ const MODEL_DAY = jsonObject([
     `${finite('cost_usd')} AS cost_usd`,
   ],
 ]);
-/** Model-days that one statement reads: bounds how long other requests wait for it. */
-export const MODEL_DAYS_PER_STEP = 100;
-
 /** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */
 const MODEL_DAYS = query(
-  `SELECT ${MODEL_DAY}, date, model FROM job_details
-   WHERE job_id = ? AND (date, model) > (?, ?) ORDER BY date, model LIMIT ${MODEL_DAYS_PER_STEP}`,
-  [text, text, text],
+  `SELECT ${MODEL_DAY} FROM job_details WHERE job_id = ? ORDER BY date, model`,
+  [text],
 );
 
-/**
- * The model-days of a job as JSON texts, by date and model. Null between two steps, to let other
- * work run.
- */
-export function* modelDaysOf(database: Database, jobId: string): Generator<string | null> {
-  for (let [date, model, count] = ['', '', MODEL_DAYS_PER_STEP]; count === MODEL_DAYS_PER_STEP; ) {
-    count = 0;
-    for (const row of MODEL_DAYS.all(database, jobId, date, model)) {
-      yield row[0];
-      [, date, model] = row;
-      count += 1;
-    }
-    yield null;
-  }
+/** The model-days of a job as JSON texts, by date and model. */
+export function* modelDaysOf(reader: Reader, jobId: string): Generator<string> {
+  for (const [json] of MODEL_DAYS.iterate(reader, jobId)) yield json;
 }
 
 const STATUS = query(

@@ -93,8 +93,6 @@ CREATE TABLE trading_sessions (
   total_messages INTEGER NOT NULL DEFAULT 0 CHECK (total_messages >= 0),
   started_at TEXT NOT NULL,
   completed_at TEXT,
-  active_from INTEGER, -- the number of the change that made it active
-  active_to INTEGER, -- and of the one that ended that
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   morning_write INTEGER NOT NULL DEFAULT 0, -- the last number of price_writes in its morning: it reads prices as they were then
   commit_write INTEGER NOT NULL DEFAULT 0, -- and at its commit, as of which its closing marks are; 0 until then
@@ -240,34 +238,7 @@ CREATE TABLE idempotency_keys (
   answer TEXT NOT NULL CHECK (json_valid(answer))
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX sessions_by_activation ON trading_sessions (active_from) WHERE active_from IS NOT NULL;
-CREATE INDEX sessions_by_deactivation ON trading_sessions (active_to) WHERE active_to IS NOT NULL;
 CREATE INDEX sessions_by_model ON trading_sessions (model, date);
-
--- Changes of what is active are numbered: at change N the sessions count for which active_from <= N and active_to is
--- null or greater than N. So a long response that is read page by page shows one state.
-CREATE VIEW last_change AS SELECT max(
-  coalesce((SELECT max(active_from) FROM trading_sessions WHERE active_from IS NOT NULL), 0),
-  coalesce((SELECT max(active_to) FROM trading_sessions WHERE active_to IS NOT NULL), 0)) AS number;
-
-CREATE TRIGGER session_inserted_active AFTER INSERT ON trading_sessions WHEN new.status = 'active'
-BEGIN
-  UPDATE trading_sessions SET active_from = (SELECT number FROM last_change) + 1, active_to = NULL
-  WHERE session_id = new.session_id;
-END;
-
-CREATE TRIGGER session_became_active AFTER UPDATE OF status ON trading_sessions
-WHEN new.status = 'active' AND old.status <> 'active'
-BEGIN
-  UPDATE trading_sessions SET active_from = (SELECT number FROM last_change) + 1, active_to = NULL
-  WHERE session_id = new.session_id;
-END;
-
-CREATE TRIGGER session_no_longer_active AFTER UPDATE OF status ON trading_sessions
-WHEN new.status <> 'active' AND old.status = 'active'
-BEGIN
-  UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
-END;
 
 -- The lots of an opening's holdings, oldest first.
 CREATE TABLE opening_lots (

@@ -206,10 +206,10 @@ function mergeRepeated(database: Database): void {
   const remove = database.statement('DELETE FROM staged WHERE symbol = ? AND date = ?');
   const merged = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
   for (const same of merged.values()) {
-    const row = same.reduce((earlier, later) => {
-      const said = Object.entries(later).filter(([, value]) => value !== null);
-      return { ...earlier, ...Object.fromEntries(said) };
-    });
+    const said = same.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+    );
+    const row: (typeof same)[number] = Object.assign({ ...same[0] }, ...said);
     remove.run(String(row['symbol']), String(row['date']));
     insert.run(...Object.values(row));
   }

@@ -143,7 +143,8 @@ const MISFITS = query(
    FROM trading_sessions
    WHERE status IN ('running', 'failed') AND EXISTS (SELECT 1 FROM positions WHERE positions.session_id = trading_sessions.session_id)
    UNION ALL
-   SELECT model, date, session_id, job_id, own.status, 'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
+   SELECT model, date, session_id, job_id, own.status,
+     'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
    FROM trading_sessions AS own JOIN job_details USING (job_id, date, model)
    WHERE own.status IN ('active', 'superseded') AND job_details.status <> 'completed'
    UNION ALL

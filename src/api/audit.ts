@@ -80,8 +80,8 @@ const running = new WeakMap<Database, Map<string, RunningAudit>>();
 /** The model-days of one audit are read after those of the one before: each has a thread. */
 let before: Promise<unknown> = Promise.resolve();
 
-const inTurn: typeof auditInThread = (path, options) => {
-  const own = before.then(() => auditInThread(path, options));
+const inTurn: typeof auditInThread = (reader, options) => {
+  const own = before.then(() => auditInThread(reader, options));
   before = own.catch(() => {});
   return own;
 };

@@ -211,14 +211,14 @@ export const commands: Record<string, Command> = {
     run: async ({ rest: [file = ''] }) => (await import('./backup.ts')).restore(file),
   }),
   check: command({
-    summary: 'Verifies a database and recomputes its books; changes nothing.',
+    summary: 'Verifies a database and plays its model-days again; changes nothing.',
     details: lines(
       "Without FILE it checks the service's own database, whether or not the service runs.",
       'Exit code 0 if everything adds up and, with --replay or --prices, nothing differs; otherwise 1.',
     ),
     options: {
       replay: {
-        text: 'Also replay every model-day from its recorded answers and the prices at the time.',
+        text: 'Also say how many model-days came out the same, and what was taken from the record.',
       },
       prices: {
         value: 'OWN-FILE',

@@ -139,7 +139,8 @@ const IMPOSSIBLE = query(
 
 /** Model-days that do not match their sessions, whatever their figures. */
 const MISFITS = query(
-  `SELECT model, date, session_id AS sessionId, job_id AS jobId, status, 'it is ' || status || ' and has positions' AS problem
+  `SELECT model, date, session_id AS sessionId, job_id AS jobId, status,
+     'it is ' || status || ' and has positions' AS problem
    FROM trading_sessions
    WHERE status IN ('running', 'failed') AND EXISTS (SELECT 1 FROM positions WHERE positions.session_id = trading_sessions.session_id)
    UNION ALL
@@ -151,7 +152,8 @@ const MISFITS = query(
    SELECT model, date, session_id, job_id, own.status, 'its job is discarded'
    FROM trading_sessions AS own JOIN jobs USING (job_id) WHERE own.status = 'active' AND jobs.status = 'discarded'
    UNION ALL
-   SELECT model, date, NULL, job_id, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
+   SELECT model, date, NULL, job_id, 'missing',
+     'it is completed in job ' || job_id || ' and has no session with positions there'
    FROM job_details
    WHERE status = 'completed' AND NOT EXISTS (
      SELECT 1 FROM trading_sessions AS own WHERE own.job_id = job_details.job_id AND own.date = job_details.date

@@ -13,7 +13,7 @@ export interface Example {
 
 /** The job of simulated models that others verify (docs/verify.md). */
 const JOB_FILE = join(import.meta.dirname, '../../docs/demo-package.db');
-const JOB = 'fd551483-cd28-4ae3-92ba-7b8623aa5068';
+const JOB = 'e3e64bd1-72a9-4a5a-a981-3e66d46bd1eb';
 const MODEL = 'simulated-1';
 const DATE = '2026-10-06';
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, ServiceError } from '../basics/domain.ts';
 import { BUILD, ownProgram } from '../basics/program.ts';
+import type { Reader } from '../database/database.ts';
 import type { ReplayFilters } from '../database/replay.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { auditLedger, type AuditReport } from './audit.ts';
 import type { ReplayOptions } from './replay.ts';
 
@@ -25,7 +27,7 @@ type Delivery =
 
 /** As `auditLedger`. The signal ends the thread. */
 export async function auditInThread(
-  path: string,
+  { path }: Pick<Reader, 'path'>,
   { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
@@ -68,7 +70,11 @@ export async function auditHere(): Promise<void> {
   assert(build === BUILD, 'the program file was replaced while it runs: restart the service');
   const onProgress = (done: number, total: number) => send({ done, total });
   try {
-    send({ report: await auditLedger(audit.path, { filters: audit.filters, onProgress }) });
+    const { path, filters } = audit;
+    const report = await withSnapshot(path, (reader) =>
+      auditLedger(reader, { filters, onProgress }),
+    );
+    send({ report });
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : null;
     send({ failure: { code, message: messageOf(error) } });

@@ -2,7 +2,8 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
-import { type Snapshot, withSnapshot } from '../database/snapshot.ts';
+import type { Reader } from '../database/database.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
 import { bySlices } from '../basics/turns.ts';
 import {
@@ -43,17 +44,19 @@ export async function audit(
   path: string,
   { isReadOnly = false, readLedger = auditLedger, ...options }: AuditOptions = {},
 ): Promise<AuditReport> {
-  options.signal?.throwIfAborted();
-  const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
-    withSnapshot(path, (snapshot) => examineDatabase(snapshot, signal, { isReadOnly })),
-    readLedger(path, { ...options, signal }),
-  ]);
-  report.damage.unshift(...damage);
-  const { jobId, model } = options.filters ?? {};
-  for (const { problem, jobId: ownJob, ...modelDay } of misfits)
-    if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
-      addTo(report.problems, { ...modelDay, sentences: [problem] });
-  return report;
+  return withSnapshot(path, async (snapshot) => {
+    options.signal?.throwIfAborted();
+    const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
+      examineDatabase(snapshot, signal, { isReadOnly }),
+      readLedger(snapshot, { ...options, signal }),
+    ]);
+    report.damage.unshift(...damage);
+    const { jobId, model } = options.filters ?? {};
+    for (const { problem, jobId: ownJob, ...modelDay } of misfits)
+      if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
+        addTo(report.problems, { ...modelDay, sentences: [problem] });
+    return report;
+  });
 }
 
 /**
@@ -76,27 +79,25 @@ async function together<One, Other>(
 }
 
 /** The part of an audit that reads model-days and, of a package, its manifest. */
-export function auditLedger(path: string, options: ReplayOptions): Promise<AuditReport> {
-  return withSnapshot(path, async (snapshot) => {
-    const report = emptyReport();
-    await readToTheEnd(snapshot, report, options);
-    const changed = checkManifest(snapshot);
-    report.damage.push(...(await bySlices(changed, () => options.signal?.throwIfAborted())));
-    return report;
-  });
+export async function auditLedger(reader: Reader, options: ReplayOptions): Promise<AuditReport> {
+  const report = emptyReport();
+  await readToTheEnd(reader, report, options);
+  const changed = checkManifest(reader);
+  report.damage.push(...(await bySlices(changed, () => options.signal?.throwIfAborted())));
+  return report;
 }
 
 /** What cannot be read to the end is reported as damage. */
 async function readToTheEnd(
-  snapshot: Snapshot,
+  reader: Reader,
   report: AuditReport,
   options: ReplayOptions,
 ): Promise<void> {
   try {
-    await replayLedger(snapshot, report, options);
+    await replayLedger(reader, report, options);
     const { jobId, model } = options.filters ?? {};
-    const models = model === undefined ? modelsWithSessions(snapshot) : [model];
-    const stale = staleModelDays(snapshot, models, { most: MAX_LISTED, jobId });
+    const models = model === undefined ? modelsWithSessions(reader) : [model];
+    const stale = staleModelDays(reader, models, { most: MAX_LISTED, jobId });
     report.stale = await bySlices(stale, () => options.signal?.throwIfAborted());
   } catch (error) {
     const fault = storageFaultOf(error);

@@ -1,6 +1,6 @@
 import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
-import type { Evidence, Mark } from '../database/evidence.ts';
+import type { Evidence, KnownDividend, KnownSplit, Mark } from '../database/evidence.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { formatDollars, fromDollars } from '../basics/money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
@@ -27,7 +27,8 @@ export interface Difference {
 
 /** What is stored, and what replay makes of it. */
 interface Pair {
-  kind: Kind;
+  /** `books` by default. */
+  kind?: Kind;
   stored: unknown;
   replayed: unknown;
   symbols?: readonly string[];
@@ -51,7 +52,7 @@ export function createComparison(): Comparison {
   return {
     differences,
     note,
-    compare(what, { kind, stored, replayed, symbols, more = '' }) {
+    compare(what, { kind = 'books', stored, replayed, symbols, more = '' }) {
       if (stored === asStored(replayed)) return;
       const [was, is] = excerpts(stored, asStored(replayed));
       note(kind, `${what}: stored ${was}, replayed ${is}${more}`, symbols);
@@ -104,32 +105,36 @@ export function comparePositions(
   made: readonly PositionRow[],
   { compare }: Comparison,
 ): void {
-  compare('positions', { kind: 'books', stored: stored.length, replayed: made.length });
+  compare('positions', { stored: stored.length, replayed: made.length });
   for (const [index, position] of made.entries()) {
     const was = stored[index];
     if (was === undefined) continue;
     const symbols = [...new Set([...(was.holdings?.keys() ?? []), ...position.holdings.keys()])];
     for (const [column, name] of Object.entries(COLUMNS))
       compare(`position ${index + 1}, ${column}`, {
-        kind: 'books',
         stored: was[name],
         replayed: position[name],
         symbols,
       });
     if (was.holdings === null) continue; // only those at the close are stored
-    const holdings = { stored: listOf(was.holdings), replayed: listOf(position.holdings) };
-    compare(`position ${index + 1}, holdings`, { kind: 'books', ...holdings, symbols });
+    compare(`position ${index + 1}, holdings`, {
+      stored: listOf(was.holdings, holdingText),
+      replayed: listOf(position.holdings, holdingText),
+      symbols,
+    });
   }
 }
 
-function listOf(holdings: ReadonlyMap<string, number>): string {
-  return (
-    [...holdings]
-      .map(([symbol, quantity]) => `${quantity} ${symbol}`)
-      .sort()
-      .join(', ') || 'none'
-  );
+/** Items in an order of their own, as a text. */
+function listOf<Item>(
+  items: Iterable<Item>,
+  textOf: (item: Item) => string,
+  between = ', ',
+): string {
+  return Array.from(items, textOf).sort().join(between) || 'none';
 }
+
+const holdingText = ([symbol, quantity]: readonly [string, number]) => `${quantity} ${symbol}`;
 
 /** Compares the prices, splits and dividends that were used. */
 export function compareEvidence(
@@ -138,13 +143,8 @@ export function compareEvidence(
   { compare }: Comparison,
 ): void {
   const known = new Map(stored.prices.map((price) => [price.symbol, price]));
-  const symbolsOf = ({ prices }: Evidence) =>
-    prices
-      .map(({ symbol }) => symbol)
-      .sort()
-      .join(', ') || 'none';
+  const symbolsOf = ({ prices }: Evidence) => listOf(prices, ({ symbol }) => symbol);
   compare('the symbols whose prices it used', {
-    kind: 'books',
     stored: symbolsOf(stored),
     replayed: symbolsOf(made),
   });
@@ -153,16 +153,11 @@ export function compareEvidence(
     if (was === undefined) continue;
     const compareMark = (name: string, used: Mark | null, mark: Mark | null) =>
       compare(`the ${name} of ${symbol} that it used`, {
-        kind: 'books',
         stored: textOf(used),
         replayed: textOf(mark),
         symbols: [symbol],
       });
-    compare(`since when it held ${symbol}`, {
-      kind: 'books',
-      stored: was.heldSince,
-      replayed: heldSince,
-    });
+    compare(`since when it held ${symbol}`, { stored: was.heldSince, replayed: heldSince });
     compareMark('open', was.open, open);
     compareMark('close', was.close, close);
   }
@@ -174,29 +169,17 @@ function textOf(mark: Mark | null): string {
   return mark === null ? 'none' : `${formatDollars(mark.price)} of ${mark.date}`;
 }
 
-function compareEvents(
+function compareEvents<Event extends KnownSplit | KnownDividend>(
   what: string,
-  stored: readonly object[],
-  { made, compare }: { made: readonly object[]; compare: Comparison['compare'] },
+  stored: readonly Event[],
+  { made, compare }: { made: readonly Event[]; compare: Comparison['compare'] },
 ): void {
-  const listOf = (events: readonly object[]) =>
-    events
-      .map((event) => JSON.stringify(sorted(event)))
-      .sort()
-      .join(' ');
-  const symbols = [...stored, ...made].flatMap((event) =>
-    'symbol' in event ? [String(event.symbol)] : [],
-  );
+  const textOf = (event: Event) => JSON.stringify(event, Object.keys(event).sort());
   compare(`the ${what} that it knew`, {
-    kind: 'books',
-    stored: listOf(stored) || 'none',
-    replayed: listOf(made) || 'none',
-    symbols,
+    stored: listOf(stored, textOf, ' '),
+    replayed: listOf(made, textOf, ' '),
+    symbols: [...stored, ...made].map(({ symbol }) => symbol),
   });
-}
-
-function sorted(event: object): object {
-  return Object.fromEntries(Object.entries(event).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Compares how often each tool was called, and how often it refused. */
@@ -205,12 +188,12 @@ export function compareToolUsage(
   made: readonly DayRecord['toolUsage'][number][],
   { compare }: Comparison,
 ): void {
-  const listOf = (usage: readonly DayRecord['toolUsage'][number][]) =>
-    usage
-      .map(({ toolName, calls, refused }) => `${toolName} ${calls}, ${refused} refused`)
-      .sort()
-      .join('; ') || 'none';
-  compare('tool usage', { kind: 'books', stored: listOf(stored), replayed: listOf(made) });
+  const textOf = ({ toolName, calls, refused }: DayRecord['toolUsage'][number]) =>
+    `${toolName} ${calls}, ${refused} refused`;
+  compare('tool usage', {
+    stored: listOf(stored, textOf, '; '),
+    replayed: listOf(made, textOf, '; '),
+  });
 }
 
 /**
@@ -250,7 +233,7 @@ export function compareSession(
     pays_dividends: [session.paysDividends, agentConfig.dividends ? 1 : 0],
   };
   for (const [column, [stored, replayed]] of Object.entries(columns))
-    compare(column, { kind: 'books', stored, replayed });
+    compare(column, { stored, replayed });
   compare('messages', { kind: 'answers', stored: conversation.length, replayed: totalMessages });
   const numbers = conversation.map(({ messageIndex }) => messageIndex).join(' ');
   compare('numbers of its messages', {

@@ -5,7 +5,7 @@ import type { Database } from '../../src/database/database.ts';
 import { checkManifest, listedTables } from '../../src/database/manifest.ts';
 import { count as counted } from '../../src/basics/sentences.ts';
 import { atOnce } from '../../src/basics/turns.ts';
-import { auditOf, replayOf } from '../support/books.ts';
+import { replayOf } from '../support/books.ts';
 import { inLongForm, isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';
 import { richBooks } from '../support/rich-books.ts';
@@ -88,10 +88,34 @@ async function forgeable(): Promise<Database> {
 }
 
 /**
- * What replay, digests and audit cannot find in the database of a service, and why. A package has a
- * manifest, which leaves nothing out.
+ * What replay cannot find in the database of a service, and why. A package has a manifest, which
+ * leaves nothing out.
  */
 const exempt: [place: RegExp, why: string][] = [
+  [/^(jobs|simulation_runs)\.created_at$/, 'a time'],
+  [/^(trading_sessions|job_details)\.(started_at|completed_at)$/, 'a time'],
+  [/^reasoning_logs\.timestamp$/, 'a time'],
+  [/^tool_usage\.duration_ms$/, 'a time'],
+  [
+    /^job_details\.(steps|requests|(prompt|completion|cached|reasoning)_tokens|cost_usd)$/,
+    'what the answers cost: only the provider counted it',
+  ],
+  [
+    /^reasoning_logs\.(content|summary|served|carried)$/,
+    'what the model said, thought and who it was',
+  ],
+  [
+    /^jobs\.(start_date|end_date|dates|replace_existing|deployment_mode)$/,
+    'what the trigger asked for; model-days say what ran',
+  ],
+  [
+    /^simulation_runs\.(model_index|start_date|family|entry)$/,
+    'the place and the names of a run; no model reads them',
+  ],
+  [/^session_prices\.date$/, 'the date of its session, repeated for an index'],
+  [/^positions\.position_id$/, 'only the order of positions counts'],
+  [/^reasoning_logs\.tool_calls$/, 'the id of a call'],
+  [/^simulation_runs\.run_id$/, 'only the order of runs counts'],
   [
     /^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/,
     'the course of a job after a model-day was committed',
@@ -125,9 +149,9 @@ const exempt: [place: RegExp, why: string][] = [
   [/^price_data\.(symbol|date|open|close)$/, 'no model read the first bar of the series'],
 ];
 
-test('a digit changed in any column of any table is found by replay, its digests or the audit, or is exempt for a reason', async () => {
+test('a digit changed in any column of any table is found by replay, or is exempt for a reason', async () => {
   const database = await forgeable();
-  const untouched = JSON.stringify([await replayOf(database), await auditOf(database)]);
+  const untouched = JSON.stringify(await replayOf(database));
   const missed = new Set<string>();
   let count = 0;
   for (const mutation of mutationsOf(database)) {
@@ -135,17 +159,12 @@ test('a digit changed in any column of any table is found by replay, its digests
     if (!isLong && exempt.some(([known]) => known.test(place))) continue;
     await mutate(database, mutation, async () => {
       count += 1;
-      const replayed = await replayOf(database);
-      if (replayed.problems.length + replayed.unverifiable.length > 0) return;
+      if (JSON.stringify(await replayOf(database)) !== untouched) return;
       const references = database.statement('PRAGMA foreign_key_check').all();
-      if (
-        references.length === 0 &&
-        JSON.stringify([replayed, await auditOf(database)]) === untouched
-      )
-        missed.add(place);
+      if (references.length === 0) missed.add(place);
     });
   }
-  assert.ok(count > 80);
+  assert.ok(count > 50);
   assert.deepEqual(
     [...missed].filter((place) => !exempt.some(([known]) => known.test(place))),
     [],

@@ -13,7 +13,7 @@ export interface Example {
 
 /** The job of simulated models that others verify (docs/verify.md). */
 const JOB_FILE = join(import.meta.dirname, '../../docs/demo-package.db');
-const JOB = 'fd551483-cd28-4ae3-92ba-7b8623aa5068';
+const JOB = 'e344449e-1a9b-41fd-893a-acc587fcaf82';
 const MODEL = 'simulated-1';
 const DATE = '2026-10-06';
 

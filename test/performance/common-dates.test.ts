@@ -70,7 +70,7 @@ test('a day counts only if every model started it from the same close: of severa
   ]);
 });
 
-test('by run a late run costs nobody a day, by entry its entry is left out; a return is that of the last record', async (t) => {
+test('by run a late run costs no other a day, by entry its entry is left out; a return is that of the last record', async (t) => {
   const service = await startTestService(t, { isForged: true });
   const dates = weekdays('2025-09-01', '2025-10-10');
   const returns = dates.map((_, day) => (day % 3) / 100);

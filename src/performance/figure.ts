@@ -9,7 +9,7 @@ export type ReportedFigures<Name extends string> = Record<Name, number | null> &
   unavailable: Partial<Record<Name, string>>;
 };
 
-const TOO_LARGE = { reason: 'The figure is too large for a number' };
+export const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
 export function reportFigures<Name extends string>(
   figures: Record<Name, Figure>,

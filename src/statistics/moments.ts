@@ -27,6 +27,11 @@ export function medianOf(numbers: readonly number[]): number {
   return (low + high) / 2;
 }
 
+/** How far each number lies from one, such as their mean. */
+export function deviationsFrom(middle: number, numbers: Numbers): Float64Array {
+  return Float64Array.from(numbers, (number) => number - middle);
+}
+
 /** The sample variance, over n − 1; 0 for a single number. */
 export function sampleVariance(numbers: Numbers): number {
   return numbers.length === 1
@@ -41,6 +46,13 @@ export function centralMoment(numbers: Numbers, order: number): number {
   for (let index = 0; index < numbers.length; index += 1)
     sum += ((numbers[index] ?? NaN) - middle) ** order;
   return sum / numbers.length;
+}
+
+/** The last number from `low` up to, but without, `high` at which it still holds. */
+export function bisect(low: number, high: number, holdsAt: (number: number) => boolean): number {
+  const middle = (low + high) / 2;
+  if (middle <= low || middle >= high) return low;
+  return holdsAt(middle) ? bisect(middle, high, holdsAt) : bisect(low, middle, holdsAt);
 }
 
 /** A distribution symmetric about 0, for arguments of at least 0. */

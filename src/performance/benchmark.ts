@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict';
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
+import { at } from '../statistics/moments.ts';
 import { inOrder, type MorningEvent } from '../trading/morning.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import type { DayOfCurve } from './risk-and-return.ts';
@@ -277,21 +277,12 @@ function earliestStart(
   return earliest;
 }
 
-/** Whether one time is earlier than another. */
-export function isBefore(one: PriceTime, other: PriceTime): boolean {
-  return (
-    one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close')
-  );
-}
-
 /** The last level not after a date, or undefined. */
 function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
   let [low, high] = [0, levels.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const level = levels[middle];
-    assert(level !== undefined);
-    if (level.date <= date) low = middle + 1;
+    if (at(levels, middle).date <= date) low = middle + 1;
     else high = middle;
   }
   return levels[low - 1];

@@ -13,7 +13,6 @@ import {
   type BothLevels,
   type ComparedDay,
   equalWeightLevels,
-  isBefore,
   levelAt,
   type Levels,
   startOf,
@@ -141,10 +140,9 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): readonl
 /** Whether QQQ has a level at the earliest start of the first date. */
 function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   const date = firstDateOf(days);
-  const [start] = days
-    .filter((day) => day.date === date)
-    .map(startOf)
-    .sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  const starts = days.filter((day) => day.date === date).map(startOf);
+  const earliest = firstDateOf(starts);
+  const start = starts.find((one) => one.date === earliest);
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;

@@ -1,4 +1,4 @@
-import { type Figure, reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
+import { reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
 import {
   annualisedVolatility,
   type DayOfCurve,
@@ -12,12 +12,13 @@ import {
 } from './risk-and-return.ts';
 import { type Money, reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
-import type { ValueGains } from './symbols.ts';
+import { highestFirst, type ValueGains } from './symbols.ts';
 import {
   type ModelTrading,
   noSymbolTrading,
   type OpenPosition,
   type SymbolTrading,
+  unrealisedOf,
 } from './trading.ts';
 
 /** How many numbers lie in each bin. */
@@ -176,20 +177,14 @@ function reportSymbols({
 }: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
   const open = new Map(positions.map((position) => [position.symbol, position]));
   const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
-  return [...symbols]
-    .map((symbol) => {
-      const [own = noSymbolTrading(), gain = reported(0)] = [
-        trading.symbols.get(symbol),
-        gains.get(symbol),
-      ];
-      return reportSymbol(symbol, { own, position: open.get(symbol), gain });
-    })
-    .sort((one, other) => order(one.profit, other.profit) || (one.symbol < other.symbol ? -1 : 1));
-}
-
-function order(one: number | null, other: number | null): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null);
-  return other - one;
+  const reports = [...symbols].map((symbol) => {
+    const [own = noSymbolTrading(), gain = reported(0)] = [
+      trading.symbols.get(symbol),
+      gains.get(symbol),
+    ];
+    return reportSymbol(symbol, { own, position: open.get(symbol), gain });
+  });
+  return highestFirst(reports, 'profit');
 }
 
 function reportSymbol(
@@ -207,19 +202,11 @@ function reportSymbol(
     realised_profit: toDollars(realised),
     dividends: toDollars(dividends),
     ...reportFigures({
-      unrealised_profit: unrealisedOf(position),
+      unrealised_profit: unrealisedOf(position === undefined ? [] : [position]),
       profit:
         gain === null
           ? { reason: `The price of ${symbol} at a close of these days is unknown` }
           : toDollars(reported(cash + gain)),
     }),
   };
-}
-
-function unrealisedOf(position: OpenPosition | undefined): Figure {
-  if (position === undefined) return 0;
-  const { symbol, value, cost } = position;
-  return value === null
-    ? { reason: `No price of ${symbol} is stored` }
-    : toDollars(reported(value - cost));
 }

@@ -15,18 +15,14 @@ export function reportFigures<Name extends string>(
   figures: Record<Name, Figure>,
   round: (number: number) => number = rounded,
 ): ReportedFigures<Name> {
-  const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [
-    name,
-    finite(figure),
-  ]);
-  const numbers = entries.map(([name, figure]) => [
-    name,
-    typeof figure === 'number' ? round(figure) : null,
-  ]);
-  const reasons = entries.flatMap(([name, figure]) =>
-    typeof figure === 'number' ? [] : [[name, figure.reason]],
-  );
-  return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
+  const numbers: Record<string, number | null> = {};
+  const unavailable: Record<string, string> = {};
+  for (const [name, given] of Object.entries<Figure>(figures)) {
+    const figure = finite(given);
+    numbers[name] = typeof figure === 'number' ? round(figure) : null;
+    if (typeof figure !== 'number') unavailable[name] = figure.reason;
+  }
+  return { ...numbers, unavailable } as ReportedFigures<Name>;
 }
 
 /** Figures that are all missing for one reason. */

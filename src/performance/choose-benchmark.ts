@@ -69,9 +69,11 @@ export function chooseBenchmark(
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = spanOf(days);
-  const levels = bothLevels(days, (paysDividends) =>
-    levelsOfAll(database, symbols, { name, ...span, paysDividends }),
-  );
+  const levels = bothLevels(days, (paysDividends) => {
+    const levelsOf = (symbol: string) =>
+      levelsOfSymbol(database, symbol, { ...span, paysDividends });
+    return name === UNIVERSE ? equalWeightLevels(symbols.values().map(levelsOf)) : levelsOf(name);
+  });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
   const unknownDividends = daysWithUnknown(database, paying, span);
   return { name, symbols: symbols.length, levels, unknownDividends };
@@ -111,15 +113,6 @@ function spanOf(days: readonly ChosenDay[]): Span {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
   };
-}
-
-function levelsOfAll(
-  database: Database,
-  symbols: readonly string[],
-  { name, ...options }: Span & { name: string; paysDividends: boolean },
-): Levels {
-  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
-  return name === UNIVERSE ? equalWeightLevels(members) : (members.next().value ?? []);
 }
 
 function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {

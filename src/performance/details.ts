@@ -10,16 +10,10 @@ import {
   sharpeRatio,
   tooFew,
 } from './risk-and-return.ts';
-import { type Money, reported, toDollars } from '../basics/money.ts';
+import { reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import { highestFirst, type ValueGains } from './symbols.ts';
-import {
-  type ModelTrading,
-  noSymbolTrading,
-  type OpenPosition,
-  type SymbolTrading,
-  unrealisedOf,
-} from './trading.ts';
+import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 
 /** How many numbers lie in each bin. */
 export interface Histogram {
@@ -153,11 +147,11 @@ export function reportRolling(
   const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
   const points = days.slice(ROLLING_WINDOW - 1).map(({ date }, index) => {
     const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    const figures = {
+    const figures = reportFigures({
       sharpe_ratio: sharpeRatio(series, riskFree),
       annualised_volatility: annualisedVolatility(series),
-    };
-    return { date, ...reportFigures<keyof typeof figures>(figures) };
+    });
+    return { date, ...figures };
   });
   return {
     window: ROLLING_WINDOW,
@@ -175,38 +169,24 @@ function reportSymbols({
   positions,
   gains,
 }: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
-  const open = new Map(positions.map((position) => [position.symbol, position]));
-  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
+  const held = positions.map(({ symbol }) => symbol);
+  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...held]);
   const reports = [...symbols].map((symbol) => {
-    const [own = noSymbolTrading(), gain = reported(0)] = [
-      trading.symbols.get(symbol),
-      gains.get(symbol),
-    ];
-    return reportSymbol(symbol, { own, position: open.get(symbol), gain });
+    const { trades, realised, dividends, cash } = trading.symbols.get(symbol) ?? noSymbolTrading();
+    const gain = gains.get(symbol);
+    return {
+      symbol,
+      trades,
+      realised_profit: toDollars(realised),
+      dividends: toDollars(dividends),
+      ...reportFigures({
+        unrealised_profit: unrealisedOf(positions.filter((own) => own.symbol === symbol)),
+        profit:
+          gain === null
+            ? { reason: `The price of ${symbol} at a close of these days is unknown` }
+            : toDollars(reported(cash + (gain ?? 0))),
+      }),
+    };
   });
   return highestFirst(reports, 'profit');
-}
-
-function reportSymbol(
-  symbol: string,
-  {
-    own,
-    position,
-    gain,
-  }: { own: SymbolTrading; position: OpenPosition | undefined; gain: Money | null },
-) {
-  const { trades, realised, dividends, cash } = own;
-  return {
-    symbol,
-    trades,
-    realised_profit: toDollars(realised),
-    dividends: toDollars(dividends),
-    ...reportFigures({
-      unrealised_profit: unrealisedOf(position === undefined ? [] : [position]),
-      profit:
-        gain === null
-          ? { reason: `The price of ${symbol} at a close of these days is unknown` }
-          : toDollars(reported(cash + gain)),
-    }),
-  };
 }

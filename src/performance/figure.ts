@@ -18,7 +18,8 @@ export function reportFigures<Name extends string>(
   const numbers: Record<string, number | null> = {};
   const unavailable: Record<string, string> = {};
   for (const [name, given] of Object.entries<Figure>(figures)) {
-    const figure = finite(given);
+    // JSON has no infinity: it would become a null without a reason.
+    const figure = typeof given === 'number' && !Number.isFinite(given) ? TOO_LARGE : given;
     numbers[name] = typeof figure === 'number' ? round(figure) : null;
     if (typeof figure !== 'number') unavailable[name] = figure.reason;
   }
@@ -31,11 +32,6 @@ export function allMissing<Name extends string>(
   reason: string,
 ): Record<Name, Figure> {
   return Object.fromEntries(names.map((name) => [name, { reason }])) as Record<Name, Figure>;
-}
-
-/** JSON has no infinity: it would become a null without a reason. */
-function finite(figure: Figure): Figure {
-  return typeof figure === 'number' && !Number.isFinite(figure) ? TOO_LARGE : figure;
 }
 
 export function rounded(number: number): number {

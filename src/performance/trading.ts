@@ -211,13 +211,6 @@ export function noSymbolTrading(): SymbolTrading {
   return { trades: 0, realised: reported(0), dividends: reported(0), cash: reported(0) };
 }
 
-/** The sums of a symbol, to be changed. */
-function tradingIn({ symbols }: Trading, symbol: string): SymbolTrading {
-  let own = symbols.get(symbol);
-  if (own === undefined) symbols.set(symbol, (own = noSymbolTrading()));
-  return own;
-}
-
 /**
  * The days strictly between the last one applied (or the start of the ledger) and the given one, in
  * order.
@@ -274,7 +267,8 @@ function applyDay(
     const change = reported(action.cash - cash);
     cash = action.cash;
     if (action.symbol === null) continue;
-    const own = tradingIn(trading, action.symbol);
+    const own = trading.symbols.get(action.symbol) ?? noSymbolTrading();
+    trading.symbols.set(action.symbol, own);
     own.cash = reported(own.cash + change);
     if (action.actionType === 'dividend') {
       own.dividends = reported(own.dividends + change);

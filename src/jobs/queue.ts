@@ -7,7 +7,6 @@ import {
   triggerOfKey,
   unfinishedJobId,
 } from '../database/jobs.ts';
-import { noteRestart } from '../database/model-days.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
@@ -15,12 +14,6 @@ import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
 import { type JobRequest, planRuns, resolveRequest, type SubmittedJob } from './create.ts';
 import { runThroughFaults } from './through-faults.ts';
-
-/**
- * After this many restarts in a row without progress a job is given up: it may be what ends the
- * process.
- */
-const MAX_IDLE_RESTARTS = 10;
 
 /** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
@@ -37,7 +30,7 @@ export interface Jobs {
    */
   cancel(jobId: string): Promise<number | null>;
   /** Resumes the unfinished job of an earlier process, if there is one. */
-  resume(): Promise<void>;
+  resume(): void;
   /**
    * Stops the worker and its children; the job stays resumable. Resolves when all of them have
    * exited.
@@ -50,12 +43,12 @@ export function createJobs(context: WorkerContext): Jobs {
   let current = new AbortController();
   let isStopping = false;
   let working: Promise<void> = Promise.resolve();
-  const start = (jobId: string, givenUp: string | null = null) => {
+  const start = (jobId: string, isRestart = false) => {
     if (isStopping) return;
     const { signal } = (current = new AbortController());
     const run = async () => {
       if (unfinishedJobId(database) === jobId && !signal.aborted)
-        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal, givenUp }));
+        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal, isRestart }));
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
@@ -85,13 +78,9 @@ export function createJobs(context: WorkerContext): Jobs {
       log.info('job cancelled', { jobId, notRun });
       return notRun;
     },
-    async resume() {
+    resume() {
       const jobId = unfinishedJobId(database);
-      if (jobId === null) return;
-      const idleRestarts = await database.write(() => noteRestart(database, jobId));
-      log.info('job resumed', { jobId, idleRestarts });
-      const reason = `Given up after ${idleRestarts} restarts in a row without progress`;
-      start(jobId, idleRestarts < MAX_IDLE_RESTARTS ? null : reason);
+      if (jobId !== null) start(jobId, true);
     },
     async stop() {
       isStopping = true;

@@ -11,6 +11,7 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
+import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../basics/domain.ts';
@@ -21,14 +22,8 @@ import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
 import { inShortTurn } from '../basics/turns.ts';
-import {
-  type ActiveJob,
-  type Job,
-  openJob,
-  storedLeftOut,
-  type WorkerContext,
-} from './active-job.ts';
-import { costWarnings, createSpending } from './cost-limits.ts';
+import { type ActiveJob, type Job, openJob, type WorkerContext } from './active-job.ts';
+import { costWarnings } from './cost-limits.ts';
 import { entriesOf } from './entries.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
@@ -118,7 +113,6 @@ async function work(
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
   for (const date of priced) {
-    activeJob.spending.reach(date);
     await runDate(context, activeJob, date);
     if (signal.aborted || activeJob.cannotStart !== null) break;
   }
@@ -139,17 +133,13 @@ function activate(
     universe: readonly string[];
   },
 ): ActiveJob {
-  const { settings, database } = context;
-  const { job } = given;
-  const entries = entriesOf(job);
+  const entries = entriesOf(given.job);
   logForeignHosts(context, entries);
   return {
     ...given,
     universe: new Set(universe),
     entries,
-    places: createPlaces(mostSideBySide(settings)),
-    spending: createSpending(database, job.jobId),
-    leftOut: storedLeftOut(job),
+    places: createPlaces(mostSideBySide(context.settings)),
     keyRefusals: new Map(),
     cannotStart: null,
   };
@@ -171,6 +161,7 @@ async function runDate(
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
   const market = openMarket(prices, date, [...activeJob.universe]);
+  const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
     const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;
@@ -181,7 +172,7 @@ async function runDate(
     ) {
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market };
+      const next = { modelDay, market, spentBefore };
       await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };

@@ -10,7 +10,6 @@ import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/jobs/warnings.ts';
-import { silentLog } from '../../src/basics/log.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
 import {

@@ -227,7 +227,8 @@ CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details
 BEGIN
   UPDATE trading_sessions SET status = 'failed', error = coalesce(new.error, 'Its model-day ended without it'),
     completed_at = new.completed_at,
-    total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
+    (steps, total_messages) = (SELECT count(*) FILTER (WHERE role = 'assistant'), count(*) FROM reasoning_logs
+      WHERE reasoning_logs.session_id = trading_sessions.session_id)
   WHERE job_id = new.job_id AND date = new.date AND model = new.model AND status = 'running';
 END;
 

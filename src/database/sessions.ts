@@ -255,11 +255,13 @@ export function endModelDay(
     completedAt,
   }: { status: 'completed' | 'failed' | 'skipped'; error: string | null; completedAt: string },
 ): void {
-  database
+  const { changes } = database
     .statement(
-      'UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND date = ? AND model = ?',
+      `UPDATE job_details SET status = ?, error = ?, completed_at = ?
+       WHERE job_id = ? AND date = ? AND model = ? AND completed_at IS NULL`,
     )
     .run(status, error, completedAt, jobId, date, model);
+  assert.equal(changes, 1, 'a model-day ends once');
   if (status === 'failed') storeFailures(database, { jobId, date, model });
 }
 

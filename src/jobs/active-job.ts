@@ -64,6 +64,11 @@ export interface ActiveJob {
   cannotStart: string | null;
 }
 
+/** Whether nothing more of a job is to be started. */
+export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
+  return signal.aborted || cannotStart !== null;
+}
+
 /**
  * Stores what a provider refused of what the service adds to requests by itself, which is left out
  * for the rest of the run's job, and warns of it in the provider's words: once for all runs of an

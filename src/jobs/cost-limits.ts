@@ -10,8 +10,6 @@ import type { ActiveJob } from './active-job.ts';
  * cannot be enforced.
  */
 
-export const COST_LIMIT_REACHED = 'Cost limit reached';
-
 /** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
 const PER_DOLLAR = 1e9;
 

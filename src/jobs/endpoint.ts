@@ -9,7 +9,6 @@ import { type Entry, fillSecrets, isSecretName } from '../basics/entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../basics/http-values.ts';
 import { describeUnknownMaker, makers } from '../basics/makers.ts';
 import type { Addition, Start } from '../wire/protocol.ts';
-import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
 
@@ -67,9 +66,6 @@ export function resolveModel(
     return {
       error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
     };
-  const secrets = [...body.secrets, ...secretsIn(url)].filter(
-    (secret) => secret.length >= MIN_SECRET_LENGTH,
-  );
   const { settings, agentConfig } = sources;
   return {
     kind: 'provider',
@@ -77,7 +73,7 @@ export function resolveModel(
     baseUrl: url,
     apiKey: key,
     parameters: body.fields,
-    ...(secrets.length > 0 && { secrets }),
+    secrets: [...body.secrets, ...secretsIn(url)],
     stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
     cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
     leftOut: [...leftOut],

@@ -21,12 +21,13 @@ import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
   type ActiveJob,
+  isStopped,
   keyRefusalOf,
   noteKeyRefusal,
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
-import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
+import { isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';
 
 interface Next {
@@ -75,7 +76,7 @@ function resolve(
   assert(entry, 'each run of a job has an entry');
   const refusal = keyRefusalOf(activeJob, name);
   if (refusal !== null) return { error: refusal };
-  if (isOverCostLimit(context.database, entry, next)) return { error: COST_LIMIT_REACHED };
+  if (isOverCostLimit(context.database, entry, next)) return { error: 'Cost limit reached' };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
     return {
       error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
@@ -109,7 +110,7 @@ async function runToEnd(
     const leave = await places.join();
     let lost: Lost | null = null;
     try {
-      if (!signal.aborted && activeJob.cannotStart === null)
+      if (!isStopped(activeJob))
         lost = await attempt(context, activeJob, { ...next, ...resolved, tries });
     } finally {
       leave(lost !== null);

@@ -22,7 +22,7 @@ const NOWHERE = {
   key_variable: null,
 } as const;
 
-/** An entry, or what stands for one that the configuration does not list. */
+/** An entry, of which only the signature is known when the configuration does not list it. */
 type NamedEntry = Partial<ModelConfiguration> & { signature: string };
 
 /** Where an entry is resolved from. What `isKey` finds is not stored. */

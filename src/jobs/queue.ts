@@ -61,10 +61,13 @@ export function createJobs(context: WorkerContext): Jobs {
   };
   return {
     async submit(request, idempotencyKey) {
-      const { job, isNew } = await database.write(() => {
-        const before = submittedBefore(database, idempotencyKey, request);
-        return { job: before ?? create(context, request, idempotencyKey), isNew: before === null };
-      });
+      const find = () => {
+        const job = submittedBefore(database, idempotencyKey, request);
+        return job && { job, isNew: false };
+      };
+      const make = () => ({ job: create(context, request, idempotencyKey), isNew: true });
+      // What was answered before is read without the write lock.
+      const { job, isNew } = find() ?? (await database.write(() => find() ?? make()));
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -150,6 +153,13 @@ function submittedBefore(
 }
 
 /** Two requests are the same when they mean the same, however they are written. */
-export function hashOf(request: JobRequest): string {
-  return sha256(JSON.stringify(request)).toString('hex');
+export function hashOf({
+  startDate,
+  endDate,
+  models,
+  replaceExisting,
+  universe,
+}: JobRequest): string {
+  const parts = [startDate, endDate, models, replaceExisting, universe];
+  return sha256(JSON.stringify(parts)).toString('hex');
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { addDays, type Clock } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { morningWrite } from '../../src/database/price-writes.ts';
+import { cancelModelDays } from '../../src/database/model-days.ts';
 import { commitSession, type ModelDay, type PositionRow } from '../../src/database/sessions.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { fromDollars, money } from '../../src/basics/money.ts';
@@ -356,6 +357,33 @@ test('adjusted prices are not split again', async () => {
   await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
   await trader.day('2025-06-10', []);
   assert.equal(trader.ledger()[1], '2025-06-10 no_trade => 9363 10007 14 ORLY:7');
+});
+
+test('a session that fails, by itself or because its job is cancelled, says how many steps and messages it had', async () => {
+  const { database, open } = createTrader(PRICES);
+  const ends = [
+    (session: Session) => session.end({ status: 'failed', error: 'broken' }),
+    async ({ modelDay: { jobId } }: Session) =>
+      void cancelModelDays(database, jobId, '2025-12-01T00:00:00.000Z'),
+  ];
+  for (const fail of ends) {
+    const session = await open('2025-01-03');
+    await session.prompt([{ role: 'user', content: 'Good morning' }]);
+    await answer(session, ['buy', { symbol: 'AAPL', amount: 1 }]);
+    await answer(session, ['get_portfolio', {}]);
+    await fail(session);
+  }
+  const stored = database.statement(
+    'SELECT status, error, steps, total_messages FROM trading_sessions',
+  );
+  const counts = { steps: 2, total_messages: 5 };
+  assert.deepEqual(
+    stored.all().map((row) => ({ ...row })),
+    [
+      { status: 'failed', error: 'broken', ...counts },
+      { status: 'failed', error: 'Cancelled', ...counts },
+    ],
+  );
 });
 
 test('calls after a slow tool are not run if the day ended meanwhile', async () => {

@@ -4,7 +4,7 @@ import type { ChosenDay } from '../database/records/performance.ts';
 import { at, medianOf } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
 import { benchmarkReturns, type BothLevels } from './benchmark.ts';
-import { type Figure, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
+import { allMissing, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
 import { tooFew } from './risk-and-return.ts';
 
 /**
@@ -191,29 +191,26 @@ function whyWithout(symbol: string, universe: readonly string[]): string {
     : `It held ${symbol}, which is not in the universe of every job`;
 }
 
+const FIGURES = ['return', 'percentile', 'p_value', 'median', 'interval_90'] as const;
+
 /** Named as in the response. The same model over the same days draws the same names. */
 export function reportSelection(
   database: Database,
   { model, days, market }: { model: string; days: readonly ChosenDay[]; market: Market },
 ) {
   const held = readWeights(database, days, market);
-  const isMissing = 'reason' in held;
-  const permuted = isMissing
-    ? null
-    : permuteNames(held, JSON.stringify([model, days[0]?.date, days.at(-1)?.date]));
-  const place = permuted && placeAmong(permuted);
-  const figure = (known: number | undefined): Figure => (isMissing ? held : (known ?? NaN));
-  const { unavailable, ...figures } = reportFigures({
-    return: figure(permuted?.own),
-    percentile: figure(place?.percentile),
-    p_value: figure(place?.pValue),
-    median: figure(place?.median),
-  });
+  if ('reason' in held)
+    return { symbols: 0, days: 0, ...reportFigures(allMissing(FIGURES, held.reason)) };
+  const seed = JSON.stringify([model, days[0]?.date, days.at(-1)?.date]);
+  const permuted = permuteNames(held, seed);
+  const { percentile, pValue, median, interval90 } = placeAmong(permuted);
+  const figures = { return: permuted.own, percentile, p_value: pValue, median };
+  const { unavailable, ...reported } = reportFigures(figures);
   return {
-    symbols: isMissing ? 0 : (held.returns[0]?.length ?? 0),
-    days: isMissing ? 0 : held.returns.length,
-    ...figures,
-    interval_90: place?.interval90 ?? null,
-    unavailable: { ...unavailable, interval_90: isMissing ? held.reason : undefined },
+    symbols: held.returns[0]?.length ?? 0,
+    days: held.returns.length,
+    ...reported,
+    interval_90: interval90,
+    unavailable,
   };
 }

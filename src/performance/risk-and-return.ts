@@ -121,11 +121,8 @@ export function annualisedReturn(series: ReturnSeries): Figure {
  * The day with the highest return (`sign` 1) or the lowest (-1), the earliest of several, or null.
  */
 export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | null {
-  return days.reduce<DailyReturn | null>(
-    (found, day) =>
-      found === null || sign * (day.dailyReturn - found.dailyReturn) > 0 ? day : found,
-    null,
-  );
+  const [first] = days.toSorted((one, other) => sign * (other.dailyReturn - one.dailyReturn));
+  return first ?? null;
 }
 
 /** Days with a return above 0, as a fraction of all. */
@@ -160,13 +157,6 @@ export interface Drawdown {
   length: number;
 }
 
-interface Fall {
-  depth: number;
-  peak: number;
-  trough: number;
-  recovery: number | null;
-}
-
 /**
  * The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon
  * 2008).
@@ -180,48 +170,42 @@ export function maxDrawdown(series: ReturnSeries): Drawdown {
 
 /**
  * The deepest drawdowns, each from a high until that is reached again, so that no two share a day;
- * the deepest first, the earlier of equals first.
+ * the deepest first. A later one counts as deeper only by more than rounding.
  */
 export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown[] {
-  const dateOf = (index: number | null) => days[index ?? -1]?.date ?? null;
-  return deepestFalls(fallsOf(days), most).map(({ depth, peak, trough, recovery }) => ({
-    depth,
-    peak_date: dateOf(peak),
-    trough_date: dateOf(trough),
-    recovery_date: dateOf(recovery),
-    length: (recovery ?? days.length - 1) - peak,
-  }));
-}
-
-/** Every fall from a high, in order; the last one may have no recovery. */
-function fallsOf(days: readonly DailyReturn[]): Fall[] {
-  const falls: Fall[] = [];
-  let fall: Fall | null = null;
-  let [growth, high, peak] = [1, 1, -1];
-  for (const [index, { dailyReturn }] of days.entries()) {
-    growth *= 1 + dailyReturn;
-    const depth = 1 - growth / high;
-    if (depth > ROUNDING) {
-      if (fall === null) falls.push((fall = { depth, peak, trough: index, recovery: null }));
-      else if (depth > fall.depth + ROUNDING) [fall.depth, fall.trough] = [depth, index];
-      continue;
-    }
-    if (fall !== null) fall.recovery = index;
-    fall = null;
-    high = Math.max(high, growth);
-    peak = index;
-  }
-  return falls;
-}
-
-/** A later fall counts as deeper only by more than rounding. */
-function deepestFalls(falls: readonly Fall[], most: number): Fall[] {
-  const left = [...falls];
-  const found: Fall[] = [];
+  const left = drawdownsOf(days);
+  const found: Drawdown[] = [];
   while (found.length < most && left.length > 0) {
     const deepest = left.reduce((one, other) => (other.depth > one.depth + ROUNDING ? other : one));
     found.push(deepest);
     left.splice(left.indexOf(deepest), 1);
+  }
+  return found;
+}
+
+/** Every drawdown, in order; the last one may have no recovery. */
+function drawdownsOf(days: readonly DailyReturn[]): Drawdown[] {
+  const found: Drawdown[] = [];
+  let current: Drawdown | null = null;
+  let [growth, high, peak] = [1, 1, -1];
+  for (const [index, { date, dailyReturn }] of days.entries()) {
+    growth *= 1 + dailyReturn;
+    const depth = 1 - growth / high;
+    const length = index - peak;
+    if (depth > ROUNDING) {
+      if (current === null) {
+        const peakDate = days[peak]?.date ?? null;
+        current = { depth, peak_date: peakDate, trough_date: date, recovery_date: null, length };
+        found.push(current);
+      }
+      current.length = length;
+      if (depth > current.depth + ROUNDING) [current.depth, current.trough_date] = [depth, date];
+      continue;
+    }
+    if (current !== null) [current.recovery_date, current.length] = [date, length];
+    current = null;
+    high = Math.max(high, growth);
+    peak = index;
   }
   return found;
 }

@@ -83,6 +83,16 @@ const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, 
 /** As much as SQLite sorts in memory before it continues in a file. */
 const CACHE_MB = 16;
 
+const TABLES = [
+  `ATTACH '' AS staging`,
+  'PRAGMA staging.journal_mode = OFF',
+  'PRAGMA staging.synchronous = OFF',
+  `PRAGMA staging.cache_size = ${-1024 * CACHE_MB}`,
+  `CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`,
+  `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
+];
+
 /** Prices that are only in one of the rows contradict nothing. */
 const REPEATED = `
   INSERT INTO repeated
@@ -121,20 +131,7 @@ export function createStaging(database: Database): Staging {
   const run = (sql: string, ...values: string[]) => database.statement(sql).run(...values);
   const read = <Row>(sql: string, ...values: string[]) =>
     database.statement(sql).all(...values) as unknown[] as Row[];
-  run(`ATTACH '' AS staging`);
-  for (const pragma of [
-    'journal_mode = OFF',
-    'synchronous = OFF',
-    `cache_size = ${-1024 * CACHE_MB}`,
-  ])
-    database.statement(`PRAGMA staging.${pragma}`).all();
-  run(`CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`);
-  run(
-    `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
-  );
-  run(
-    `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
-  );
+  for (const sql of TABLES) run(sql);
   run('BEGIN');
   let isOpen = true;
   const insert = database.statement(`INSERT INTO unsorted ${INSERT}`);
@@ -206,10 +203,8 @@ function mergeRepeated(database: Database): void {
   const remove = database.statement('DELETE FROM staged WHERE symbol = ? AND date = ?');
   const merged = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
   for (const same of merged.values()) {
-    const row = same.reduce((earlier, later) => {
-      const said = Object.entries(later).filter(([, value]) => value !== null);
-      return { ...earlier, ...Object.fromEntries(said) };
-    });
+    const said = same.flatMap((row) => Object.entries(row).filter(([, value]) => value !== null));
+    const row = { ...same[0], ...Object.fromEntries(said) };
     remove.run(String(row['symbol']), String(row['date']));
     insert.run(...Object.values(row));
   }

@@ -15,10 +15,10 @@ import { TABLE_NAMES } from '../support/tables.ts';
 const FUNCTIONS_SINCE_3_37 = [
   'coalesce',
   'count',
+  'json_extract',
   'json_valid',
   'julianday',
   'length',
-  'max',
   'round',
   'strftime',
 ];

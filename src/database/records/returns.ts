@@ -46,7 +46,8 @@ export function storedRequests(
 }
 
 const SERVED = query(
-  'SELECT session_id, model FROM json_each(?) AS chosen CROSS JOIN served_models ON session_id = chosen.value ORDER BY session_id, model',
+  `SELECT DISTINCT session_id, served_model FROM json_each(?) AS chosen CROSS JOIN reasoning_logs ON session_id = chosen.value
+   WHERE served_model IS NOT NULL ORDER BY session_id, served_model`,
   [integer, text],
 );
 

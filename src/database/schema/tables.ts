@@ -68,7 +68,7 @@ CREATE TABLE job_details (
   completion_tokens INTEGER CHECK (completion_tokens >= 0),
   cached_tokens INTEGER CHECK (cached_tokens >= 0),
   reasoning_tokens INTEGER CHECK (reasoning_tokens >= 0),
-  cost_usd REAL CHECK (cost_usd >= 0),
+  cost_usd REAL CHECK (cost_usd BETWEEN 0 AND 1e300), -- no sum of them is infinite
   PRIMARY KEY (job_id, date, model),
   FOREIGN KEY (job_id, model) REFERENCES simulation_runs (job_id, model),
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'running'))),
@@ -170,17 +170,14 @@ CREATE TABLE reasoning_logs (
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
   served TEXT -- of an assistant's message: what its provider said of itself
     CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served))),
+  served_model TEXT GENERATED ALWAYS AS
+    (CASE WHEN json_valid(served) THEN json_extract(served, '$.model') END) VIRTUAL, -- that answered, in its provider's name
   UNIQUE (session_id, message_index),
   CHECK ((tool_name IS NOT NULL) = (role = 'tool')),
   CHECK (tool_calls IS NULL OR role = 'assistant')
 ) STRICT;
 
--- The models that answered in a committed session, in their providers' names.
-CREATE TABLE served_models (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
-  model TEXT NOT NULL,
-  PRIMARY KEY (session_id, model)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX served_models ON reasoning_logs (session_id, served_model) WHERE served_model IS NOT NULL;
 
 CREATE TABLE tool_usage (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,

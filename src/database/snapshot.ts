@@ -33,10 +33,10 @@ export interface OpenedFile extends Reader {
 
 /**
  * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
- * a reader and that would belong to this user instead of the server's; but for a log without its
- * index, which is refused for a view. Throws a `ServiceError` (`storage_fault`) for a file that is
- * missing, unreadable, empty or not a database of this version. With `isOneState`, all statements
- * see the state that the first of them saw.
+ * a reader and that would belong to this user instead of the server's. Only beside a log without
+ * its index SQLite makes that index; a view refuses such a file. Throws a `ServiceError`
+ * (`storage_fault`) for a file that is missing, unreadable, empty or not a database of this
+ * version. With `isOneState`, all statements see the state that the first of them saw.
  */
 export function openForReading(
   path: string,

@@ -12,8 +12,8 @@ const IDLE_MS = 2_000;
 /**
  * A database that is shown and never changed: neither the file nor what lies beside it, whether or
  * not a service runs on it. What such a service commits appears. Throws a `ServiceError`
- * (`storage_fault`) for a file that is missing, unreadable, or not a database of this version (an
- * `OlderSchema` for one of an earlier program); statements throw it when the file is lost later.
+ * (`storage_fault`) for a file that is missing, unreadable, or not a database of this version;
+ * statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const openNow = () => openForReading(path, { isOneState: false, isView: true });

@@ -76,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     { accessTokens, pages, limits: httpLimits, reports: createReports(httpLimits) },
   );
   const port = await listen(http.server, settings.apiPort, database);
-  await jobs.resume();
+  jobs.resume();
   return {
     port,
     async stop() {

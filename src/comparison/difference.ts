@@ -1,6 +1,6 @@
 import { at } from '../statistics/moments.ts';
 import { degreesOfDays, varianceOfMean } from '../statistics/newey-west.ts';
-import { type Figure, reportFigures } from '../performance/figure.ts';
+import { type Figure, reportFigures, TOO_LARGE } from '../performance/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/student-t.ts';
 import { detectionOf, levelOf, type Period, tailOf } from './looks.ts';
 
@@ -68,8 +68,6 @@ export interface Interval {
   low: number;
   high: number;
 }
-
-export const TOO_LARGE: Missing = { reason: 'The figure is too large for a number' };
 
 /** Significant digits: more than the exactness of any figure here. */
 const DIGITS = 12;

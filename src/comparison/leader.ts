@@ -96,15 +96,18 @@ export function reportLeader(series: readonly Series[], tried: number) {
     leader === undefined || typeof benchmark !== 'number'
       ? benchmark
       : probabilisticSharpeRatio(leader.logReturns, benchmark);
-  const figures = {
-    sharpe_ratio_daily: leader === undefined ? none : highest,
-    probabilistic_sharpe_ratio: leader === undefined ? none : above(0),
-    deflated_sharpe_ratio: above(expectedBest),
-    expected_best_sharpe_ratio_daily: expectedBest,
-  };
+  const figures = reportFigures(
+    {
+      sharpe_ratio_daily: leader === undefined ? none : highest,
+      probabilistic_sharpe_ratio: leader === undefined ? none : above(0),
+      deflated_sharpe_ratio: above(expectedBest),
+      expected_best_sharpe_ratio_daily: expectedBest,
+    },
+    toDigits,
+  );
   /** Null when no model is compared. */
   const model = leader?.record.model ?? null;
-  return { model, ...reportFigures<keyof typeof figures>(figures, toDigits), trials };
+  return { model, ...figures, trials };
 }
 
 /** Mean over sample deviation, per day, without a risk-free rate. */

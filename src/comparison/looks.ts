@@ -1,3 +1,4 @@
+import { bisect } from '../statistics/moments.ts';
 import { normalQuantile, normalUpperTail } from '../statistics/normal.ts';
 
 /** How often a comparison is looked at: once, at the end, or on any day, as days arrive. */
@@ -52,14 +53,9 @@ export function levelOf(tail: number, { days, looks }: Pick<Period, 'days' | 'lo
   const reached = normalQuantile(tail) ** 2;
   if (reached === Infinity) return 0;
   // The boundary is at least √a, and grows with a from its lowest on.
-  let [low, high] = [lowestExponent(days), reached];
-  if (!(squaredBoundary(days, low) < reached)) return 1;
-  for (;;) {
-    const middle = (low + high) / 2;
-    if (middle <= low || middle >= high) return Math.exp(-low / 2);
-    if (squaredBoundary(days, middle) < reached) low = middle;
-    else high = middle;
-  }
+  const low = lowestExponent(days);
+  const isBelow = (a: number) => squaredBoundary(days, a) < reached;
+  return isBelow(low) ? Math.exp(-bisect(low, reached, isBelow) / 2) : 1;
 }
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
-import { at, dot, mean } from '../statistics/moments.ts';
+import { at, deviationsFrom, dot, mean } from '../statistics/moments.ts';
 import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
   daysNeeded,
@@ -27,9 +27,8 @@ import { type Lead, leadOf, sentenceOf } from './sentences.ts';
  * 187, 1896).
  */
 export function correlationOf(one: Series, other: Series): Figure {
-  const [first, second] = [one, other].map(({ logReturns, mean: middle }) =>
-    logReturns.map((logReturn) => logReturn - middle),
-  ) as [Float64Array, Float64Array];
+  const first = deviationsFrom(one.mean, one.logReturns);
+  const second = deviationsFrom(other.mean, other.logReturns);
   const constant = isConstant(first) ? one : isConstant(second) ? other : null;
   if (constant !== null)
     return { reason: `The daily returns of the mean run of ${constant.record.model} do not vary` };

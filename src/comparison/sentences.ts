@@ -1,6 +1,6 @@
 import { count } from '../basics/sentences.ts';
-import { type Figure, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
-import { type Interval, type Missing, TOO_LARGE } from './difference.ts';
+import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
+import type { Interval, Missing } from './difference.ts';
 import type { Period } from './looks.ts';
 
 /** What a comparison says in words. */

@@ -7,19 +7,16 @@ import { addModelDays } from './model-days.ts';
 import { flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 
 const RUNS = query(
-  `SELECT model, start_date AS startDate, family, entry, left_out AS leftOut FROM simulation_runs
+  `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
    WHERE job_id = ? ORDER BY model_index`,
-  { model: text, startDate: text, family: text, entry: text, leftOut: text },
+  { model: text, startDate: text, family: text, entry: text },
 );
 
 /**
  * A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text
  * (entry.ts).
  */
-export type StoredRun = RowOf<typeof RUNS>;
-
-/** A run to insert. */
-export type Run = Omit<StoredRun, 'leftOut'>;
+export type Run = RowOf<typeof RUNS>;
 
 export interface NewJob {
   jobId: string;
@@ -48,7 +45,7 @@ export interface StoredJob {
   replaceExisting: boolean;
   /** As JSON text. */
   agentConfig: string;
-  runs: StoredRun[];
+  runs: Run[];
 }
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
@@ -180,18 +177,27 @@ export function endJob(
   assert.equal(changes, 1, 'only an unfinished job can end');
 }
 
-/**
- * Stores what the provider of a run has refused of what the service adds to requests, as a JSON
- * array.
- */
-export function storeLeftOut(
-  database: Database,
-  { jobId, model }: { jobId: string; model: string },
-  leftOut: readonly string[],
-): void {
+const LEFT_OUT = query(
+  'SELECT value FROM simulation_runs CROSS JOIN json_each(left_out) WHERE job_id = ? AND model = ?',
+  [text],
+);
+
+interface RunOfJob {
+  jobId: string;
+  model: string;
+}
+
+/** What the provider of a run has refused of what the service adds to requests. */
+export function leftOutOf(reader: Reader, { jobId, model }: RunOfJob): string[] {
+  return LEFT_OUT.all(reader, jobId, model).map(([addition]) => addition);
+}
+
+/** Adds to what the provider of a run has refused, each addition once. */
+export function addLeftOut(database: Database, run: RunOfJob, refused: readonly string[]): void {
+  const all = [...new Set([...leftOutOf(database, run), ...refused])];
   database
     .statement('UPDATE simulation_runs SET left_out = ? WHERE job_id = ? AND model = ?')
-    .run(JSON.stringify(leftOut), jobId, model);
+    .run(JSON.stringify(all), run.jobId, run.model);
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);

@@ -104,12 +104,6 @@ export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDa
 
 const COUNT_ENDED =
   'SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL';
-const ENDED = query(COUNT_ENDED, [integer]);
-
-/** How many model-days of a job have ended, in any status. */
-export function endedModelDays(reader: Reader, jobId: string): number {
-  return ENDED.one(reader, jobId)[0];
-}
 
 /** Fails every model-day that has not ended, because the job itself cannot continue. */
 export function failModelDays(
@@ -156,20 +150,13 @@ export function finalStatus(reader: Reader, jobId: string): JobStatus {
   return FINAL_STATUS.one(reader, jobId)[0];
 }
 
-/** Makes running model-days pending again, to be resumed where their reasoning logs end. */
-export function returnToPending(database: Database, jobId: string): void {
-  database
-    .statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`)
-    .run(jobId);
-}
-
 /**
  * More messages than running sessions have, so that the sum changes with every message and with
  * every model-day that ends.
  */
 const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
-  `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),
+  `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + max(life_counts, ?2), 0),
      progress_mark = done, life_counts = 0
    FROM (SELECT (${COUNT_ENDED}) * ${ENDED_COUNTS} + count(*) AS done
      FROM trading_sessions INDEXED BY one_running_session JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
@@ -178,16 +165,22 @@ const NOTE_RESTART = query(
 );
 
 /**
- * Records that an unfinished job is resumed, and makes its running model-days pending again.
+ * Records that an unfinished job is resumed, and makes its running model-days pending again, to
+ * be resumed where their reasoning logs end.
  * Returns how many restarts in a row had logged nothing and ended no model-day since the one
- * before. A process that lived too briefly to count (see `noteLife`) leaves that number unchanged.
+ * before. A process that lived too briefly to count (see `noteLife`) leaves that number unchanged,
+ * unless the restart `counts` in any case.
  */
-export function noteRestart(database: Database, jobId: string): number {
-  returnToPending(database, jobId);
-  return NOTE_RESTART.one(database, jobId)[0];
+export function noteRestart(database: Database, jobId: string, { counts = false } = {}): number {
+  database
+    .statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`)
+    .run(jobId);
+  return NOTE_RESTART.one(database, jobId, Number(counts))[0];
 }
 
 /** Records whether this process, if it ended now, would count as a restart without progress. */
 export function noteLife(database: Database, jobId: string, counts: boolean): void {
-  database.statement('UPDATE jobs SET life_counts = ? WHERE job_id = ?').run(counts ? 1 : 0, jobId);
+  database
+    .statement('UPDATE jobs SET life_counts = ?1 WHERE job_id = ?2 AND life_counts <> ?1')
+    .run(Number(counts), jobId);
 }

@@ -236,26 +236,9 @@ function sharesAdded({ actionType, amount }: PositionRow): number {
 }
 
 /**
- * Ends a failed model-day within the caller's transaction: its log is kept, it has no positions,
- * and the active generation stays active.
- */
-export function failSession(
-  database: Database,
-  session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { error, completedAt }: { error: string; completedAt: string },
-): void {
-  const { changes } = database
-    .statement(
-      `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ?
-       WHERE session_id = ? AND status = 'running'`,
-    )
-    .run(error, session.steps, session.totalMessages, completedAt, session.sessionId);
-  assert.equal(changes, 1, 'only a running session can fail');
-  endModelDay(database, session, { status: 'failed', error, completedAt });
-}
-
-/**
  * Sets a model-day's final status within the caller's transaction; one that failed has a decision.
+ * Its session, if it still runs, fails with it: its log is kept, it has no positions, and the
+ * active generation stays active.
  */
 export function endModelDay(
   database: Database,
@@ -266,11 +249,13 @@ export function endModelDay(
     completedAt,
   }: { status: 'completed' | 'failed' | 'skipped'; error: string | null; completedAt: string },
 ): void {
-  database
+  const { changes } = database
     .statement(
-      'UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND date = ? AND model = ?',
+      `UPDATE job_details SET status = ?, error = ?, completed_at = ?
+       WHERE job_id = ? AND date = ? AND model = ? AND completed_at IS NULL`,
     )
     .run(status, error, completedAt, jobId, date, model);
+  assert.equal(changes, 1, 'a model-day ends once');
   if (status === 'failed') storeFailures(database, { jobId, date, model });
 }
 

@@ -83,16 +83,6 @@ const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, 
 /** As much as SQLite sorts in memory before it continues in a file. */
 const CACHE_MB = 16;
 
-const TABLES = [
-  `ATTACH '' AS staging`,
-  'PRAGMA staging.journal_mode = OFF',
-  'PRAGMA staging.synchronous = OFF',
-  `PRAGMA staging.cache_size = ${-1024 * CACHE_MB}`,
-  `CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`,
-  `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
-];
-
 /** Prices that are only in one of the rows contradict nothing. */
 const REPEATED = `
   INSERT INTO repeated
@@ -123,6 +113,17 @@ const FACTS = `
   FROM staged WHERE symbol = ?`;
 const INSERT = 'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
+const SETUP = [
+  `ATTACH '' AS staging`,
+  'PRAGMA staging.journal_mode = OFF',
+  'PRAGMA staging.synchronous = OFF',
+  `PRAGMA staging.cache_size = ${-1024 * CACHE_MB}`,
+  `CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`,
+  `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
+  'BEGIN',
+];
+
 /**
  * Empty staging tables, attached to the connection, so that one statement moves a symbol's rows to
  * where they belong. A transaction is open until they are sorted.
@@ -131,8 +132,7 @@ export function createStaging(database: Database): Staging {
   const run = (sql: string, ...values: string[]) => database.statement(sql).run(...values);
   const read = <Row>(sql: string, ...values: string[]) =>
     database.statement(sql).all(...values) as unknown[] as Row[];
-  for (const sql of TABLES) run(sql);
-  run('BEGIN');
+  for (const sql of SETUP) database.statement(sql).all();
   let isOpen = true;
   const insert = database.statement(`INSERT INTO unsorted ${INSERT}`);
   let added = 0;
@@ -203,8 +203,10 @@ function mergeRepeated(database: Database): void {
   const remove = database.statement('DELETE FROM staged WHERE symbol = ? AND date = ?');
   const merged = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
   for (const same of merged.values()) {
-    const said = same.flatMap((row) => Object.entries(row).filter(([, value]) => value !== null));
-    const row = { ...same[0], ...Object.fromEntries(said) };
+    const said = same.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+    );
+    const row: (typeof same)[number] = Object.assign({ ...same[0] }, ...said);
     remove.run(String(row['symbol']), String(row['date']));
     insert.run(...Object.values(row));
   }

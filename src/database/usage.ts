@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, query, real, type RowOf, text } from './rows.ts';
+import { integer, query, real, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day used; null where unknown. */
@@ -73,20 +73,17 @@ export function sumOf(column: string): string {
 
 const COSTS = query(
   `SELECT family, total(cost_usd) AS costUsd FROM job_details CROSS JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND date >= ? AND date < ? GROUP BY family`,
+   WHERE job_id = ? AND date < ? GROUP BY family`,
   { family: text, costUsd: real },
 );
 
-/**
- * What each family of a job has cost from one date up to, but not on, another, in dollars; 0 when
- * nothing is known.
- */
-export function costsBetween(
+/** What each family of a job has cost before a date, in dollars; 0 when nothing is known. */
+export function costsBefore(
   reader: Reader,
   jobId: string,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): RowOf<typeof COSTS>[] {
-  return COSTS.all(reader, jobId, from, to);
+  date: CalendarDate,
+): Map<string, number> {
+  return new Map(COSTS.all(reader, jobId, date).map(({ family, costUsd }) => [family, costUsd]));
 }
 
 const COST_ON_DATE = query(

@@ -4,15 +4,13 @@ import type { StartChild } from '../children/process.ts';
 import type { AgentConfiguration, Configuration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { addWarnings, loadJob, type StoredJob, storeLeftOut } from '../database/jobs.ts';
+import { addLeftOut, addWarnings, loadJob, type StoredJob } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../basics/entry.ts';
-import { tryParse } from '../basics/json.ts';
 import type { Log } from '../basics/log.ts';
-import { type Addition, additions, type RefusedAdditions } from '../wire/protocol.ts';
+import type { RefusedAdditions } from '../wire/protocol.ts';
 import { list } from '../basics/sentences.ts';
 import type { Settings } from '../basics/settings.ts';
-import type { Spending } from './cost-limits.ts';
 import type { Lifetime } from './lifetime.ts';
 
 /** The worker's dependencies. */
@@ -42,18 +40,6 @@ export function openJob(database: Database, jobId: string): Job {
   return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
 }
 
-interface KeyRefusals {
-  inARow: number;
-  /** The last one, in the provider's words. */
-  error: string;
-}
-
-/**
- * What providers have refused of what the service adds to requests by itself: it is left out for
- * the rest of the run's job.
- */
-type LeftOut = Map<string, ReadonlySet<Addition>>;
-
 /** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob {
   job: Job;
@@ -69,48 +55,36 @@ export interface ActiveJob {
   signal: AbortSignal;
   lifetime: Lifetime;
   places: Places;
-  spending: Spending;
-  /** What each run's provider has refused of what the service adds to requests. */
-  leftOut: LeftOut;
   /**
-   * The runs whose last model-days in this job ended because the provider refused the key, with how
-   * many in a row and why.
+   * The runs whose last model-days in this job ended because the provider refused the key, with the
+   * errors of these in its words.
    */
-  keyRefusals: Map<string, KeyRefusals>;
+  keyRefusals: Map<string, string[]>;
   /** Why no child can be started, once one could not: the job then ends. */
   cannotStart: string | null;
 }
 
-/** As it is stored with each run, which an earlier process may have begun. */
-export function storedLeftOut({ runs }: Pick<Job, 'runs'>): LeftOut {
-  return new Map(
-    runs.map(({ model, leftOut }) => {
-      const stored: unknown = tryParse(leftOut);
-      return [
-        model,
-        new Set(additions.filter((addition) => Array.isArray(stored) && stored.includes(addition))),
-      ];
-    }),
-  );
+/** Whether nothing more of a job is to be started. */
+export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
+  return signal.aborted || cannotStart !== null;
 }
 
 /**
- * Stores what a provider refused, and warns of it in the provider's words: once for all runs of an
+ * Stores what a provider refused of what the service adds to requests by itself, which is left out
+ * for the rest of the run's job, and warns of it in the provider's words: once for all runs of an
  * entry.
  */
 export async function noteRefused(
-  { database }: Pick<WorkerContext, 'database'>,
-  { leftOut, job, entries, signal }: Pick<ActiveJob, 'leftOut' | 'job' | 'entries' | 'signal'>,
-  { model }: ModelDay,
+  { database }: WorkerContext,
+  { job, entries, signal }: ActiveJob,
+  modelDay: ModelDay,
   { additions: refused, reason }: RefusedAdditions,
 ): Promise<void> {
-  const all = new Set([...(leftOut.get(model) ?? []), ...refused]);
-  leftOut.set(model, all);
-  const family = entries.get(model)?.signature ?? model;
+  const family = entries.get(modelDay.model)?.signature;
   const warning = `'${family}' is asked without ${list(refused)}, which the service adds and the provider refuses: it ${reason}`;
   await database.write(
     () => {
-      storeLeftOut(database, { jobId: job.jobId, model }, [...all]);
+      addLeftOut(database, modelDay, refused);
       addWarnings(database, job.jobId, [warning]);
     },
     { signal },
@@ -128,13 +102,12 @@ const MAX_IN_A_ROW = 2;
  * again.
  */
 export function noteKeyRefusal(
-  { keyRefusals }: Pick<ActiveJob, 'keyRefusals'>,
+  { keyRefusals }: ActiveJob,
   run: string,
   outcome: { status: string; isKeyRefused?: true | undefined; error?: string },
 ): void {
   const { isKeyRefused, error = '' } = outcome;
-  if (isKeyRefused)
-    keyRefusals.set(run, { inARow: (keyRefusals.get(run)?.inARow ?? 0) + 1, error });
+  if (isKeyRefused) keyRefusals.set(run, [...(keyRefusals.get(run) ?? []), error]);
   else keyRefusals.delete(run);
 }
 
@@ -142,11 +115,8 @@ export function noteKeyRefusal(
  * Why a run is not asked any more in this job; null while it is. The count is kept in memory: a job
  * that continues after a restart asks again, and so does the next job.
  */
-export function keyRefusalOf(
-  { keyRefusals }: Pick<ActiveJob, 'keyRefusals'>,
-  run: string,
-): string | null {
-  const refusals = keyRefusals.get(run);
-  if (refusals === undefined || refusals.inARow < MAX_IN_A_ROW) return null;
-  return `Not run: the provider refused the key on the previous ${MAX_IN_A_ROW} model-days. ${refusals.error}`;
+export function keyRefusalOf({ keyRefusals }: ActiveJob, run: string): string | null {
+  const errors = keyRefusals.get(run) ?? [];
+  if (errors.length < MAX_IN_A_ROW) return null;
+  return `Not run: the provider refused the key on the previous ${MAX_IN_A_ROW} model-days. ${errors.at(-1)}`;
 }

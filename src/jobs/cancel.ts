@@ -1,5 +1,4 @@
 import { timestamp } from '../basics/calendar.ts';
-import type { Database } from '../database/database.ts';
 import { cancelModelDays } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -9,34 +8,25 @@ import { warnOfStale } from './warnings.ts';
 
 /**
  * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
- * run; null for a job that was already cancelled, for which it does not take the write lock.
- * Rejects with a `ServiceError` for an unknown job or one that has ended.
+ * run; null for a job that was already cancelled. Rejects with a `ServiceError` for an unknown job
+ * or one that has ended.
  */
-export async function cancelJob(
-  { database, clock }: Pick<WorkerContext, 'database' | 'clock'>,
+export function cancelJob(
+  { database, clock }: WorkerContext,
   jobId: string,
 ): Promise<number | null> {
-  if (!isCancellable(database, jobId)) return null;
-  const at = timestamp(clock());
   return database.write(() => {
-    if (!isCancellable(database, jobId)) return null; // meanwhile, by another request
+    const status = statusOfJob(database, jobId);
+    if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+    if (status === 'cancelled') return null;
+    if (unfinishedJobId(database) !== jobId)
+      throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+    const at = timestamp(clock());
     const notRun = cancelModelDays(database, jobId, at);
     endJob(database, jobId, { status: 'cancelled', error: null, at });
     warnOfStale(database, jobId);
     return notRun;
   });
-}
-
-/**
- * Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an
- * unknown job or one that has ended.
- */
-function isCancellable(database: Database, jobId: string): boolean {
-  const status = statusOfJob(database, jobId);
-  if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  if (status === 'cancelled') return false;
-  if (unfinishedJobId(database) === jobId) return true;
-  throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
 }
 
 /**

@@ -1,17 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  addDays,
-  type CalendarDate,
-  type Clock,
-  countDays,
-  dateOf,
-  weekdays,
-} from '../basics/calendar.ts';
-import type {
-  AgentConfiguration,
-  Configuration,
-  ModelConfiguration,
-} from '../basics/configuration-schema.ts';
+import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '../basics/calendar.ts';
+import type { Configuration, ModelConfiguration } from '../basics/configuration-schema.ts';
 import {
   agentConfigurationFor,
   readConfiguration,
@@ -19,16 +8,13 @@ import {
   warnOfContent,
 } from '../basics/configuration.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
-import type { Database } from '../database/database.ts';
-import type { Run } from '../database/jobs.ts';
+import type { NewJob } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
-import type { Log } from '../basics/log.ts';
 import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
-import type { PriceContext } from '../prices/download.ts';
 import { examine } from '../prices/needs.ts';
-import type { Settings } from '../basics/settings.ts';
+import type { WorkerContext } from './active-job.ts';
 import { resolveModel } from './endpoint.ts';
 import { knownKeys, resolveEntry } from './entries.ts';
 
@@ -52,68 +38,55 @@ export interface SubmittedJob {
   warnings: string[];
 }
 
-interface PreparationContext {
-  database: Database;
-  settings: Settings;
-  clock: Clock;
-  log: Log;
-  environment: NodeJS.ProcessEnv;
-}
-
-/**
- * A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the
- * file.
- */
+/** A run and what it asks, which is stored with it. */
 interface ResolvedRun extends ModelRun {
   entry: Entry;
-  encoded: string;
   /** Why it cannot be asked as the configuration is now; null when it can. */
   problem: string | null;
 }
 
-/** A job's dates, where each run starts, and the job's first warnings. */
-interface Plan extends JobRange {
-  warnings: string[];
-}
-
-/** What a trigger means by the configuration, whatever the database contains. */
-export interface Resolved {
-  models: readonly ResolvedRun[];
-  agentConfig: AgentConfiguration;
-  /** What the configuration and the models' names give rise to. */
-  warnings: readonly string[];
-}
-
 /**
- * Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models
- * that no job can have.
+ * What a trigger's rules make of it by the configuration as it is now: the job runs from that,
+ * whatever becomes of the file. Throws a `ServiceError` when they refuse the job.
  */
-export function resolveRequest(context: PreparationContext, request: JobRequest): Resolved {
+export function planJob(
+  context: WorkerContext,
+  request: JobRequest,
+): Pick<NewJob, 'startDate' | 'dates' | 'runs' | 'agentConfig'> & { warnings: string[] } {
   const { settings, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
   const agentConfig = agentConfigurationFor(configuration, request.universe);
-  const sources = { settings, configuration, agentConfig, environment };
-  const models = expandModels(request.models, configuration).map((run): ResolvedRun => {
-    const entry = resolveEntry(run, { configuration, settings, isKey });
+  const sources = { settings, configuration, agentConfig, environment, isKey };
+  const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
+    const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
-    const problem = 'error' in model ? model.error : null;
-    return { ...run, entry, encoded: encodeEntry(entry), problem };
+    return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
-  const warnings = [...configuration.unknownKeys, ...warnOfProblems(models, configuration)];
-  return { models, agentConfig, warnings };
+  const { startDate, dates, runs, warnings } = planDays(context, request, {
+    models: resolved,
+    universe: universeOf(agentConfig),
+  });
+  return {
+    startDate,
+    dates,
+    runs: runs.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
+    agentConfig,
+    warnings: [
+      ...configuration.unknownKeys,
+      ...warnOfProblems(resolved, configuration),
+      ...warnings,
+    ],
+  };
 }
 
-/**
- * Which dates and runs the trigger's rules make of it. Throws a `ServiceError` when they refuse the
- * job.
- */
-export function planRuns(
-  context: PreparationContext,
+/** The dates and starts of a job, with warnings of the completed days that its models have. */
+function planDays<Model extends ModelRun>(
+  context: WorkerContext,
   request: JobRequest,
-  { models, agentConfig, warnings }: Resolved,
-): Plan {
+  { models, universe }: { models: readonly Model[]; universe: readonly string[] },
+) {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;
   const names = models.map(({ model }) => model);
@@ -122,16 +95,15 @@ export function planRuns(
   const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
   const simulatedFrom = (model: string) => spans.get(model)?.firstDate ?? null;
   const range = resolveRange(
-    { startDate, endDate, models: names },
+    { startDate, endDate, models },
     { simulatedThrough, today: dateOf(clock()), maxSimulationDays: settings.maxSimulationDays },
   );
   const ahead = names.filter((model) => (simulatedThrough(model) ?? '') > range.startDate);
-  const job = { ...request, dates: range.dates, universe: universeOf(agentConfig) };
-  const ofDays =
+  const warnings =
     startDate === null
       ? warnOfNewRuns(models, endDate, simulatedFrom)
-      : warnOfLaterDays(context, ahead, job);
-  return { ...range, warnings: [...warnings, ...ofDays] };
+      : warnOfLaterDays(context, ahead, { ...request, dates: range.dates, universe });
+  return { ...range, warnings };
 }
 
 /** Models that are named one by one: thousands would hide all other warnings. */
@@ -185,7 +157,7 @@ export function warnOfNewRuns(
  * replaces; none without any. Days known to be without trading do not count.
  */
 function warnOfLaterDays(
-  context: PriceContext,
+  context: WorkerContext,
   models: readonly string[],
   job: { dates: readonly CalendarDate[]; universe: readonly string[]; replaceExisting: boolean },
 ): string[] {
@@ -269,26 +241,24 @@ interface RangeFacts {
   maxSimulationDays: number;
 }
 
-interface JobRange {
-  startDate: CalendarDate;
-  dates: CalendarDate[];
-  runs: Pick<Run, 'model' | 'startDate'>[];
-}
-
 /**
  * Each model's start and a job's dates: rules 3, 4 and 6 of the trigger. In resume mode a model
  * starts on the day after its last completed date, or on the end date when it has none; the range
  * begins at the earliest start. Throws a `ServiceError` (`invalid_dates`) when there is nothing
  * valid to run.
  */
-export function resolveRange(
-  { startDate, endDate, models }: Pick<JobRequest, 'startDate' | 'endDate' | 'models'>,
+export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
+  {
+    startDate,
+    endDate,
+    models,
+  }: Pick<JobRequest, 'startDate' | 'endDate'> & { models: readonly Model[] },
   facts: RangeFacts,
-): JobRange {
-  const runs = models.map((model) => ({
-    model,
-    startDate: startDate ?? resumeDate(facts.simulatedThrough(model), endDate),
-  }));
+) {
+  const runs = models.map((run) => {
+    const last = facts.simulatedThrough(run.model);
+    return { ...run, startDate: startDate ?? (last === null ? endDate : addDays(last, 1)) };
+  });
   const [earliest] = runs.map((run) => run.startDate).sort();
   assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate) {
@@ -303,10 +273,6 @@ export function resolveRange(
       `Invalid date range: ${earliest} to ${endDate} has no weekday, and only weekdays are simulated`,
     );
   return { startDate: earliest, dates, runs };
-}
-
-function resumeDate(simulatedThrough: CalendarDate | null, endDate: CalendarDate): CalendarDate {
-  return simulatedThrough === null ? endDate : addDays(simulatedThrough, 1);
 }
 
 function checkRange(

@@ -9,7 +9,6 @@ import { type Entry, fillSecrets, isSecretName } from '../basics/entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../basics/http-values.ts';
 import { describeUnknownMaker, makers } from '../basics/makers.ts';
 import type { Addition, Start } from '../wire/protocol.ts';
-import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
 
@@ -54,11 +53,11 @@ export function resolveModel(
   if (kind === 'simulated') return { kind };
   if (kind === 'unlisted')
     return { error: `Model '${signature}' is not in the server configuration` };
-  const url = urlOf(entry, sources);
-  if (typeof url === 'object') return url;
-  const key = keyOf(entry, sources);
-  if (typeof key === 'object' && key !== null) return key;
   const live = liveEntry(entry, sources);
+  const url = urlOf(entry, live, sources);
+  if (typeof url === 'object') return url;
+  const key = keyOf(entry, live, sources);
+  if (typeof key === 'object' && key !== null) return key;
   const body = fillSecrets(
     entry.parameters,
     live === undefined ? {} : parametersOf(live, sources.settings),
@@ -67,9 +66,6 @@ export function resolveModel(
     return {
       error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
     };
-  const secrets = [...body.secrets, ...secretsIn(url)].filter(
-    (secret) => secret.length >= MIN_SECRET_LENGTH,
-  );
   const { settings, agentConfig } = sources;
   return {
     kind: 'provider',
@@ -77,7 +73,7 @@ export function resolveModel(
     baseUrl: url,
     apiKey: key,
     parameters: body.fields,
-    ...(secrets.length > 0 && { secrets }),
+    secrets: [...body.secrets, ...secretsIn(url)],
     stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
     cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
     leftOut: [...leftOut],
@@ -103,21 +99,23 @@ function liveEntry(
 }
 
 /** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
-function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
-  const { url: stored, basemodel, signature } = entry;
+function urlOf(
+  { url: stored, url_is_cut: isCut, basemodel, signature }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings }: EndpointSources,
+): string | Missing {
   if (stored === null) {
     const [prefix = ''] = basemodel.split('/');
     return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
   }
-  if (!entry.url_is_cut) return stored;
-  const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
-  const filled = candidates
-    .map((url) => (url ? fillUrl(stored, url) : null))
-    .find((url) => url !== null);
-  if (filled !== undefined) return filled;
+  if (!isCut) return stored;
+  for (const url of [live?.openai_base_url, settings.openaiApiBase]) {
+    const filled = url ? fillUrl(stored, url) : null;
+    if (filled !== null) return filled;
+  }
   const lost = `the user, password or query values that were cut from its URL ${stored}`;
   return {
-    error: `Model '${entry.signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
+    error: `Model '${signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
   };
 }
 
@@ -130,70 +128,47 @@ const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
  */
 function secretsIn(url: string): string[] {
   const { username, password, search } = new URL(url);
-  const user = `${unescape(username)}:${unescape(password)}`;
   const pairs = search
     .slice(1)
     .split('&')
     .map((pair) => pair.split(/=(.*)/s));
-  const named = pairs.filter(
+  const secret = pairs.filter(
     ([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()),
   );
-  const written = [password, ...named.map(([, value = '']) => value)];
-  return [
-    ...new Set([
-      Buffer.from(user).toString('base64'),
-      ...written,
-      ...new URLSearchParams(written.map((value, index) => `${index}=${value}`).join('&')).values(),
-    ]),
-  ];
+  const written = [password, ...secret.map(([, value = '']) => value)];
+  const meant = written.map((value) => new URLSearchParams(`value=${value}`).get('value') ?? '');
+  const user = `${unescape(username)}:${unescape(password)}`;
+  return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];
 }
 
-/** The run's key; null for a server that needs none. */
-function keyOf(entry: Entry, sources: EndpointSources): string | null | Missing {
-  const key = keysOf(entry, sources)
-    .find((one) => one?.trim())
-    ?.trim();
-  if (key === undefined) return withoutKey(entry);
-  if (isHeaderKey(key)) return key;
-  return {
-    error: `Model '${entry.signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
-  };
-}
+/** Where a key that is missing has to be, by where the trigger found it. */
+const KEY_PLACES = {
+  entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',
+  variable: (variable) => `the variable ${variable}, which its entry names, is not set`,
+  maker: (variable) => `set ${variable}, or openai_api_key_env in its entry`,
+  service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
+} satisfies Record<string, (variable: string | null) => string>;
 
 /**
- * Where the key may be: where the trigger found it, or, of a key of the entry, moved to a variable
- * since, and back.
+ * The run's key; null for a server that needs none. It is where the entry has it now, or where the
+ * trigger found it.
  */
-function keysOf(entry: Entry, sources: EndpointSources): (string | null | undefined)[] {
-  const { key_source: source, key_variable: stored } = entry;
-  if (source === 'service') return [sources.settings.openaiApiKey];
-  const live = liveEntry(entry, sources);
-  const of = (variable: string | null | undefined) =>
-    variable ? sources.environment[variable] : null;
-  const now = [live?.openai_api_key, of(live?.openai_api_key_env)];
-  return source === 'entry' ? now : [of(stored), ...(source === 'maker' ? [] : now)];
-}
-
-function withoutKey({
-  signature,
-  key_source: source,
-  key_variable: variable,
-  url,
-}: Entry): null | Missing {
-  if (source === 'variable')
+function keyOf(
+  { signature, url, key_source: source, key_variable: variable }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings, environment }: EndpointSources,
+): string | null | Missing {
+  const of = (name: string | null | undefined) => (name ? environment[name] : null);
+  const places =
+    source === 'service'
+      ? [settings.openaiApiKey]
+      : [live?.openai_api_key, of(live?.openai_api_key_env), of(variable)];
+  const key = places.find((one) => one?.trim())?.trim();
+  if (key !== undefined && !isHeaderKey(key))
     return {
-      error: `Model '${signature}' has no key: the variable ${variable}, which its entry names, is not set`,
+      error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
     };
-  if (source === 'maker')
-    return {
-      error: `Model '${signature}' has no key: set ${variable}, or openai_api_key_env in its entry`,
-    };
-  if (source === 'entry')
-    return {
-      error: `Model '${signature}' has no key: openai_api_key, which its entry held, is no longer in the server configuration`,
-    };
-  if (url !== makers[0].url) return null;
-  return {
-    error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
-  };
+  if (key !== undefined) return key;
+  if (source === null || (source === 'service' && url !== makers[0].url)) return null;
+  return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
 }

@@ -4,21 +4,13 @@ import {
   type Configuration,
   type ModelConfiguration,
 } from '../basics/configuration-schema.ts';
-import {
-  blankSecrets,
-  decodeEntry,
-  type Entry,
-  type IsKey,
-  isSecretName,
-  keyFinder,
-} from '../basics/entry.ts';
+import { blankSecrets, type Entry, type IsKey, isSecretName, keyFinder } from '../basics/entry.ts';
 import { cutUrl } from '../basics/http-values.ts';
 import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { toolNames } from '../trading/tools.ts';
-import type { Job } from './active-job.ts';
 
 const NOWHERE = {
   url: null,
@@ -29,6 +21,9 @@ const NOWHERE = {
   key_source: null,
   key_variable: null,
 } as const;
+
+/** An entry, of which only the signature is known when the configuration does not list it. */
+type NamedEntry = Partial<ModelConfiguration> & { signature: string };
 
 /** Where an entry is resolved from. What `isKey` finds is not stored. */
 interface EntrySources {
@@ -46,7 +41,6 @@ export function knownKeys(
   settings: Settings,
   environment: NodeJS.ProcessEnv,
 ): IsKey {
-  const { openaiApiKey, massiveApiKey, alphaVantageApiKey, jinaApiKey, apiToken } = settings;
   const ofEntries = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
     openai_api_key,
     variable ? environment[variable] : null,
@@ -55,11 +49,11 @@ export function knownKeys(
     isSecretName(name) && value.trim().length >= MIN_SECRET_LENGTH ? [value] : [],
   );
   const keys = [
-    openaiApiKey,
-    massiveApiKey,
-    alphaVantageApiKey,
-    jinaApiKey,
-    apiToken,
+    settings.openaiApiKey,
+    settings.massiveApiKey,
+    settings.alphaVantageApiKey,
+    settings.jinaApiKey,
+    settings.apiToken,
     ...ofEntries,
     ...ofEnvironment,
   ];
@@ -75,32 +69,27 @@ export function resolveEntry(
   { configuration, settings, isKey }: EntrySources,
 ): Entry {
   const found = configuredEntry(family, configuration);
-  const entry: Partial<ModelConfiguration> & { signature: string } = found ?? { signature: family };
+  const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
-  const notes = found?.notes ?? false;
+  const { notes = false } = entry;
   return {
     signature: family,
     run,
-    repeats: found?.repeats ?? 1,
+    repeats: entry.repeats ?? 1,
     kind,
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
     parameters:
       kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
-    prompt: found?.prompt || null,
+    prompt: entry.prompt || null,
     notes,
-    knowledge_cutoff: found?.knowledge_cutoff ?? null,
+    knowledge_cutoff: entry.knowledge_cutoff ?? null,
     price_per_million_tokens:
-      kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
-    max_cost_usd: found?.max_cost_usd ?? configuration.agent_config.max_cost_usd,
+      kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
+    max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
     tools: toolNames({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }),
   };
-}
-
-/** What each run of a job asks, by its model. */
-export function entriesOf({ runs }: Pick<Job, 'runs'>): Map<string, Entry> {
-  return new Map(runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
 }
 
 /** The configuration's entry of that signature. */
@@ -127,17 +116,11 @@ type Address = Pick<
 >;
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
-export function wayOfEntry(
-  entry: Partial<ModelConfiguration> & { signature: string },
-  { openaiApiBase }: Pick<Settings, 'openaiApiBase'>,
-) {
+export function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
-function addressOf(
-  entry: Partial<ModelConfiguration> & { signature: string },
-  settings: Settings,
-): Address {
+function addressOf(entry: NamedEntry, settings: Settings): Address {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
   const way = wayOfEntry(entry, settings);
   if ('unknown' in way) return NOWHERE;
@@ -163,10 +146,7 @@ function withSeed(parameters: Json, run: number): Json {
 }
 
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
-export function parametersOf(
-  entry: Partial<ModelConfiguration> & { signature: string },
-  settings: Pick<Settings, 'openaiApiBase'>,
-): Json {
+export function parametersOf(entry: NamedEntry, settings: Settings): Json {
   const way = wayOfEntry(entry, settings);
   const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`

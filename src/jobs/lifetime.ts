@@ -24,49 +24,30 @@ export function watchLifetime(
   jobId: string,
   { signal, loop = eventLoop }: { signal: AbortSignal; loop?: Pick<EventLoop, 'now' | 'after'> },
 ): Lifetime {
-  let isLong = false;
-  let longChildren = 0;
-  let noted: boolean | null = false; // null when unknown
-  const note = async () => {
-    try {
-      await database.write(
-        () => {
-          const counts = isLong || longChildren > 0;
-          if (counts !== noted) noteLife(database, jobId, counts);
-          noted = counts;
-        },
-        { signal },
-      );
-    } catch (error) {
-      noted = null;
+  let longOnes = 0;
+  const note = () => {
+    const work = () => noteLife(database, jobId, longOnes > 0);
+    database.write(work, { signal }).catch((error: unknown) => {
       if (signal.aborted) return;
       // A storage fault stops the job by itself; failing to store the mark loses nothing.
       log.warning('cannot record how long the process has run', { jobId, error: messageOf(error) });
-    }
+    });
   };
-  const last = () => {
-    isLong = true;
-    void note();
+  const begin = (afterMs: number) => {
+    let isLong = false;
+    const cancel = loop.after(afterMs, () => {
+      isLong = true;
+      longOnes += 1;
+      note();
+    });
+    return () => {
+      cancel();
+      if (!isLong || signal.aborted) return; // when the process ends, its children are ended first
+      longOnes -= 1;
+      note();
+    };
   };
-  const remainingMs = limits.lifeCountsAfterMs - loop.now(); // which counts from the start of the process
-  let cancel = () => {};
-  if (remainingMs > 0) cancel = loop.after(remainingMs, last);
-  else last();
-  return {
-    childStarted() {
-      let isLongChild = false;
-      const cancelChild = loop.after(limits.childCountsAfterMs, () => {
-        isLongChild = true;
-        longChildren += 1;
-        void note();
-      });
-      return () => {
-        cancelChild();
-        if (!isLongChild || signal.aborted) return; // when the process ends, its children are ended first
-        longChildren -= 1;
-        void note();
-      };
-    },
-    stop: cancel,
-  };
+  // The loop's time counts from the start of the process.
+  const stop = begin(Math.max(0, limits.lifeCountsAfterMs - loop.now()));
+  return { childStarted: () => begin(limits.childCountsAfterMs), stop };
 }

@@ -5,7 +5,7 @@ import { launch } from '../children/launch.ts';
 import { handleMessages } from '../children/child-messages.ts';
 import { createTries, shortageWarning, type Tries } from '../children/places.ts';
 import { childNiceness } from '../children/process.ts';
-import { addWarnings } from '../database/jobs.ts';
+import { addWarnings, leftOutOf } from '../database/jobs.ts';
 import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../basics/hash.ts';
@@ -21,17 +21,20 @@ import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
   type ActiveJob,
+  isStopped,
   keyRefusalOf,
   noteKeyRefusal,
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
-import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
+import { isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';
 
 interface Next {
   modelDay: ModelDay;
   market: Market;
+  /** What each family has cost on the dates before. */
+  spentBefore: Map<string, number>;
 }
 
 /**
@@ -45,129 +48,103 @@ export async function runModelDay(
   activeJob: ActiveJob,
   next: Next,
 ): Promise<void> {
+  const { database, clock } = context;
   const { modelDay } = next;
+  let error: string | null;
   try {
-    const error = await runUnlessRefused(context, activeJob, next);
-    if (error !== null) return await fail(context, activeJob, { modelDay, error });
+    error = await runToEnd(context, activeJob, next);
   } catch (thrown) {
     if (activeJob.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
-    return await fail(context, activeJob, { modelDay, error: reasonOf(context, modelDay, thrown) });
+    error = reasonOf(context, modelDay, thrown);
+  }
+  if (error !== null) {
+    const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
+    await database.write(() => endModelDay(database, modelDay, end), activeJob);
   }
   await warnOfUnknownCost(context, activeJob, modelDay);
-}
-
-/** Resolves to why the model-day cannot run; null when it has ended, or was stopped. */
-async function runUnlessRefused(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  next: Next,
-): Promise<string | null> {
-  const resolved = resolve(context, activeJob, next.modelDay);
-  if ('error' in resolved) return resolved.error;
-  await attemptUntilOver(context, activeJob, {
-    ...next,
-    ...resolved,
-    tries: createTries(context.settings.modelDayTimeoutMs, context.limits),
-  });
-  return null;
-}
-
-/**
- * Fails a model-day that has no session, or whose session could not end itself: it ends with its
- * model-day.
- */
-function fail(
-  { database, clock }: WorkerContext,
-  activeJob: ActiveJob,
-  { modelDay, error }: { modelDay: ModelDay; error: string },
-): Promise<void> {
-  const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
-  return database.write(() => endModelDay(database, modelDay, end), activeJob);
 }
 
 /** What a run asks, and the source of its answers; an error when it cannot run. */
 function resolve(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { model: name, date }: ModelDay,
+  next: Next,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
+  const { modelDay } = next;
+  const { model: name, date } = modelDay;
   const entry = activeJob.entries.get(name);
   assert(entry, 'each run of a job has an entry');
   const refusal = keyRefusalOf(activeJob, name);
   if (refusal !== null) return { error: refusal };
-  if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };
+  if (isOverCostLimit(context.database, entry, next)) return { error: 'Cost limit reached' };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
     return {
       error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
     };
   const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
   const cacheKey = sha256(JSON.stringify([activeJob.job.jobId, date, name])).toString('hex');
+  const refused = leftOutOf(context.database, modelDay);
   const model = resolveModel(entry, sources, {
     cacheKey,
-    leftOut: [...(activeJob.leftOut.get(name) ?? [])],
+    leftOut: additions.filter((one) => refused.includes(one)),
   });
   return 'error' in model ? model : { entry, model };
 }
 
 /**
- * Attempts a model-day until it has ended, each time in a place among the children that run side by
- * side.
+ * Attempts a model-day until it has ended or the job is stopped, each time in a place among the
+ * children that run side by side. Resolves to why it fails; null when its session has ended it.
  */
-async function attemptUntilOver(
+async function runToEnd(
   context: WorkerContext,
   activeJob: ActiveJob,
-  attempted: Attempted,
-): Promise<void> {
-  const { places, signal } = activeJob;
+  next: Next,
+): Promise<string | null> {
+  const { database, log, limits, settings } = context;
+  const { places, signal, job } = activeJob;
+  const { modelDay } = next;
+  const resolved = resolve(context, activeJob, next);
+  if ('error' in resolved) return resolved.error;
+  const tries = createTries(settings.modelDayTimeoutMs, limits);
   for (;;) {
     const leave = await places.join();
-    let result = OVER;
+    let lost: Lost | null = null;
     try {
-      if (!signal.aborted && activeJob.cannotStart === null)
-        result = await attempt(context, activeJob, attempted);
+      if (!isStopped(activeJob))
+        lost = await attempt(context, activeJob, { ...next, ...resolved, tries });
     } finally {
-      leave(result.lost !== null);
+      leave(lost !== null);
     }
-    const { isOver, lost } = result;
-    if (lost !== null) {
-      const { hasSpoken, error: reason } = lost;
-      const fields = { ...attempted.modelDay, hasSpoken, reason, sideBySide: places.size };
-      context.log.warning('the machine ended a model process', fields);
-    }
-    if (isOver) return;
-    if (lost !== null) await attempted.tries.pause(signal);
+    if (lost === null) return null;
+    const { hasSpoken, error: reason } = lost;
+    const fields = { ...modelDay, hasSpoken, reason, sideBySide: places.size };
+    log.warning('the machine ended a model process', fields);
+    const error = tries.lose(lost);
+    if (error !== null) return error;
+    const warning = shortageWarning(lost);
+    await database.write(() => addWarnings(database, job.jobId, [warning]), activeJob);
+    await tries.pause(signal);
   }
 }
 
 /** The model-day to attempt, and its model. */
-interface Attempted {
-  modelDay: ModelDay;
-  market: Market;
+interface Attempted extends Next {
   model: Start['model'];
   /** What ran. */
   entry: Entry;
   tries: Tries;
 }
 
-/** The result of one attempt. */
-interface AttemptResult {
-  /** Whether the model-day has ended; otherwise it is attempted again. */
-  isOver: boolean;
-  /** Set when the machine caused the child's end. */
-  lost: Lost | null;
-}
-
-const OVER: AttemptResult = { isOver: true, lost: null };
-
 /**
- * One attempt. The model-day has not ended if its reasoning log no longer matches, or if its child
- * was lost and may be restarted.
+ * One attempt; a reasoning log that no longer matches is set aside, and the model-day starts over.
+ * Returns the loss when the machine ended the child, otherwise null.
  */
 async function attempt(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { modelDay, market, model, entry, tries }: Attempted,
-): Promise<AttemptResult> {
+  attempted: Attempted,
+): Promise<Lost | null> {
+  const { modelDay, market, entry, tries } = attempted;
   const { job, universe, signal } = activeJob;
   const leftMs = tries.begin();
   const over = new AbortController();
@@ -184,15 +161,16 @@ async function attempt(
   };
   const session = await openSession(context, modelDay, options);
   try {
-    const lost = await trade(context, activeJob, { session, model, entry, leftMs });
-    return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, tries });
+    return await trade(context, activeJob, { ...attempted, session, leftMs });
   } catch (error) {
-    if (signal.aborted) return OVER;
-    return await endBroken(context, session, error);
+    if (!(error instanceof LogMismatch)) throw error;
+    await session.setAside(error);
+    context.log.warning('session set aside', { ...modelDay, reason: error.message });
   } finally {
     session.leave(); // also when the job was stopped: nothing more is written for it
     over.abort();
   }
+  return attempt(context, activeJob, attempted); // in a new session, whose log is empty
 }
 
 /**
@@ -202,22 +180,17 @@ async function attempt(
 async function trade(
   context: WorkerContext,
   activeJob: ActiveJob,
-  {
-    session,
-    model,
-    entry,
-    leftMs,
-  }: Pick<Attempted, 'model' | 'entry'> & { session: Session; leftMs: number },
+  { session, model, entry, leftMs }: Attempted & { session: Session; leftMs: number },
 ): Promise<Lost | null> {
   const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
-  const names = { signature: modelDay.model, family: entry.signature };
   const start = {
     type: 'start',
-    ...names,
+    signature: modelDay.model,
+    family: entry.signature,
     model,
     maxSteps,
     prompt: entry.prompt,
@@ -244,56 +217,10 @@ async function trade(
   if (signal.aborted) return null;
   if (outcome.status === 'lost') return outcome;
   noteKeyRefusal(activeJob, modelDay.model, outcome);
-  if (outcome.status !== 'cannot_start') await session.end(outcome);
-  else await giveUpStarting(activeJob, session, outcome.error);
+  const isStarted = outcome.status !== 'cannot_start';
+  if (!isStarted) activeJob.cannotStart ??= outcome.error; // which ends the job
+  await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
   return null;
-}
-
-/**
- * The machine ended a child: the model-day is attempted again with a warning, or fails after too
- * many losses.
- */
-async function takeLoss(
-  { database }: WorkerContext,
-  activeJob: ActiveJob,
-  { session, lost, tries }: { session: Session; lost: Lost; tries: Tries },
-): Promise<AttemptResult> {
-  const error = tries.lose(lost);
-  if (error !== null) await session.end({ status: 'failed', error });
-  else
-    await database.write(
-      () => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]),
-      activeJob,
-    );
-  return { isOver: error !== null, lost };
-}
-
-/** No child can be started: the model-day fails with the reason, which ends the job. */
-async function giveUpStarting(
-  activeJob: ActiveJob,
-  session: Session,
-  error: string,
-): Promise<void> {
-  activeJob.cannotStart ??= error;
-  await session.end({ status: 'failed', error });
-}
-
-/** Ends a session after an error. Rejects with a storage fault, which cannot be recorded now. */
-async function endBroken(
-  context: WorkerContext,
-  session: Session,
-  thrown: unknown,
-): Promise<AttemptResult> {
-  const { modelDay } = session;
-  const { log } = context;
-  if (thrown instanceof LogMismatch) {
-    await session.setAside(thrown);
-    log.warning('session set aside', { ...modelDay, reason: thrown.message });
-    return { isOver: false, lost: null };
-  }
-  if (storageFaultOf(thrown) !== null) throw thrown;
-  await session.end({ status: 'failed', error: reasonOf(context, modelDay, thrown) });
-  return OVER;
 }
 
 /**

@@ -7,20 +7,13 @@ import {
   triggerOfKey,
   unfinishedJobId,
 } from '../database/jobs.ts';
-import { noteRestart } from '../database/model-days.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, planRuns, resolveRequest, type SubmittedJob } from './create.ts';
+import { type JobRequest, planJob, type SubmittedJob } from './create.ts';
 import { runThroughFaults } from './through-faults.ts';
-
-/**
- * After this many restarts in a row without progress a job is given up: it may be what ends the
- * process.
- */
-const MAX_IDLE_RESTARTS = 10;
 
 /** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
@@ -37,7 +30,7 @@ export interface Jobs {
    */
   cancel(jobId: string): Promise<number | null>;
   /** Resumes the unfinished job of an earlier process, if there is one. */
-  resume(): Promise<void>;
+  resume(): void;
   /**
    * Stops the worker and its children; the job stays resumable. Resolves when all of them have
    * exited.
@@ -50,12 +43,16 @@ export function createJobs(context: WorkerContext): Jobs {
   let current = new AbortController();
   let isStopping = false;
   let working: Promise<void> = Promise.resolve();
-  const start = (jobId: string, givenUp: string | null = null) => {
+  const start = (jobId: string, isRestart = false) => {
     if (isStopping) return;
     const { signal } = (current = new AbortController());
     const run = async () => {
-      if (unfinishedJobId(database) === jobId && !signal.aborted)
-        await timed(context, jobId, () => runThroughFaults(context, jobId, { signal, givenUp }));
+      if (unfinishedJobId(database) !== jobId || signal.aborted) return;
+      const { clock } = context;
+      context.clock = steadyClock(clock, lastStartOf(database, jobId)); // nothing ends before it began
+      await runThroughFaults(context, jobId, { signal, isRestart }).finally(
+        () => (context.clock = clock),
+      );
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
@@ -64,14 +61,13 @@ export function createJobs(context: WorkerContext): Jobs {
   };
   return {
     async submit(request, idempotencyKey) {
-      const find = () => submittedBefore(database, idempotencyKey, request);
-      let isNew = false;
-      const make = () => {
-        isNew = true;
-        return create(context, request, idempotencyKey);
+      const find = () => {
+        const job = submittedBefore(database, idempotencyKey, request);
+        return job && { job, isNew: false };
       };
+      const make = () => ({ job: create(context, request, idempotencyKey), isNew: true });
       // What was answered before is read without the write lock.
-      const job = find() ?? (await database.write(() => find() ?? make()));
+      const { job, isNew } = find() ?? (await database.write(() => find() ?? make()));
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -85,13 +81,9 @@ export function createJobs(context: WorkerContext): Jobs {
       log.info('job cancelled', { jobId, notRun });
       return notRun;
     },
-    async resume() {
+    resume() {
       const jobId = unfinishedJobId(database);
-      if (jobId === null) return;
-      const idleRestarts = await database.write(() => noteRestart(database, jobId));
-      log.info('job resumed', { jobId, idleRestarts });
-      const reason = `Given up after ${idleRestarts} restarts in a row without progress`;
-      start(jobId, idleRestarts < MAX_IDLE_RESTARTS ? null : reason);
+      if (jobId !== null) start(jobId, true);
     },
     async stop() {
       isStopping = true;
@@ -99,17 +91,6 @@ export function createJobs(context: WorkerContext): Jobs {
       await working;
     },
   };
-}
-
-/** Works on a job with a clock by which nothing of it ends before it began. */
-async function timed(
-  context: WorkerContext,
-  jobId: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const { clock, database } = context;
-  context.clock = steadyClock(clock, lastStartOf(database, jobId));
-  await work().finally(() => (context.clock = clock));
 }
 
 /**
@@ -122,9 +103,7 @@ function create(
   idempotencyKey: string | undefined,
 ): SubmittedJob {
   const { database, clock, settings } = context;
-  const resolved = resolveRequest(context, request);
-  const { models, agentConfig } = resolved;
-  const { startDate, dates, runs, warnings } = planRuns(context, request, resolved);
+  const plan = planJob(context, request);
   const other = unfinishedJobId(database);
   if (other !== null)
     throw new ServiceError(
@@ -134,25 +113,23 @@ function create(
   const jobId = crypto.randomUUID();
   insertJob(database, {
     ...request,
+    ...plan,
     jobId,
-    startDate,
-    dates,
-    runs: models.map(({ model, family, encoded: entry }, index) => {
-      return { model, family, entry, startDate: runs[index]?.startDate ?? startDate };
-    }),
-    agentConfig,
     deploymentMode: settings.deploymentMode,
     createdAt: timestamp(clock()),
-    warnings,
   });
+  const { dates, runs, warnings } = plan;
   const mode = request.startDate === null ? ' (resume mode)' : '';
   const job = {
     jobId,
-    totalModelDays: dates.length * models.length,
-    message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
+    totalModelDays: dates.length * runs.length,
+    message: `Simulation job created for ${dates.length} dates, ${runs.length} models${mode}`,
     warnings,
   };
-  if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
+  if (idempotencyKey !== undefined) {
+    const [requestHash, answer] = [hashOf(request), JSON.stringify(job)];
+    rememberTrigger(database, idempotencyKey, { jobId, requestHash, answer });
+  }
   return job;
 }
 
@@ -175,22 +152,14 @@ function submittedBefore(
   );
 }
 
-/** Stores a created job under its key, within the transaction that inserts it. */
-export function rememberSubmission(
-  database: Database,
-  key: string,
-  { request, job }: { request: JobRequest; job: SubmittedJob },
-): void {
-  rememberTrigger(database, key, {
-    jobId: job.jobId,
-    requestHash: hashOf(request),
-    answer: JSON.stringify(job),
-  });
-}
-
 /** Two requests are the same when they mean the same, however they are written. */
-function hashOf({ startDate, endDate, models, replaceExisting, universe }: JobRequest): string {
-  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting, universe])).toString(
-    'hex',
-  );
+export function hashOf({
+  startDate,
+  endDate,
+  models,
+  replaceExisting,
+  universe,
+}: JobRequest): string {
+  const parts = [startDate, endDate, models, replaceExisting, universe];
+  return sha256(JSON.stringify(parts)).toString('hex');
 }

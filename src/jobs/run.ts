@@ -11,25 +11,19 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
+import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../basics/domain.ts';
-import type { Entry } from '../basics/entry.ts';
+import { decodeEntry, type Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
 import { inShortTurn } from '../basics/turns.ts';
-import {
-  type ActiveJob,
-  type Job,
-  openJob,
-  storedLeftOut,
-  type WorkerContext,
-} from './active-job.ts';
-import { costWarnings, createSpending } from './cost-limits.ts';
-import { entriesOf } from './entries.ts';
+import { type ActiveJob, isStopped, type Job, openJob, type WorkerContext } from './active-job.ts';
+import { costWarnings } from './cost-limits.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
 import { runModelDay } from './model-day.ts';
 import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
@@ -101,7 +95,15 @@ async function work(
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
-  const activeJob = activate(context, { job, universe, configuration, signal, lifetime });
+  const entries = new Map(job.runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
+  logForeignHosts(context, entries);
+  const activeJob: ActiveJob = {
+    ...{ job, entries, configuration, signal, lifetime },
+    universe: new Set(universe),
+    places: createPlaces(mostSideBySide(settings)),
+    keyRefusals: new Map(),
+    cannotStart: null,
+  };
   const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   const at = timestamp(clock());
   await database.write(
@@ -118,41 +120,14 @@ async function work(
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
   for (const date of priced) {
-    activeJob.spending.reach(date);
     await runDate(context, activeJob, date);
-    if (signal.aborted || activeJob.cannotStart !== null) break;
+    if (isStopped(activeJob)) break;
   }
   return activeJob.cannotStart;
 }
 
 function datesThatAre(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
   return dates.filter((one) => one.availability === availability).map(({ date }) => date);
-}
-
-/** What all model-days of a job share. */
-function activate(
-  context: WorkerContext,
-  {
-    universe,
-    ...given
-  }: Pick<ActiveJob, 'job' | 'configuration' | 'signal' | 'lifetime'> & {
-    universe: readonly string[];
-  },
-): ActiveJob {
-  const { settings, database } = context;
-  const { job } = given;
-  const entries = entriesOf(job);
-  logForeignHosts(context, entries);
-  return {
-    ...given,
-    universe: new Set(universe),
-    entries,
-    places: createPlaces(mostSideBySide(settings)),
-    spending: createSpending(database, job.jobId),
-    leftOut: storedLeftOut(job),
-    keyRefusals: new Map(),
-    cannotStart: null,
-  };
 }
 
 /**
@@ -171,17 +146,15 @@ async function runDate(
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
   const market = openMarket(prices, date, [...activeJob.universe]);
+  const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
-    const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;
-    for (
-      let modelDay = queue.shift();
-      modelDay !== undefined && goesOn();
-      modelDay = queue.shift()
-    ) {
+    while (!isStopped(activeJob)) {
+      const modelDay = queue.shift();
+      if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market };
+      const next = { modelDay, market, spentBefore };
       await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };

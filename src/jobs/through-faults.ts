@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { endedModelDays, returnToPending } from '../database/model-days.ts';
+import { noteRestart } from '../database/model-days.ts';
 import { addWarnings } from '../database/jobs.ts';
 import { count } from '../basics/sentences.ts';
 import type { WorkerContext } from './active-job.ts';
@@ -9,37 +9,31 @@ import { endJob, runJob } from './run.ts';
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
 /**
- * A job with this many faults in a row and no model-day ended in between is failed: its model-days
- * may cost money.
+ * After this many restarts in a row without progress a job is given up, whether the process ended
+ * or the storage failed: the job may be the cause, and its model-days may cost money.
  */
-const MAX_FRUITLESS_ATTEMPTS = 5;
+const MAX_IDLE_RESTARTS = 10;
 
 /**
  * Works a job to its end through storage faults. A full disk is not a model's mistake: the job
  * waits until the database can be written again and then continues as after a restart, with
- * everything that was committed. When the signal stops it, it continues at the next start. With
- * `givenUp`, a reason, it only ends.
+ * everything that was committed. When the signal stops it, it continues at the next start.
+ * `isRestart`: an earlier process began it.
  */
 export async function runThroughFaults(
   context: WorkerContext,
   jobId: string,
   {
     signal,
-    givenUp = null,
+    isRestart = false,
     retryMs = RETRY_MS,
-  }: { signal: AbortSignal; givenUp?: string | null; retryMs?: number },
+  }: { signal: AbortSignal; isRestart?: boolean; retryMs?: number },
 ): Promise<void> {
   let fault: string | null = null;
-  let ended = -1;
-  let fruitless = 0;
   for (;;) {
     try {
-      if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
-      const endedNow = endedModelDays(context.database, jobId);
-      fruitless = endedNow > ended ? 0 : fruitless + 1;
-      ended = endedNow;
-      const isFruitless = fault !== null && fruitless >= MAX_FRUITLESS_ATTEMPTS;
-      const error = isFruitless ? `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` : givenUp;
+      const isFirst = !isRestart && fault === null;
+      const error = isFirst ? null : await resume(context, jobId, { fault, signal, retryMs });
       if (error === null) await runJob(context, jobId, signal);
       else await endJob(context, jobId, { error, signal });
       return;
@@ -53,24 +47,28 @@ export async function runThroughFaults(
 }
 
 /**
- * Waits until the database can be written, then leaves the job in the state in which a restart
- * would find it.
+ * Continues a job that a process or a storage fault has interrupted, after a fault once the database
+ * can be written. Resolves to why the job is given up; null when it continues.
  */
 async function resume(
   { database, log }: WorkerContext,
   jobId: string,
-  { fault, signal, retryMs }: { fault: string; signal: AbortSignal; retryMs: number },
-): Promise<void> {
+  { fault, signal, retryMs }: { fault: string | null; signal: AbortSignal; retryMs: number },
+): Promise<string | null> {
   const since = performance.now();
-  do await sleep(retryMs, undefined, { signal });
-  while (database.probe() !== null);
-  const seconds = Math.round((performance.now() - since) / 1000);
-  await database.write(
+  if (fault !== null)
+    do await sleep(retryMs, undefined, { signal });
+    while (database.probe() !== null);
+  const waited = count(Math.round((performance.now() - since) / 1000), 'second');
+  const idleRestarts = await database.write(
     () => {
-      returnToPending(database, jobId);
-      addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]);
+      if (fault !== null) addWarnings(database, jobId, [`Waited ${waited}: ${fault}`]);
+      return noteRestart(database, jobId, { counts: fault !== null });
     },
     { signal },
   );
-  log.info('job resumed', { jobId, seconds });
+  log.info('job resumed', { jobId, idleRestarts });
+  if (idleRestarts < MAX_IDLE_RESTARTS) return null;
+  const reason = `Given up after ${MAX_IDLE_RESTARTS} restarts in a row without progress`;
+  return fault === null ? reason : `${reason}: ${fault}`;
 }

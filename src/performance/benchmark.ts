@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict';
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
+import { at } from '../statistics/moments.ts';
 import { inOrder, type MorningEvent } from '../trading/morning.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import type { DayOfCurve } from './risk-and-return.ts';
@@ -133,7 +133,14 @@ function levelsOfMembers(days: DaysOfMembers): Levels {
 function addMember(days: DaysOfMembers, member: Levels): void {
   let previous: { day: DayOfMembers; close: number } | undefined;
   for (const { date, open, close } of member) {
-    const day = dayOfMembers(days, date);
+    const day = days.get(date) ?? {
+      overnight: 0,
+      intraday: 0,
+      firsts: 0,
+      lasts: 0,
+      stillUntil: addDays(date, MAX_STILL_DAYS),
+    };
+    days.set(date, day);
     day.intraday += close / open - 1;
     if (previous !== undefined && date <= previous.day.stillUntil) {
       day.overnight += close / previous.close - 1;
@@ -144,21 +151,6 @@ function addMember(days: DaysOfMembers, member: Levels): void {
     previous = { day, close };
   }
   if (previous !== undefined) previous.day.lasts += 1;
-}
-
-function dayOfMembers(days: DaysOfMembers, date: CalendarDate): DayOfMembers {
-  let day = days.get(date);
-  if (day === undefined) {
-    day = {
-      overnight: 0,
-      intraday: 0,
-      firsts: 0,
-      lasts: 0,
-      stillUntil: addDays(date, MAX_STILL_DAYS),
-    };
-    days.set(date, day);
-  }
-  return day;
 }
 
 /**
@@ -263,25 +255,17 @@ function earliestStart(
   days: readonly ComparedDay[],
   notBefore: CalendarDate | undefined,
 ): (Pick<DayOfCurve, 'startDate'> & { level: number }) | null {
-  let earliest: ReturnType<typeof earliestStart> = null;
-  for (const { date, startDate: own } of days) {
-    const startDate = own === null || notBefore === undefined || own > notBefore ? own : notBefore;
-    if (
-      earliest !== null &&
-      (startDate === null || (earliest.startDate !== null && earliest.startDate <= startDate))
-    )
-      continue;
-    const level = levelAt(levels, startOf({ date, startDate }));
-    if (level !== null) earliest = { startDate, level };
+  const starts = days.map(({ date, startDate: own }) => ({
+    date,
+    startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,
+  }));
+  // Of one date, the own open comes after every close before it.
+  starts.sort((one, other) => (startOf(one).date < startOf(other).date ? -1 : 1));
+  for (const start of starts) {
+    const level = levelAt(levels, startOf(start));
+    if (level !== null) return { startDate: start.startDate, level };
   }
-  return earliest;
-}
-
-/** Whether one time is earlier than another. */
-export function isBefore(one: PriceTime, other: PriceTime): boolean {
-  return (
-    one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close')
-  );
+  return null;
 }
 
 /** The last level not after a date, or undefined. */
@@ -289,9 +273,7 @@ function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
   let [low, high] = [0, levels.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const level = levels[middle];
-    assert(level !== undefined);
-    if (level.date <= date) low = middle + 1;
+    if (at(levels, middle).date <= date) low = middle + 1;
     else high = middle;
   }
   return levels[low - 1];

@@ -13,7 +13,6 @@ import {
   type BothLevels,
   type ComparedDay,
   equalWeightLevels,
-  isBefore,
   levelAt,
   type Levels,
   startOf,
@@ -70,9 +69,11 @@ export function chooseBenchmark(
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = spanOf(days);
-  const levels = bothLevels(days, (paysDividends) =>
-    levelsOfAll(database, symbols, { name, ...span, paysDividends }),
-  );
+  const levels = bothLevels(days, (paysDividends) => {
+    const levelsOf = (symbol: string) =>
+      levelsOfSymbol(database, symbol, { ...span, paysDividends });
+    return name === UNIVERSE ? equalWeightLevels(symbols.values().map(levelsOf)) : levelsOf(name);
+  });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
   const unknownDividends = daysWithUnknown(database, paying, span);
   return { name, symbols: symbols.length, levels, unknownDividends };
@@ -114,15 +115,6 @@ function spanOf(days: readonly ChosenDay[]): Span {
   };
 }
 
-function levelsOfAll(
-  database: Database,
-  symbols: readonly string[],
-  { name, ...options }: Span & { name: string; paysDividends: boolean },
-): Levels {
-  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
-  return name === UNIVERSE ? equalWeightLevels(members) : (members.next().value ?? []);
-}
-
 function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
   return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
 }
@@ -141,10 +133,9 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): readonl
 /** Whether QQQ has a level at the earliest start of the first date. */
 function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   const date = firstDateOf(days);
-  const [start] = days
-    .filter((day) => day.date === date)
-    .map(startOf)
-    .sort((one, other) => (isBefore(one, other) ? -1 : 1));
+  const starts = days.filter((day) => day.date === date).map(startOf);
+  const earliest = firstDateOf(starts);
+  const start = starts.find((one) => one.date === earliest);
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;

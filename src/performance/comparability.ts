@@ -62,8 +62,10 @@ export function compareModels(
   periods: readonly ModelPeriod[],
   terms: TradingTerms,
 ): Map<string, Incomparability[]> {
-  const universes: Universes = new Map();
-  const all = periods.map((period) => termsOf(period, { ...terms, universes }));
+  // Thousands of models share a configuration, whose symbols are sorted once.
+  const used = [...new Set(terms.configurations.values())];
+  const words = new Map(used.map((configuration) => [configuration, inWords(configuration)]));
+  const all = periods.map((period) => termsOf(period, { ...terms, words }));
   const findings = [
     ...comparePeriods(all),
     ...respects.flatMap((respect) => compareTerms(respect, all)),
@@ -85,57 +87,48 @@ export function staleness(runs: readonly RunDays[]): Incomparability[] {
   return [{ kind: 'stale', reason }];
 }
 
-/** Thousands of models share a configuration, whose symbols are sorted once. */
-type Universes = Map<AgentConfiguration, [key: string, words: string]>;
+type Term = [key: string, words: string];
+type Words = ReturnType<typeof inWords>;
+
+/** The terms of one configuration. */
+function inWords(configuration: AgentConfiguration) {
+  const symbols = universeOf(configuration);
+  const universe: Term = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+  const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
+  return { costs: costsOf(configuration), universe, dividends };
+}
 
 function termsOf(
   { jobIds, ...period }: ModelPeriod,
-  { configurations, initialCash, universes }: TradingTerms & { universes: Universes },
+  {
+    configurations,
+    initialCash,
+    words,
+  }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, Words> },
 ): Terms {
-  const used = new Set<AgentConfiguration>();
-  for (const job of jobIds) {
-    const configuration = configurations.get(job);
-    if (configuration !== undefined) used.add(configuration);
-  }
+  const used = [...jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
   const cash = initialCash.get(period.model) ?? null;
   return {
     ...period,
-    costs: new Map([...used].map(costsOf)),
-    universe: new Map([...used].map((configuration) => universeIn(configuration, universes))),
+    costs: new Map(used.map(({ costs }) => costs)),
+    universe: new Map(used.map(({ universe }) => universe)),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
-    dividends: new Map(
-      [...used].map(({ dividends }) => (dividends ? ['on', 'paid'] : ['off', 'not paid'])),
-    ),
+    dividends: new Map(used.map(({ dividends }) => dividends)),
   };
 }
 
-function costsOf(configuration: AgentConfiguration): [key: string, words: string] {
+function costsOf(configuration: AgentConfiguration): Term {
   const {
     commission_per_trade: perTrade,
     commission_bps: commission,
     slippage_bps: slippage,
   } = configuration;
-  const words = [
+  const parts = [
     ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
     ...(commission > 0 ? [`commission of ${commission} basis points`] : []),
     ...(slippage > 0 ? [`slippage of ${slippage} basis points`] : []),
   ];
-  return [`${perTrade} ${commission} ${slippage}`, words.join(', ') || 'none'];
-}
-
-function universeIn(
-  configuration: AgentConfiguration,
-  universes: Universes,
-): [key: string, words: string] {
-  const known = universes.get(configuration);
-  if (known !== undefined) return known;
-  const symbols = universeOf(configuration);
-  const universe: [string, string] = [
-    symbols.toSorted().join(' '),
-    count(symbols.length, 'symbol'),
-  ];
-  universes.set(configuration, universe);
-  return universe;
+  return [`${perTrade} ${commission} ${slippage}`, parts.join(', ') || 'none'];
 }
 
 /**

@@ -1,4 +1,6 @@
+import { bisect } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from './figure.ts';
+import { linked } from './risk-and-return.ts';
 
 /** What would be left if trading had cost more. */
 
@@ -19,14 +21,10 @@ const BASIS_POINTS = 10_000;
 
 /** Each day's profit less the added cost of its orders, over its starting value; linked. */
 function totalAt(days: readonly CostDay[], bps: number): number {
-  return (
-    days.reduce(
-      (product, { startValue, profit, traded }) =>
-        startValue === 0
-          ? product
-          : product * (1 + (profit - (traded * bps) / BASIS_POINTS) / startValue),
-      1,
-    ) - 1
+  return linked(
+    days.map(({ startValue, profit, traded }) =>
+      startValue === 0 ? 0 : (profit - (traded * bps) / BASIS_POINTS) / startValue,
+    ),
   );
 }
 
@@ -43,26 +41,18 @@ const NEVER = { reason: 'No trading cost would take its lead away' };
 function breakEven(all: readonly CostDay[]): Figure {
   const days = all.filter(({ startValue, benchmark }) => startValue !== 0 && benchmark !== null);
   if (days.length === 0) return NO_DAYS;
-  const goal = days.reduce((product, { benchmark }) => product * (1 + (benchmark ?? NaN)), 1) - 1;
-  if (totalAt(days, 0) < goal) return BEHIND;
+  const goal = linked(days.map(({ benchmark }) => benchmark ?? NaN));
+  const isBehind = (bps: number) => totalAt(days, bps) < goal;
+  if (isBehind(0)) return BEHIND;
   const ordered = days.filter(({ traded }) => traded > 0);
   if (ordered.length === 0) return NO_ORDERS;
   // At the upper end one day loses all that it started from.
-  let [low, high] = [
-    0,
-    Math.min(
-      ...ordered.map(
-        ({ startValue, profit, traded }) => ((startValue + profit) / traded) * BASIS_POINTS,
-      ),
+  const high = Math.min(
+    ...ordered.map(
+      ({ startValue, profit, traded }) => ((startValue + profit) / traded) * BASIS_POINTS,
     ),
-  ];
-  if (!(totalAt(days, high) < goal)) return NEVER;
-  for (;;) {
-    const middle = (low + high) / 2;
-    if (middle <= low || middle >= high) return low;
-    if (totalAt(days, middle) < goal) high = middle;
-    else low = middle;
-  }
+  );
+  return isBehind(high) ? bisect(0, high, (bps) => !isBehind(bps)) : NEVER;
 }
 
 /** Named as in the response. */

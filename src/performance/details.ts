@@ -1,4 +1,4 @@
-import { type Figure, reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
+import { reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
 import {
   annualisedVolatility,
   type DayOfCurve,
@@ -10,15 +10,10 @@ import {
   sharpeRatio,
   tooFew,
 } from './risk-and-return.ts';
-import { type Money, reported, toDollars } from '../basics/money.ts';
+import { reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
-import type { ValueGains } from './symbols.ts';
-import {
-  type ModelTrading,
-  noSymbolTrading,
-  type OpenPosition,
-  type SymbolTrading,
-} from './trading.ts';
+import { highestFirst, type ValueGains } from './symbols.ts';
+import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 
 /** How many numbers lie in each bin. */
 export interface Histogram {
@@ -152,11 +147,11 @@ export function reportRolling(
   const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
   const points = days.slice(ROLLING_WINDOW - 1).map(({ date }, index) => {
     const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    const figures = {
+    const figures = reportFigures({
       sharpe_ratio: sharpeRatio(series, riskFree),
       annualised_volatility: annualisedVolatility(series),
-    };
-    return { date, ...reportFigures<keyof typeof figures>(figures) };
+    });
+    return { date, ...figures };
   });
   return {
     window: ROLLING_WINDOW,
@@ -174,52 +169,24 @@ function reportSymbols({
   positions,
   gains,
 }: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
-  const open = new Map(positions.map((position) => [position.symbol, position]));
-  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
-  return [...symbols]
-    .map((symbol) => {
-      const [own = noSymbolTrading(), gain = reported(0)] = [
-        trading.symbols.get(symbol),
-        gains.get(symbol),
-      ];
-      return reportSymbol(symbol, { own, position: open.get(symbol), gain });
-    })
-    .sort((one, other) => order(one.profit, other.profit) || (one.symbol < other.symbol ? -1 : 1));
-}
-
-function order(one: number | null, other: number | null): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null);
-  return other - one;
-}
-
-function reportSymbol(
-  symbol: string,
-  {
-    own,
-    position,
-    gain,
-  }: { own: SymbolTrading; position: OpenPosition | undefined; gain: Money | null },
-) {
-  const { trades, realised, dividends, cash } = own;
-  return {
-    symbol,
-    trades,
-    realised_profit: toDollars(realised),
-    dividends: toDollars(dividends),
-    ...reportFigures({
-      unrealised_profit: unrealisedOf(position),
-      profit:
-        gain === null
-          ? { reason: `The price of ${symbol} at a close of these days is unknown` }
-          : toDollars(reported(cash + gain)),
-    }),
-  };
-}
-
-function unrealisedOf(position: OpenPosition | undefined): Figure {
-  if (position === undefined) return 0;
-  const { symbol, value, cost } = position;
-  return value === null
-    ? { reason: `No price of ${symbol} is stored` }
-    : toDollars(reported(value - cost));
+  const held = positions.map(({ symbol }) => symbol);
+  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...held]);
+  const reports = [...symbols].map((symbol) => {
+    const { trades, realised, dividends, cash } = trading.symbols.get(symbol) ?? noSymbolTrading();
+    const gain = gains.get(symbol);
+    return {
+      symbol,
+      trades,
+      realised_profit: toDollars(realised),
+      dividends: toDollars(dividends),
+      ...reportFigures({
+        unrealised_profit: unrealisedOf(positions.filter((own) => own.symbol === symbol)),
+        profit:
+          gain === null
+            ? { reason: `The price of ${symbol} at a close of these days is unknown` }
+            : toDollars(reported(cash + (gain ?? 0))),
+      }),
+    };
+  });
+  return highestFirst(reports, 'profit');
 }

@@ -9,24 +9,21 @@ export type ReportedFigures<Name extends string> = Record<Name, number | null> &
   unavailable: Partial<Record<Name, string>>;
 };
 
-const TOO_LARGE = { reason: 'The figure is too large for a number' };
+export const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
 export function reportFigures<Name extends string>(
   figures: Record<Name, Figure>,
   round: (number: number) => number = rounded,
 ): ReportedFigures<Name> {
-  const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [
-    name,
-    finite(figure),
-  ]);
-  const numbers = entries.map(([name, figure]) => [
-    name,
-    typeof figure === 'number' ? round(figure) : null,
-  ]);
-  const reasons = entries.flatMap(([name, figure]) =>
-    typeof figure === 'number' ? [] : [[name, figure.reason]],
-  );
-  return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
+  const numbers: Record<string, number | null> = {};
+  const unavailable: Record<string, string> = {};
+  for (const [name, given] of Object.entries<Figure>(figures)) {
+    // JSON has no infinity: it would become a null without a reason.
+    const figure = typeof given === 'number' && !Number.isFinite(given) ? TOO_LARGE : given;
+    numbers[name] = typeof figure === 'number' ? round(figure) : null;
+    if (typeof figure !== 'number') unavailable[name] = figure.reason;
+  }
+  return { ...numbers, unavailable } as ReportedFigures<Name>;
 }
 
 /** Figures that are all missing for one reason. */
@@ -35,11 +32,6 @@ export function allMissing<Name extends string>(
   reason: string,
 ): Record<Name, Figure> {
   return Object.fromEntries(names.map((name) => [name, { reason }])) as Record<Name, Figure>;
-}
-
-/** JSON has no infinity: it would become a null without a reason. */
-function finite(figure: Figure): Figure {
-  return typeof figure === 'number' && !Number.isFinite(figure) ? TOO_LARGE : figure;
 }
 
 export function rounded(number: number): number {

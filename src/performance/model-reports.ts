@@ -3,7 +3,7 @@ import { suspectedSplits } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { toDollars } from '../basics/money.ts';
 import { chooseBenchmark, createLevelReader, reportBenchmark } from './choose-benchmark.ts';
-import { createMarket, reportSelection } from './permutation.ts';
+import { type Market, reportSelection } from './permutation.ts';
 import { compareModels, type ModelPeriod, staleness } from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
 import { ownMarks } from './own-marks.ts';
@@ -45,13 +45,13 @@ export function prepareReports(request: ReportRequest) {
     findUnknown: createUnknownSearch(database),
     /** By session. */
     suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
-    market: createMarket(
-      (jobId) => {
+    market: {
+      universeOf: (jobId) => {
         const configuration = configurations.get(jobId);
         return configuration === undefined ? [] : universeOf(configuration);
       },
-      createLevelReader(database, days),
-    ),
+      levelsOf: createLevelReader(database, days),
+    } satisfies Market,
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);

@@ -1,10 +1,9 @@
-import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { closingsOf } from '../database/records/holdings.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
-import { at } from '../statistics/moments.ts';
+import { at, medianOf } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
-import { type BothLevels, levelAt, levelsFor } from './benchmark.ts';
+import { benchmarkReturns, type BothLevels } from './benchmark.ts';
 import { type Figure, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
 import { tooFew } from './risk-and-return.ts';
 
@@ -118,11 +117,10 @@ export function placeAmong({ own, draws }: Permuted) {
   }
   const share = (count: number) => (count + 1) / (draws.length + 1);
   const above = draws.length - below - ties;
-  const middle = draws.length / 2;
   return {
     percentile: (below + ties / 2) / draws.length,
     pValue: Math.min(1, 2 * Math.min(share(below + ties), share(above + ties))),
-    median: (at(draws, Math.ceil(middle) - 1) + at(draws, Math.floor(middle))) / 2,
+    median: medianOf(draws),
     interval90: {
       low: rounded(at(draws, Math.ceil(0.05 * draws.length) - 1)),
       high: rounded(at(draws, Math.ceil(0.95 * draws.length) - 1)),
@@ -130,54 +128,11 @@ export function placeAmong({ own, draws }: Permuted) {
   };
 }
 
-/** Names that can be exchanged over some days, and by day the return of each. */
-interface Exchangeable {
-  symbols: readonly string[];
-  returns: readonly Float64Array[];
-}
-
 /** What the tests of all models share. */
 export interface Market {
   /** The symbols of a job's universe. */
   universeOf: (jobId: string) => readonly string[];
-  /** Of some symbols those that have a level at each of these closes; read once for the same days. */
-  exchangeable: (symbols: readonly string[], days: readonly ChosenDay[]) => Exchangeable;
-}
-
-export function createMarket(
-  universeOf: Market['universeOf'],
-  levelsOf: (symbol: string) => BothLevels,
-): Market {
-  const known = new Map<string, Exchangeable>();
-  return {
-    universeOf,
-    exchangeable(symbols, days) {
-      const spans = days.map(({ date, startDate, paysDividends }) => [
-        date,
-        startDate,
-        paysDividends,
-      ]);
-      const key = JSON.stringify([symbols, spans]);
-      const found = known.get(key) ?? readExchangeable(symbols, days, levelsOf);
-      known.set(key, found);
-      return found;
-    },
-  };
-}
-
-function readExchangeable(
-  symbols: readonly string[],
-  days: readonly ChosenDay[],
-  levelsOf: (symbol: string) => BothLevels,
-): Exchangeable {
-  const known = symbols.flatMap((symbol) => {
-    const returns = returnsOver(days, levelsOf(symbol));
-    return returns === null ? [] : [{ symbol, returns }];
-  });
-  return {
-    symbols: known.map(({ symbol }) => symbol),
-    returns: days.map((_, day) => Float64Array.from(known, ({ returns }) => at(returns, day))),
-  };
+  levelsOf: (symbol: string) => BothLevels;
 }
 
 /**
@@ -195,12 +150,15 @@ function readWeights(
     market.universeOf,
   );
   const shared = first.filter((symbol) => others.every((universe) => universe.includes(symbol)));
-  const { symbols, returns } = market.exchangeable(shared, days);
-  if (symbols.length < MIN_SYMBOLS)
+  const exchangeable = shared.flatMap((symbol) => {
+    const own = benchmarkReturns(market.levelsOf(symbol), days).filter((known) => known !== null);
+    return own.length < days.length ? [] : [{ symbol, own }];
+  });
+  if (exchangeable.length < MIN_SYMBOLS)
     return {
-      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${symbols.length}`,
+      reason: `Needs ${MIN_SYMBOLS} symbols of the universe with a price on every day; there are ${exchangeable.length}`,
     };
-  const places = new Map(symbols.map((symbol, place) => [symbol, place]));
+  const places = new Map(exchangeable.map(({ symbol }, place) => [symbol, place]));
   const weights: Weight[][] = [];
   const starts = days.flatMap(({ startedFrom }) => startedFrom ?? []);
   // Two days start from one close when a missed day was run later: it is read once.
@@ -223,6 +181,7 @@ function readWeights(
   }
   if (weights.every(({ length }) => length === 0))
     return { reason: 'It held nothing at the start of any day' };
+  const returns = days.map((_, day) => Float64Array.from(exchangeable, ({ own }) => at(own, day)));
   return { returns, weights };
 }
 
@@ -230,19 +189,6 @@ function whyWithout(symbol: string, universe: readonly string[]): string {
   return universe.includes(symbol)
     ? `It held ${symbol}, which has no price on some of these days`
     : `It held ${symbol}, which is not in the universe of every job`;
-}
-
-/** From the close that each day started from to its own; null where a level is missing. */
-function returnsOver(days: readonly ChosenDay[], levels: BothLevels): Float64Array | null {
-  const returns = new Float64Array(days.length);
-  for (const [index, day] of days.entries()) {
-    const own = levelsFor(day, levels);
-    const level = (date: CalendarDate) => levelAt(own, { date, at: 'close' });
-    const [start, end] = [day.startDate === null ? null : level(day.startDate), level(day.date)];
-    if (start === null || end === null) return null;
-    returns[index] = end / start - 1;
-  }
-  return returns;
 }
 
 /** Named as in the response. The same model over the same days draws the same names. */

@@ -39,8 +39,6 @@ const EVER = { from: '', to: '~' };
  */
 interface Gap {
   symbol: string;
-  /** Since whose close a session first held it. */
-  since: CalendarDate;
   spans: readonly Coverage[];
   exDates: ReadonlySet<CalendarDate>;
 }
@@ -56,25 +54,19 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
  * has to be looked at. Sessions that pay no dividends are never found.
  */
 export function createUnknownSearch(database: Database): UnknownSearch {
-  let gaps: Gap[] | undefined;
-  return (sessions) => {
-    gaps ??= heldSymbols(database)
+  const gaps = new Map(
+    heldSymbols(database)
       .map((held) => readGap(database, held))
       .filter((gap) => gap !== null)
-      .toArray();
+      .map((gap) => [gap.symbol, gap]),
+  );
+  return (sessions) => {
+    if (gaps.size === 0) return [];
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
-    const last = paying.reduce((latest, { date }) => (date > latest ? date : latest), '');
-    const suspects = new Map(
-      gaps
-        .filter((gap) => isUnknown(gap, { after: gap.since, upTo: last }))
-        .map((gap) => [gap.symbol, gap]),
-    );
-    if (suspects.size === 0) return [];
     const found = new Set<number>();
-    for (const [id, symbol, since, date] of heldUncovered(database, paying, suspects.keys())) {
-      const gap = suspects.get(symbol);
-      if (gap !== undefined && !found.has(id) && isUnknown(gap, { after: since, upTo: date }))
-        found.add(id);
+    for (const [id, symbol, since, date] of heldUncovered(database, paying, gaps.keys())) {
+      const gap = gaps.get(symbol);
+      if (gap !== undefined && isUnknown(gap, { after: since, upTo: date })) found.add(id);
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
   };
@@ -87,7 +79,6 @@ export function createUnknownSearch(database: Database): UnknownSearch {
 function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): Gap | null {
   const known = {
     symbol,
-    since,
     spans: dividendCoverage(database, [symbol], EVER),
     exDates: exDatesOf(database, symbol),
   };
@@ -112,20 +103,11 @@ export function daysWithUnknown(
     const bars = gap === null ? [] : barsBetween(database, symbol, { from, to });
     for (const [index, { date }] of bars.entries()) {
       const after = bars[index - 1]?.date;
-      if (gap === null || after === undefined || isCovered(gap, { after, upTo: date })) continue;
-      if (isUnknown(gap, { after, upTo: date }) && date <= addDays(after, MAX_STILL_DAYS))
-        found.add(date);
+      if (gap === null || after === undefined || !isUnknown(gap, { after, upTo: date })) continue;
+      if (date <= addDays(after, MAX_STILL_DAYS)) found.add(date);
     }
   }
   return found;
-}
-
-/** Whether one span covers all of it: most often, and found without counting days. */
-function isCovered(
-  { spans }: Gap,
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): boolean {
-  return spans.some(({ startDate, endDate }) => startDate <= after && upTo <= endDate);
 }
 
 /** Ex-dates are weekdays, so a weekend need not be covered. */
@@ -205,7 +187,6 @@ export function readRecord(
   const days = daysOf(choice, model);
   const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
   const sessionIds = [...chosen.keys()];
-  const marks = new Map<string, Money | null>();
   const ledger = ledgerDays(database, sessionIds);
   return {
     ledger,
@@ -217,11 +198,7 @@ export function readRecord(
     usage: usageTotals(database, sessionIds),
     refusals: countRefusals(refusedCalls(database, sessionIds)),
     benchmark,
-    markOf(symbol) {
-      if (!marks.has(symbol))
-        marks.set(symbol, closingPrice(pricesNow(database), end, symbol)?.price ?? null);
-      return marks.get(symbol) ?? null;
-    },
+    markOf: (symbol) => closingPrice(pricesNow(database), end, symbol)?.price ?? null,
     riskFree,
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };

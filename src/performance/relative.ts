@@ -1,4 +1,4 @@
-import { mean } from '../statistics/moments.ts';
+import { at, mean } from '../statistics/moments.ts';
 import { fitLine } from '../statistics/newey-west.ts';
 import { studentTUpperTail } from '../statistics/student-t.ts';
 import { allMissing, type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
@@ -6,12 +6,12 @@ import {
   annualisedDeviation,
   annualisedRatio,
   covariance,
-  pairs,
   type ReturnSeries,
   returnsOf,
   sampleDeviation,
   tooFew,
   totalReturn,
+  UNVARIED,
   whyNotAnnualised,
 } from './risk-and-return.ts';
 
@@ -90,14 +90,13 @@ function slope(
     beta: line.slope,
     beta_standard_error: line.slopeError,
     correlation:
-      deviation === 0
-        ? { reason: 'The daily returns do not vary' }
-        : covariance(ours, theirs) / (deviation * other),
+      deviation === 0 ? { reason: UNVARIED } : covariance(ours, theirs) / (deviation * other),
   };
 }
 
 function differences({ own, benchmark }: Comparison) {
-  const active = pairs(returnsOf(own), returnsOf(benchmark)).map(([ours, theirs]) => ours - theirs);
+  const theirs = returnsOf(benchmark);
+  const active = returnsOf(own).map((ours, day) => ours - at(theirs, day));
   return {
     tracking_error: annualisedDeviation(active, own.leastReturn),
     information_ratio: annualisedRatio(

@@ -1,5 +1,5 @@
 import { centralMoment } from '../statistics/moments.ts';
-import { type Figure, MIN_DAYS_FOR_RISK, reportFigures, rounded } from './figure.ts';
+import { type Figure, reportFigures, rounded } from './figure.ts';
 import {
   annualisedReturn,
   annualisedVolatility,
@@ -11,12 +11,12 @@ import {
   longestRun,
   maxDrawdown,
   type ReturnSeries,
-  returnsOf,
+  riskOf,
   sampleDeviation,
   sharpeRatio,
   sortinoRatio,
-  tooFew,
   totalReturn,
+  UNVARIED,
   valueAtRisk95,
   winningDaysShare,
 } from './risk-and-return.ts';
@@ -53,12 +53,11 @@ function shapeOf(
   series: ReturnSeries,
   figure: (returns: readonly number[], variance: number) => number,
 ): Figure {
-  const returns = returnsOf(series);
-  if (returns.length < MIN_DAYS_FOR_RISK)
-    return { reason: tooFew(returns.length, MIN_DAYS_FOR_RISK) };
-  if (sampleDeviation(returns, series.leastReturn) === 0)
-    return { reason: 'The daily returns do not vary' };
-  return figure(returns, centralMoment(returns, 2));
+  return riskOf(series, (returns) =>
+    sampleDeviation(returns, series.leastReturn) === 0
+      ? { reason: UNVARIED }
+      : figure(returns, centralMoment(returns, 2)),
+  );
 }
 
 /** The figures of a series of daily returns, a model's or a benchmark's. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, reported, toDollars } from '../basics/money.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count } from '../basics/sentences.ts';
 import { at, mean } from '../statistics/moments.ts';
 import { type Figure, LEAST_RETURN, mapFigure, ratio, reportFigures, rounded } from './figure.ts';
 import {
@@ -11,7 +11,9 @@ import {
   openPositions,
   profitOf,
   type RoundTrip,
+  sum,
   tradingOf,
+  unrealisedOf,
 } from './trading.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
@@ -36,8 +38,6 @@ export function reportTrading(
   { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,
 ) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
-  const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
-  const unrealised = sum(positions.map(({ value, cost }) => (value ?? cost) - cost));
   return {
     trading: {
       trades,
@@ -47,11 +47,8 @@ export function reportTrading(
       sold: toDollars(sold),
       commission: toDollars(commission),
       ...reportFigures({
-        realised_profit: toDollars(reported(sum(roundTrips.map(profitOf)) + fractionProfit)),
-        unrealised_profit:
-          unpriced.length === 0
-            ? toDollars(unrealised)
-            : { reason: `No price of ${list(unpriced)} is stored` },
+        realised_profit: toDollars(sum([...roundTrips.map(profitOf), fractionProfit])),
+        unrealised_profit: unrealisedOf(positions),
         exposure: exposureOf(days),
         turnover: ratio(
           Math.min(bought, sold),
@@ -115,19 +112,15 @@ function reportRoundTrip(trip: RoundTrip) {
   };
 }
 
-function reportOpenPosition({ symbol, quantity, since, cost, value }: OpenPosition) {
+function reportOpenPosition({ symbol, quantity, since, cost, value, profit }: OpenPosition) {
   return {
     symbol,
     quantity,
     since,
     cost_basis: toDollars(cost),
     value: value === null ? null : toDollars(value),
-    unrealised_profit: value === null ? null : toDollars(reported(value - cost)),
+    unrealised_profit: profit === null ? null : toDollars(profit),
   };
-}
-
-function sum(amounts: readonly number[]): Money {
-  return reported(amounts.reduce((total, amount) => total + amount, 0));
 }
 
 /**
@@ -179,12 +172,12 @@ function reportPeriod(
     start_value: toDollars(startValueOf(first)),
     end_value: toDollars(last.value),
     profit: toDollars(totalProfit(days)),
-    dividends: toDollars(reported(dividends.values().reduce<number>((sum, cash) => sum + cash, 0))),
+    dividends: toDollars(sum([...dividends.values()])),
   };
 }
 
 function totalProfit(days: readonly LedgerDay[]): Money {
-  return reported(days.reduce((sum, { profit }) => sum + profit, 0));
+  return sum(days.map(({ profit }) => profit));
 }
 
 /**

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { addDays, type CalendarDate, countWeekdays } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
 import {
@@ -12,7 +11,7 @@ import {
   ROUNDING,
   TRADING_DAYS_PER_YEAR,
 } from './figure.ts';
-import { mean } from '../statistics/moments.ts';
+import { deviationsFrom, dot, mean } from '../statistics/moments.ts';
 
 /**
  * The returns of months or years, named by the first letters of a date: the daily returns of its
@@ -22,7 +21,7 @@ import { mean } from '../statistics/moments.ts';
 export function returnsBy({ days }: ReturnSeries, unit: 'YYYY-MM' | 'YYYY') {
   return [...Map.groupBy(days, ({ date }) => date.slice(0, unit.length))].map(([period, own]) => ({
     period,
-    return: own.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1,
+    return: linked(returnsOf({ days: own })),
     days: own.length,
   }));
 }
@@ -61,6 +60,7 @@ export interface DayOfCurve {
 }
 
 const NO_RETURN = 'There is no daily return';
+export const UNVARIED = 'The daily returns do not vary';
 
 export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETURN): ReturnSeries {
   const [first] = curve;
@@ -76,18 +76,21 @@ export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETUR
   };
 }
 
-export function returnsOf({ days }: ReturnSeries): number[] {
+export function returnsOf({ days }: Pick<ReturnSeries, 'days'>): number[] {
   return days.map(({ dailyReturn }) => dailyReturn);
 }
 
 /**
- * The daily returns linked: the product of (1 + r), minus 1 (Bacon, Practical Portfolio Performance
+ * Returns linked: the product of (1 + r), minus 1 (Bacon, Practical Portfolio Performance
  * Measurement and Attribution, 2008, "time-weighted returns"). Without gaps this is end value over
  * start value, minus 1.
  */
-export function totalReturn({ days }: ReturnSeries): Figure {
-  if (days.length === 0) return { reason: NO_RETURN };
-  return days.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1;
+export function linked(returns: readonly number[]): number {
+  return returns.reduce((growth, dailyReturn) => growth * (1 + dailyReturn), 1) - 1;
+}
+
+export function totalReturn(series: ReturnSeries): Figure {
+  return series.days.length === 0 ? { reason: NO_RETURN } : linked(returnsOf(series));
 }
 
 /**
@@ -111,10 +114,7 @@ export function tooFew(days: number, least: number): string {
 export function annualisedReturn(series: ReturnSeries): Figure {
   const reason = whyNotAnnualised(series, MIN_DAYS_FOR_ANNUAL_RETURN);
   if (reason !== null) return { reason };
-  const total = totalReturn(series);
-  return typeof total === 'number'
-    ? (1 + total) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1
-    : total;
+  return (1 + linked(returnsOf(series))) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1;
 }
 
 /**
@@ -130,8 +130,8 @@ export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | 
 
 /** Days with a return above 0, as a fraction of all. */
 export function winningDaysShare({ days }: ReturnSeries): Figure {
-  if (days.length === 0) return { reason: NO_RETURN };
-  return days.filter(({ dailyReturn }) => dailyReturn > 0).length / days.length;
+  const winning = days.filter(({ dailyReturn }) => dailyReturn > 0);
+  return ratio(winning.length, days.length, NO_RETURN);
 }
 
 /**
@@ -236,26 +236,10 @@ export function calmarRatio(annualised: Figure, { depth }: Drawdown): Figure {
 
 const YEAR_ROOT = Math.sqrt(TRADING_DAYS_PER_YEAR);
 
-/** The items of two lists of the same length, in pairs. */
-export function pairs(
-  ones: readonly number[],
-  others: readonly number[],
-): [one: number, other: number][] {
-  return ones.map((one, index) => {
-    const other = others[index];
-    assert(other !== undefined);
-    return [one, other];
-  });
-}
-
 /** The sample covariance, over n - 1. Both lists have the same length, of at least 2. */
 export function covariance(ones: readonly number[], others: readonly number[]): number {
-  const [middle, otherMiddle] = [mean(ones), mean(others)];
-  const sum = pairs(ones, others).reduce(
-    (total, [one, other]) => total + (one - middle) * (other - otherMiddle),
-    0,
-  );
-  return sum / (ones.length - 1);
+  const { length: n } = ones;
+  return dot(deviationsFrom(mean(ones), ones), deviationsFrom(mean(others), others), n) / (n - 1);
 }
 
 /**
@@ -275,10 +259,18 @@ export function annualisedDeviation(numbers: readonly number[], least: number): 
   return sampleDeviation(numbers, least) * YEAR_ROOT;
 }
 
+/** A figure of risk per year, of the daily returns of a series that can be scaled to one. */
+function riskPerYear(
+  series: ReturnSeries,
+  figure: (returns: number[], leastReturn: number) => Figure,
+): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  return reason === null ? figure(returnsOf(series), series.leastReturn) : { reason };
+}
+
 /** The sample deviation of the daily returns times the square root of 252 (Bacon 2008). */
 export function annualisedVolatility(series: ReturnSeries): Figure {
-  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
-  return reason === null ? annualisedDeviation(returnsOf(series), series.leastReturn) : { reason };
+  return riskPerYear(series, annualisedDeviation);
 }
 
 /**
@@ -286,14 +278,10 @@ export function annualisedVolatility(series: ReturnSeries): Figure {
  * square root of 252 (Sharpe, The Sharpe Ratio, Journal of Portfolio Management, 1994).
  */
 export function sharpeRatio(series: ReturnSeries, riskFree: number): Figure {
-  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
-  if (reason !== null) return { reason };
-  const excess = returnsOf(series).map((dailyReturn) => dailyReturn - riskFree);
-  return annualisedRatio(
-    mean(excess),
-    sampleDeviation(excess, series.leastReturn),
-    'The daily returns do not vary',
-  );
+  return riskPerYear(series, (returns, least) => {
+    const excess = returns.map((dailyReturn) => dailyReturn - riskFree);
+    return annualisedRatio(mean(excess), sampleDeviation(excess, least), UNVARIED);
+  });
 }
 
 /**
@@ -302,28 +290,31 @@ export function sharpeRatio(series: ReturnSeries, riskFree: number): Figure {
  * 1991).
  */
 export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
-  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
-  if (reason !== null) return { reason };
-  const returns = returnsOf(series);
-  return annualisedRatio(
-    mean(returns) - riskFree,
-    downsideDeviation(returns, { target: riskFree, least: series.leastReturn }),
-    'No day fell measurably below the risk-free rate',
-  );
+  return riskPerYear(series, (returns, least) => {
+    const squares = returns.map((dailyReturn) => Math.min(0, dailyReturn - riskFree) ** 2);
+    const deviation = Math.sqrt(mean(squares));
+    return annualisedRatio(
+      mean(returns) - riskFree,
+      deviation > least ? deviation : 0,
+      'No day fell measurably below the risk-free rate',
+    );
+  });
 }
 
-/**
- * The root of the mean of min(0, r - target)² over all days, those above the target counting as 0
- * (Sortino & van der Meer 1991). It is not the deviation of the losing days only.
- */
-function downsideDeviation(
-  returns: readonly number[],
-  { target, least }: { target: number; least: number },
-): number {
-  const deviation = Math.sqrt(
-    mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)),
-  );
-  return deviation > least ? deviation : 0;
+/** A figure of so many daily returns that it is one of risk. */
+export function riskOf(
+  series: ReturnSeries,
+  figure: (returns: number[], days: number) => Figure,
+): Figure {
+  const { length: days } = series.days;
+  return days < MIN_DAYS_FOR_RISK
+    ? { reason: tooFew(days, MIN_DAYS_FOR_RISK) }
+    : figure(returnsOf(series), days);
+}
+
+/** The returns of the worst twentieth of the days, the worst first; the last may count in part. */
+function worstTwentieth(returns: readonly number[]): number[] {
+  return returns.toSorted((one, other) => one - other).slice(0, Math.ceil(returns.length / 20));
 }
 
 /**
@@ -332,12 +323,7 @@ function downsideDeviation(
  * type 1 in Hyndman & Fan 1996). Negative when even that day gained.
  */
 export function valueAtRisk95(series: ReturnSeries): Figure {
-  const count = series.days.length;
-  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
-  const sorted = returnsOf(series).sort((one, other) => one - other);
-  const quantile = sorted[Math.ceil(count / 20) - 1];
-  assert(quantile !== undefined);
-  return 0 - quantile;
+  return riskOf(series, (returns) => 0 - Math.max(...worstTwentieth(returns)));
 }
 
 /**
@@ -347,17 +333,10 @@ export function valueAtRisk95(series: ReturnSeries): Figure {
  * & Finance, 2002). Never below the value at risk.
  */
 export function expectedShortfall95(series: ReturnSeries): Figure {
-  const count = series.days.length;
-  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
-  const sorted = returnsOf(series).sort((one, other) => one - other);
-  const twentieth = count / 20;
-  const worst = sorted.slice(0, Math.ceil(twentieth));
-  return (
-    0 -
-    worst.reduce(
-      (sum, dailyReturn, index) => sum + dailyReturn * Math.min(1, twentieth - index),
-      0,
-    ) /
-      twentieth
-  );
+  return riskOf(series, (returns, days) => {
+    const parts = worstTwentieth(returns).map(
+      (dailyReturn, index) => dailyReturn * Math.min(1, days / 20 - index),
+    );
+    return 0 - parts.reduce((sum, part) => sum + part, 0) / (days / 20);
+  });
 }

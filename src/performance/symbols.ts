@@ -72,13 +72,13 @@ export function addClosing(
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const weightOf = (part: Money) => (value === 0 ? null : rounded(part / value));
-  const valued = holdings.map((holding) => ({ ...holding, value: valueOf(holding) })).sort(byValue);
+  const valued = holdings.map((holding) => ({ ...holding, value: valueOf(holding) }));
   return {
     date,
     cash: toDollars(cash),
     value: toDollars(value),
     cash_weight: weightOf(cash),
-    holdings: valued.map(({ symbol, quantity, price, value: own }) => ({
+    holdings: highestFirst(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
       symbol,
       quantity,
       price: price === null ? null : toDollars(price),
@@ -92,23 +92,24 @@ function valueOf({ quantity, price }: ClosingHolding): Money | null {
   return price === null ? null : reported(quantity * price);
 }
 
-/** The largest first, equal ones by symbol; those without a known value last. */
-function byValue(
-  one: { symbol: string; value: Money | null },
-  other: { symbol: string; value: Money | null },
-): number {
-  const difference = (other.value ?? -1) - (one.value ?? -1);
-  if (difference !== 0) return difference;
-  return one.symbol < other.symbol ? -1 : 1;
+/** The highest first, equal ones by symbol; those of which it is unknown last. */
+export function highestFirst<
+  Name extends string,
+  Item extends { symbol: string } & Record<Name, number | null>,
+>(items: readonly Item[], name: Name): Item[] {
+  const orderOf = (item: Item) => item[name] ?? -Number.MAX_VALUE;
+  return items.toSorted(
+    (one, other) => orderOf(other) - orderOf(one) || (one.symbol < other.symbol ? -1 : 1),
+  );
 }
 
-/** One symbol over some days; a weight that is unknown makes the sum and the highest unknown. */
+/** One symbol over some days; a weight that is unknown makes the sum and the highest NaN. */
 interface HeldSymbol {
   days: number;
   first: CalendarDate;
   last: CalendarDate;
-  sum: number | null;
-  highest: number | null;
+  sum: number;
+  highest: number;
 }
 
 interface HeldSymbols {
@@ -130,26 +131,22 @@ export function collectHeldSymbols(): HeldSymbols {
     add({ date, value, holdings }) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
-        const held = bySymbol.get(symbol) ?? {
-          days: 0,
-          first: date,
+        const held = bySymbol.get(symbol) ?? { days: 0, first: date, sum: 0, highest: 0 };
+        const own = value === 0 ? 0 : (weight ?? NaN);
+        bySymbol.set(symbol, {
+          ...held,
+          days: held.days + 1,
           last: date,
-          sum: 0,
-          highest: 0,
-        };
-        bySymbol.set(symbol, held);
-        held.days += 1;
-        held.last = date;
-        if (value === 0) continue;
-        held.sum = held.sum === null || weight === null ? null : held.sum + weight;
-        held.highest =
-          held.highest === null || weight === null ? null : Math.max(held.highest, weight);
+          sum: held.sum + own,
+          highest: Math.max(held.highest, own),
+        });
       }
     },
     report: () =>
-      [...bySymbol]
-        .map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue))
-        .sort(byMeanWeight),
+      highestFirst(
+        [...bySymbol].map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue)),
+        'mean_weight',
+      ),
   };
 }
 
@@ -158,7 +155,7 @@ function reportSymbol(
   { days, first, last, sum, highest }: HeldSymbol,
   daysWithValue: number,
 ) {
-  const isKnown = sum !== null && daysWithValue > 0;
+  const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
   return {
     symbol,
     days,
@@ -167,14 +164,4 @@ function reportSymbol(
     mean_weight: isKnown ? rounded(sum / daysWithValue) : null,
     highest_weight: isKnown ? highest : null,
   };
-}
-
-/** Unknown ones last, equal ones by symbol. */
-function byMeanWeight(
-  one: { symbol: string; mean_weight: number | null },
-  other: typeof one,
-): number {
-  const difference = (other.mean_weight ?? -1) - (one.mean_weight ?? -1);
-  if (difference !== 0) return difference;
-  return one.symbol < other.symbol ? -1 : 1;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, countDays } from '../basics/calendar.ts';
-import { type Money, reported } from '../basics/money.ts';
+import { type Money, reported, toDollars } from '../basics/money.ts';
+import { list } from '../basics/sentences.ts';
+import type { Figure } from './figure.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
@@ -21,6 +23,10 @@ export interface RoundTrip {
   sellDate: CalendarDate;
   cost: Money;
   proceeds: Money;
+}
+
+export function sum(amounts: readonly number[]): Money {
+  return reported(amounts.reduce((total, amount) => total + amount, 0));
 }
 
 export function profitOf({ cost, proceeds }: RoundTrip): Money {
@@ -97,9 +103,7 @@ export function splitLots(
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
   const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
   if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return reported(
-    trips.reduce((profit, trip) => profit + profitOf(trip), trips.length === 0 ? cash : 0),
-  );
+  return trips.length === 0 ? cash : sum(trips.map(profitOf));
 }
 
 export function quantityOf(book: LotBook, symbol: string): number {
@@ -207,13 +211,6 @@ export function noSymbolTrading(): SymbolTrading {
   return { trades: 0, realised: reported(0), dividends: reported(0), cash: reported(0) };
 }
 
-/** The sums of a symbol, to be changed. */
-function tradingIn({ symbols }: Trading, symbol: string): SymbolTrading {
-  let own = symbols.get(symbol);
-  if (own === undefined) symbols.set(symbol, (own = noSymbolTrading()));
-  return own;
-}
-
 /**
  * The days strictly between the last one applied (or the start of the ledger) and the given one, in
  * order.
@@ -270,7 +267,8 @@ function applyDay(
     const change = reported(action.cash - cash);
     cash = action.cash;
     if (action.symbol === null) continue;
-    const own = tradingIn(trading, action.symbol);
+    const own = trading.symbols.get(action.symbol) ?? noSymbolTrading();
+    trading.symbols.set(action.symbol, own);
     own.cash = reported(own.cash + change);
     if (action.actionType === 'dividend') {
       own.dividends = reported(own.dividends + change);
@@ -303,9 +301,7 @@ function applyAction(
     trading.sold = reported(trading.sold + traded);
     const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
     trading.roundTrips.push(...trips);
-    own.realised = reported(
-      trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised),
-    );
+    own.realised = sum([own.realised, ...trips.map(profitOf)]);
   }
 }
 
@@ -333,6 +329,15 @@ export interface OpenPosition {
   since: CalendarDate;
   cost: Money;
   value: Money | null;
+  profit: Money | null;
+}
+
+/** What some positions would have made at the last close, in dollars. */
+export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
+  const unpriced = positions.filter(({ profit }) => profit === null).map(({ symbol }) => symbol);
+  return unpriced.length === 0
+    ? toDollars(sum(positions.map(({ profit }) => profit ?? 0)))
+    : { reason: `No price of ${list(unpriced)} is stored` };
 }
 
 export function openPositions(
@@ -344,14 +349,10 @@ export function openPositions(
     .map(([symbol, lots]) => {
       const [oldest] = lots;
       assert(oldest !== undefined, 'a book holds no symbol without lots');
-      const quantity = quantityOf(book, symbol);
+      const [quantity, cost] = [quantityOf(book, symbol), sum(lots.map((lot) => lot.cost))];
       const mark = markOf(symbol);
-      return {
-        symbol,
-        quantity,
-        since: oldest.date,
-        cost: reported(lots.reduce((sum, { cost }) => sum + cost, 0)),
-        value: mark === null ? null : reported(quantity * mark),
-      };
+      const value = mark === null ? null : reported(quantity * mark);
+      const profit = value === null ? null : reported(value - cost);
+      return { symbol, quantity, since: oldest.date, cost, value, profit };
     });
 }

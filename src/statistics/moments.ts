@@ -21,10 +21,15 @@ export function mean(numbers: Numbers): number {
 }
 
 /** The middle number, or the mean of the two in the middle; unlike the moments, 0 of none. */
-export function medianOf(numbers: readonly number[]): number {
+export function medianOf(numbers: Numbers): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
   return (low + high) / 2;
+}
+
+/** How far each number lies from one, such as their mean. */
+export function deviationsFrom(middle: number, numbers: Numbers): Float64Array {
+  return Float64Array.from(numbers, (number) => number - middle);
 }
 
 /** The sample variance, over n − 1; 0 for a single number. */
@@ -41,6 +46,13 @@ export function centralMoment(numbers: Numbers, order: number): number {
   for (let index = 0; index < numbers.length; index += 1)
     sum += ((numbers[index] ?? NaN) - middle) ** order;
   return sum / numbers.length;
+}
+
+/** The last number from `low` up to, but without, `high` at which it still holds. */
+export function bisect(low: number, high: number, holdsAt: (number: number) => boolean): number {
+  const middle = (low + high) / 2;
+  if (middle <= low || middle >= high) return low;
+  return holdsAt(middle) ? bisect(middle, high, holdsAt) : bisect(low, middle, holdsAt);
 }
 
 /** A distribution symmetric about 0, for arguments of at least 0. */

@@ -1,4 +1,4 @@
-import { dot, mean } from './moments.ts';
+import { deviationsFrom, dot, mean } from './moments.ts';
 
 /** How sure a mean or a line is over days that depend on each other. */
 
@@ -9,8 +9,7 @@ import { dot, mean } from './moments.ts';
  * correction D/(D − 1).
  */
 export function varianceOfMean(daily: Float64Array): number {
-  const middle = mean(daily);
-  const deviations = daily.map((number) => number - middle);
+  const deviations = deviationsFrom(mean(daily), daily);
   const sum = weightedProducts(deviations, deviations);
   return Math.max(0, sum / daily.length / (daily.length - 1));
 }
@@ -70,9 +69,9 @@ export interface FittedLine {
  */
 export function fitLine(x: readonly number[], y: readonly number[]): FittedLine {
   const [middle, height] = [mean(x), mean(y)];
-  const centred = Float64Array.from(x, (value) => value - middle);
+  const centred = deviationsFrom(middle, x);
   const squares = dot(centred, centred, centred.length);
-  const heights = Float64Array.from(y, (value) => value - height);
+  const heights = deviationsFrom(height, y);
   const slope = dot(centred, heights, centred.length) / squares;
   const residuals = heights.map((value, day) => value - slope * (centred[day] ?? NaN));
   const scores = residuals.map((value, day) => value * (centred[day] ?? NaN));

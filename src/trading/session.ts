@@ -4,7 +4,7 @@ import { marksIn } from '../database/evidence.ts';
 import {
   appendMessages,
   commitSession,
-  failSession,
+  endModelDay,
   type LogMessage,
   type ModelDay,
   setAside,
@@ -271,7 +271,7 @@ function writeEnd(state: State, outcome: Outcome): void {
   const row = { ...modelDay, sessionId, steps, totalMessages };
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed')
-    return failSession(database, row, { error: outcome.error, completedAt });
+    return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
   const prices = { reader: database, write: commitWrite };
   const evidence = gatherEvidence(prices, { ...state, ...state.play });

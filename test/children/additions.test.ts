@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
 import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
-import { storedLeftOut } from '../../src/jobs/active-job.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { addLeftOut, leftOutOf } from '../../src/database/jobs.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import {
   type Behaviour,
@@ -420,16 +422,17 @@ test('an entry that moved in the middle of a day: its blocks stay where they wer
   assert.deepEqual([server.requests.length, elsewhere.requests.length, failures.length], [1, 0, 0]);
 });
 
-const stored: [leftOut: string, read: Addition[]][] = [
-  ['["stream","thinking"]', ['stream', 'thinking']],
-  ['["unheard_of","include"]', ['include']],
-  ['"stream"', []],
-  ['null', []],
-  ['', []],
-];
-for (const [leftOut, read] of stored) {
-  test(`what was left out is read again from ${leftOut || 'nothing'}`, () => {
-    const run = { model: 'm', startDate: '2025-10-06', family: 'm', entry: '{}', leftOut };
-    assert.deepEqual([...(storedLeftOut({ runs: [run] }).get('m') ?? [])], read);
-  });
-}
+test('what was left out is stored with its run, each addition once', () => {
+  const database = openDatabase(':memory:');
+  const runs = ['m', 'n'].map((model) => ({ model, startDate: '2025-10-06' }));
+  const range = { startDate: '2025-10-06', endDate: '2025-10-06', dates: ['2025-10-06'] };
+  const others = { replaceExisting: false, agentConfig: {}, warnings: [] };
+  const createdAt = '2025-12-01T00:00:00.000Z';
+  insertTestJob(database, { jobId: 'job', ...range, runs, ...others, createdAt });
+  const run = { jobId: 'job', model: 'm' };
+  assert.deepEqual(leftOutOf(database, run), []);
+  addLeftOut(database, run, ['stream']);
+  addLeftOut(database, run, ['thinking', 'stream']);
+  assert.deepEqual(leftOutOf(database, run), ['stream', 'thinking']);
+  assert.deepEqual(leftOutOf(database, { ...run, model: 'n' }), []);
+});

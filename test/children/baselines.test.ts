@@ -203,6 +203,7 @@ function cutAfter(path: string, messages: number): void {
   const database = new DatabaseSync(path);
   database.exec(`
     DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
+    DELETE FROM decisions;
     DELETE FROM reasoning_logs WHERE message_index >= ${messages};
     UPDATE trading_sessions SET status = 'running', completed_at = NULL, error = NULL, session_summary = NULL;
     UPDATE job_details SET status = 'running', completed_at = NULL, error = NULL;

@@ -179,6 +179,7 @@ test('a request names its secrets, so that no error repeats them', () => {
   const expected = [
     'secret-of-body',
     'own-key-of-entry',
+    'short',
     'pass%20word',
     'pass word',
     'x%26y-signed',

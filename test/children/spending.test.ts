@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { endJob } from '../../src/database/jobs.ts';
-import { addUsage } from '../../src/database/usage.ts';
-import { createSpending, isOverCostLimit } from '../../src/jobs/cost-limits.ts';
+import { addUsage, costsBefore } from '../../src/database/usage.ts';
+import { isOverCostLimit } from '../../src/jobs/cost-limits.ts';
 import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
@@ -16,7 +16,7 @@ const USAGE = {
   reasoningTokens: null,
 };
 
-test('what a family has cost: all its runs, on the dates before and on the one that runs, each cost once', () => {
+test('a cost limit counts what all runs of a family have cost, on the dates before and on the one that runs, each cost once', () => {
   const database = openDatabase(':memory:');
   const runs = ['a-1', 'a-2', 'b'].map((model) => ({
     model,
@@ -37,33 +37,31 @@ test('what a family has cost: all its runs, on the dates before and on the one t
   insertTestJob(database, { jobId: 'job', ...range, runs, ...others });
   const spend = (date: string, model: string, costUsd: number) =>
     addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
-  const spending = createSpending(database, 'job');
-  const costs = (date: string) => {
-    spending.reach(date);
-    return ['a', 'b', 'unknown'].map((family) => spending.of(family, date));
+  const isOver = (date: string, family: string, limit: number | null) =>
+    isOverCostLimit(
+      database,
+      { signature: family, max_cost_usd: limit },
+      {
+        modelDay: { jobId: 'job', date, model: family },
+        spentBefore: costsBefore(database, 'job', date),
+      },
+    );
+  /** A limit is reached once as much has been spent. */
+  const check = (date: string, costs: Record<string, number>) => {
+    for (const [family, cost] of Object.entries(costs)) {
+      const over = [cost - 0.01, cost, cost + 0.01, null].map((limit) =>
+        isOver(date, family, limit),
+      );
+      assert.deepEqual(over, [true, true, false, false], `${family} on ${date}`);
+    }
   };
 
-  assert.deepEqual(costs(FIRST), [0, 0, 0]);
+  check(FIRST, { a: 0, b: 0, unknown: 0 });
   spend(FIRST, 'a-1', 0.1);
-  assert.deepEqual(costs(FIRST), [0.1, 0, 0], 'it counts at once');
+  check(FIRST, { a: 0.1, b: 0 }); // it counts at once
   spend(FIRST, 'a-2', 0.2);
   spend(FIRST, 'b', 5);
-  assert.deepEqual(costs(SECOND), [0.3, 5, 0]);
+  check(SECOND, { a: 0.3, b: 5, unknown: 0 });
   spend(SECOND, 'a-1', 0.3);
-  assert.deepEqual(costs(THIRD), [0.6, 5, 0], 'nothing is lost to rounding');
-  assert.deepEqual(costs(THIRD), [0.6, 5, 0]);
-
-  const afterRestart = createSpending(database, 'job');
-  afterRestart.reach(THIRD);
-  assert.equal(afterRestart.of('a', THIRD), 0.6);
-});
-
-test('a cost limit is reached once as much has been spent, and without one nothing is too much', () => {
-  const spending = {
-    reach: () => {},
-    of: (family: string, date: string) => (family === 'a' && date === SECOND ? 1 : 9),
-  };
-  const isOver = (max_cost_usd: number | null) =>
-    isOverCostLimit({ spending }, { signature: 'a', max_cost_usd }, SECOND);
-  assert.deepEqual([0.99, 1, 1.01, null].map(isOver), [true, true, false, false]);
+  check(THIRD, { a: 0.6, b: 5 }); // nothing is lost to rounding
 });

@@ -4,8 +4,21 @@
  * never outlives its reasons.
  */
 export const intended: readonly { where: RegExp; why: string }[] = [
+  { where: /GET \/audit/, why: 'it plays model-days again, and takes job_id and model (1)' },
+  { where: /\$ check|\$ view package\.db/, why: 'it plays model-days again (1)' },
   {
-    where: /\$ check --replay package\.db/,
-    why: 'a package has the table of decisions (7 of the house)',
+    where: /GET \/openapi\.json/,
+    why: 'what /audit takes, and words on the days that count (1, 8)',
   },
+  {
+    where: /GET \/performance\?(.*&)?common=true/,
+    why: 'by run, too, the days that models share are those of a comparison (8)',
+  },
+  { where: /\$ restore --help/, why: 'a restore is a rename (10)' },
+  { where: /\$ --licenses/, why: 'plots are drawn without a library (14)' },
+  {
+    where: /\$ (--help|help check)/,
+    why: 'the command results is gone, check plays again (1, 22)',
+  },
+  { where: /\$ demo/, why: 'refused orders are those of /performance (22)' },
 ];

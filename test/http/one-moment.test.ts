@@ -7,7 +7,7 @@ import { type CommandDatabase, type Database, openDatabase } from '../../src/dat
 import {
   appendMessages,
   commitSession,
-  failSession,
+  endModelDay,
   insertSession,
   type ModelDay,
 } from '../../src/database/sessions.ts';
@@ -148,8 +148,7 @@ function goOn(database: CommandDatabase): void {
 
 function fail(database: CommandDatabase): void {
   const modelDay = { jobId: 'running', model: 'model-d', date: '2025-01-07' };
-  const session = { ...modelDay, sessionId: idOf(database, modelDay), steps: 1, totalMessages: 3 };
-  failSession(database, session, { error: 'broken', completedAt: at(7) });
+  endModelDay(database, modelDay, { status: 'failed', error: 'broken', completedAt: at(7) });
 }
 
 function replaceDay(database: CommandDatabase): void {

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { loadJob, unfinishedJobId } from '../../src/database/jobs.ts';
-import { createJobs, rememberSubmission } from '../../src/jobs/queue.ts';
+import { loadJob, rememberTrigger, unfinishedJobId } from '../../src/database/jobs.ts';
+import { createJobs, hashOf } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
@@ -106,7 +106,8 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
       agentConfig: {},
       warnings: [],
     });
-    rememberSubmission(database, 'key', { request: done, job });
+    const [requestHash, answer] = [hashOf(done), JSON.stringify(job)];
+    rememberTrigger(database, 'key', { jobId: 'meanwhile', requestHash, answer });
   };
   const { jobs } = start(t, { beforeWrite: create });
   assert.deepEqual(await jobs.submit(done, 'key'), job);

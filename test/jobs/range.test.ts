@@ -17,6 +17,8 @@ const facts = {
   maxSimulationDays: 30,
 };
 
+const named = (models: string[]) => models.map((model) => ({ model }));
+
 const accepted: [
   name: string,
   start: string | null,
@@ -92,7 +94,7 @@ const accepted: [
 ];
 for (const [name, startDate, endDate, models, starts, [first, last, count]] of accepted) {
   test(name, () => {
-    const range = resolveRange({ startDate, endDate, models }, facts);
+    const range = resolveRange({ startDate, endDate, models: named(models) }, facts);
     assert.deepEqual(
       range.runs,
       models.map((model, index) => ({ model, startDate: starts[index] })),
@@ -153,7 +155,7 @@ const refused: [
 ];
 for (const [name, startDate, endDate, models, detail] of refused) {
   test(`refused: ${name}`, () => {
-    assert.throws(() => resolveRange({ startDate, endDate, models }, facts), {
+    assert.throws(() => resolveRange({ startDate, endDate, models: named(models) }, facts), {
       code: 'invalid_dates',
       message: detail,
     });

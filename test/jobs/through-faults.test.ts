@@ -78,7 +78,8 @@ test('a job whose database stays damaged is failed after some attempts, with the
   });
   await runThroughFaults(context, 'job', { signal: new AbortController().signal, retryMs: 1 });
   const { status, error, details } = statusOf(context);
-  const reason = 'Cannot use the database: its file is damaged, 5 times in a row';
+  const fault = 'Cannot use the database: its file is damaged';
+  const reason = `Given up after 10 restarts in a row without progress: ${fault}`;
   assert.deepEqual([status, error], ['failed', reason]);
   assert.deepEqual(
     details.map((detail: any) => [detail.status, detail.error]),

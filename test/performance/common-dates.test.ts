@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { performanceResponse } from '../../src/api/performance-response.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
+import { dailyReturns } from '../../src/database/records/performance.ts';
 import { sharedDays } from '../../src/experiments/shared-days.ts';
+import { insertReturns } from '../support/returns.ts';
+import { startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /**
  * A model with returns on these days, each from the day before, or from the given one: `[6, 3]`; 0
@@ -62,4 +68,35 @@ test('a day counts only if every model started it from the same close: of severa
     [1, 'late'],
     [2, 'late'],
   ]);
+});
+
+test('by run a late run costs no other a day, by entry its entry is left out; a return is that of the last record', async (t) => {
+  const service = await startTestService(t, { isForged: true });
+  const dates = weekdays('2025-09-01', '2025-10-10');
+  const returns = dates.map((_, day) => (day % 3) / 100);
+  const late = returns.map((own, day) => (day < 20 ? null : own));
+  insertReturns(service.database, {
+    dates,
+    runs: { one: { returns }, 'one#2': { returns: late, family: 'one' }, other: { returns } },
+  });
+  const daysOf = async (by: string) => {
+    const path = `/performance?common=true&by=${by}`;
+    const { models, common } = await validBody<any>(service, path, performanceResponse);
+    return [
+      models.map(({ model, model_days }: any) => `${model} ${model_days}`),
+      common.left_out.map(({ model: name }: any) => name),
+    ];
+  };
+  assert.deepEqual(await daysOf('run'), [['one 30', 'other 30'], ['one#2']]);
+  assert.deepEqual(await daysOf('entry'), [['other 30'], ['one']]);
+  const [second] = service.database
+    .statement(`SELECT session_id AS id FROM trading_sessions WHERE model = 'other' AND date = ?`)
+    .all(dates[1] as string);
+  service.database
+    .statement(
+      `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4)
+       VALUES (?, 9, 'no_trade', 0, 150, 50)`,
+    )
+    .run(Number(second?.['id']));
+  assert.equal(dailyReturns(service.database, 'other', {})[1]?.dailyReturn, 0.5);
 });

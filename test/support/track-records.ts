@@ -9,7 +9,7 @@ import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
   appendMessages,
   commitSession,
-  failSession,
+  endModelDay,
   insertSession,
   type LogMessage,
   type ModelDay,
@@ -236,7 +236,8 @@ function runDay(database: Database, account: Account, day: Day): void {
   appendMessages(database, sessionId, { firstIndex: 0, messages, timestamp: startedAt });
   insertUsage(database, modelDay);
   const session = { ...modelDay, sessionId, steps: 2, totalMessages: messages.length };
-  if (fails) return failSession(database, session, { error: FAILURE, completedAt });
+  if (fails)
+    return endModelDay(database, modelDay, { status: 'failed', error: FAILURE, completedAt });
   const { positions, evidence } = booksOf(account, { day, actions, morning });
   const summary = messages.at(-1)?.content ?? '';
   const toolUsage = (['buy', 'sell'] as const).flatMap((toolName) => {

@@ -407,7 +407,7 @@ const bugs: [
       await session.end({ status: 'finished', summary: 'done' });
       await session.end({ status: 'failed', error: 'too late' });
     },
-    /only a running session can fail/,
+    /a model-day ends once/,
   ],
   [
     'setting aside what has ended',

@@ -219,11 +219,13 @@ CREATE INDEX rare_decisions ON decisions (kind, date DESC, model, job_id, place)
 CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model, job_id, place) WHERE symbol IS NOT NULL;
 
 -- A model-day that has ended, in any status, has no session that is still running.
-CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details WHEN new.completed_at IS NOT NULL
+CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details
+  WHEN new.completed_at IS NOT NULL AND new.started_at IS NOT NULL -- one that was never started has no session
 BEGIN
   UPDATE trading_sessions SET status = 'failed', error = coalesce(new.error, 'Its model-day ended without it'),
     completed_at = new.completed_at,
-    total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
+    (steps, total_messages) = (SELECT count(*) FILTER (WHERE role = 'assistant'), count(*) FROM reasoning_logs
+      WHERE reasoning_logs.session_id = trading_sessions.session_id)
   WHERE job_id = new.job_id AND date = new.date AND model = new.model AND status = 'running';
 END;
 

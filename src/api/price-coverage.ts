@@ -95,8 +95,8 @@ export function priceCoverage(
 
 function* items(database: Database, { symbol, date }: Query): Generator<string> {
   const isOne = symbol !== undefined && symbol !== null;
-  for (const symbols of isOne ? [JSON.stringify([symbol])] : knownSymbols(database))
-    yield* describe(database, symbols, { date: date ?? null, isOne });
+  const symbols = isOne ? JSON.stringify([symbol]) : knownSymbols(database);
+  yield* describe(database, symbols, { date: date ?? null, isOne });
 }
 
 function describe(

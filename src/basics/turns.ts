@@ -26,33 +26,6 @@ function giveTurn(): void {
   if (waiting.length > 0) setImmediate(giveTurn);
 }
 
-/**
- * Works in slices through steps that take a fraction of a slice each, and calls `onPause` after
- * every pause; what that throws ends the work. Resolves to what the generator returns.
- */
-export async function bySlices<Result>(
-  steps: Iterator<unknown, Result, void>,
-  onPause = () => {},
-): Promise<Result> {
-  for (;;) {
-    const step = forSlice(steps);
-    if (step.done === true) return step.value;
-    await nextTurn();
-    onPause();
-  }
-}
-
-/** Works through steps until they end or a slice is over. Returns the last one. */
-export function forSlice<Result>(
-  steps: Iterator<unknown, Result, void>,
-): IteratorResult<unknown, Result> {
-  const end = performance.now() + SLICE_MS;
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true || performance.now() >= end) return step;
-  }
-}
-
 const dueSoon: (() => void)[] = [];
 
 /**
@@ -89,15 +62,4 @@ function workForSlice(): void {
     else setImmediate(workForSlice);
   };
   workOne();
-}
-
-/** Work in steps: yields null to let other work run, and returns its result. */
-export type Steps<Result> = Generator<null, Result, void>;
-
-/** Works through all steps without a pause: for commands, which serve no requests. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

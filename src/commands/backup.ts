@@ -78,8 +78,8 @@ function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
-function openingOf(reader: Reader, { sessionId, model, startedFrom }: OutsideStart): Opening {
-  const ledger = ledgerDays(reader, new Map([[sessionId, startedFrom]]));
+function openingOf(reader: Reader, { sessionId, model }: OutsideStart): Opening {
+  const ledger = ledgerDays(reader, [sessionId]);
   const { book } = tradingOf(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {

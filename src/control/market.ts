@@ -3,7 +3,7 @@ import { pricesNow } from '../database/price-writes.ts';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '../database/market.ts';
-import { type DatedBar, wholeBars } from '../database/prices.ts';
+import { type StoredBar, storedBars } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../prices/files/bar.ts';
@@ -27,7 +27,7 @@ export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
  * cell. Throws a `ServiceError` (`no_prices`) for a bar that would no longer be one.
  */
 export function disguisedRows(
-  bars: readonly DatedBar[],
+  bars: readonly Omit<StoredBar, 'adjusted'>[],
   { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
 ): string[] {
   return bars.map(({ date, open, high, low, close, volume }) => {
@@ -290,7 +290,7 @@ function* pricesCsv(
   yield HEADER;
   for (const [index, disguise] of key.disguises.entries()) {
     onProgress(index / key.disguises.length);
-    const bars = wholeBars(reader, disguise.symbol, { from, to });
+    const bars = storedBars(reader, disguise.symbol, { from, to });
     if (bars.length === 0) continue;
     written.disguises.push(disguise);
     written.bars += bars.length;

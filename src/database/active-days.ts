@@ -137,10 +137,10 @@ export function openingLots(reader: Reader, sessionIds: readonly number[]): Open
 }
 
 const OUTSIDE_STARTS = query(
-  `SELECT DISTINCT past.session_id AS sessionId, past.model, past.started_from_session_id AS startedFrom
+  `SELECT DISTINCT past.session_id AS sessionId, past.model
    FROM trading_sessions AS own JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.job_id = ?1 AND past.job_id IS NOT ?1 ORDER BY past.session_id`,
-  { sessionId: integer, model: text, startedFrom: orNull(integer) },
+  { sessionId: integer, model: text },
 );
 
 /** A session that belongs to no model-day of a job, and from which one of its sessions started. */

@@ -1,10 +1,9 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { assertFreeName, beginPartial, flush, giveName, type Partial } from './storage/new-file.ts';
 import { withSnapshot } from './snapshot.ts';
-import { bySlices } from '../basics/turns.ts';
 import { examineDatabase, queryApart } from './integrity.ts';
 import { checkManifest } from './manifest.ts';
 import { makeFolder, realPathOf } from './storage/files.ts';
@@ -44,7 +43,6 @@ async function copyTo(
   { onProgress = () => {}, signal = new AbortController().signal }: Watched,
 ): Promise<void> {
   await withSnapshot(path, async (snapshot) => {
-    rmSync(target, { force: true }); // of a file that a program opened meanwhile, which is read again
     const [bytes] = USED_BYTES.one(snapshot);
     const written = () => statSync(target, { throwIfNoEntry: false })?.size ?? 0;
     const timer = setInterval(() => onProgress(Math.min(1, written() / bytes)), LOOK_AGAIN_MS);
@@ -163,6 +161,6 @@ export async function restoreDatabase(
 function damageOf(path: string, signal: AbortSignal): Promise<string[]> {
   return withSnapshot(path, async (snapshot) => {
     const { damage } = await examineDatabase(snapshot, signal, { isReadOnly: false });
-    return [...damage, ...(await bySlices(checkManifest(snapshot), () => signal.throwIfAborted()))];
+    return [...damage, ...checkManifest(snapshot)];
   });
 }

@@ -13,7 +13,7 @@ import {
 } from './storage/faults.ts';
 import { assertUsable, makeFolder, realPathOf, watchPlace } from './storage/files.ts';
 import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
-import { createResponseReader, type Database, prepareOnce, type Reader } from './moment.ts';
+import { type Database, prepareOnce, type Reader } from './moment.ts';
 
 export { type Database, type Reader, prepareOnce };
 
@@ -136,8 +136,6 @@ function assertOurs(path: string, file: string): void {
 
 function wrap(connection: DatabaseSync, path: string): CommandDatabase {
   const isInPlace = path === IN_MEMORY ? () => true : watchPlace(path);
-  const canBeOpened = () => path !== IN_MEMORY && isInPlace();
-  const reader = createResponseReader(path);
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
   const noting = <Result>(work: () => Result): Result => {
@@ -191,13 +189,16 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     write,
     probe,
     storageFault: () => (fault === null && isInPlace() && !isFull() ? null : probe()),
-    // Without a file in its place nothing can be opened again.
-    read: (work) => (canBeOpened() ? reader.read(work) : work(database)),
-    address: () => (canBeOpened() ? { path, isView: false } : null),
-    close() {
-      reader.close();
-      connection.close();
+    read(work) {
+      connection.exec('BEGIN');
+      try {
+        return work(database);
+      } finally {
+        if (connection.isTransaction) connection.exec('ROLLBACK');
+      }
     },
+    address: () => (path !== IN_MEMORY && isInPlace() ? { path, isView: false } : null),
+    close: () => connection.close(),
   };
   return database;
 }

@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import type { Listed } from '../basics/domain.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { asObject } from '../basics/json.ts';
 import { ownNode } from '../basics/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
-import { count } from '../basics/sentences.ts';
-import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 
-/**
- * The first rows of one query and how many it has, or none and why it could not be read to the end.
- */
-export interface Result<Row> extends Listed<Row> {
+/** The first rows of one query, or none and why it could not be read to the end. */
+export interface Result<Row> {
+  first: Row[];
   error: string | null;
 }
 
@@ -50,11 +48,9 @@ const PROGRAM = `
   const database = open();
   const results = queries.map((sql) => {
     try {
-      const all = { total: 0, first: [], error: null };
-      for (const row of database.prepare(sql).iterate()) if (++all.total <= most) all.first.push(row);
-      return all;
+      return { first: [...database.prepare(sql).iterate().take(most)], error: null };
     } catch ({ message }) {
-      return { total: 0, first: [], error: message };
+      return { first: [], error: message };
     }
   });
   database.close();
@@ -73,29 +69,27 @@ export async function queryApart<const Queries extends readonly { readonly sql: 
   signal: AbortSignal,
 ): Promise<Results<Queries>> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<Results<Queries>>();
   const { file, args } = ownNode([], PROGRAM);
-  const child = spawn(file, args, { env: {}, stdio: 'pipe' });
+  const reading = promisify(execFile)(file, args, { env: {}, maxBuffer: Infinity });
+  const { child } = reading;
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   signal.addEventListener('abort', stop);
-  const output: Buffer[] = [];
-  let complaint = '';
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
-  child.stdin.on('error', () => {}); // a child that has exited is noticed by its exit
-  child.on('error', reject);
-  child.on('close', (code) => {
-    process.off('exit', stop);
-    signal.removeEventListener('abort', stop);
-    if (signal.aborted) reject(signal.reason);
-    else if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()));
-    else reject(new Error(`The process that reads the database ended with ${code}: ${complaint}`));
-  });
+  child.stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
   const statements = queries.map(({ sql }) => sql);
   const bounds = { timeout: LOCK_TIMEOUT_MS, niceness: NICENESS, most: MAX_ROWS };
-  child.stdin.end(JSON.stringify({ path, url, queries: statements, ...bounds }));
-  return promise;
+  child.stdin?.end(JSON.stringify({ path, url, queries: statements, ...bounds }));
+  try {
+    return JSON.parse((await reading).stdout);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, stderr } = asObject(error) ?? {};
+    const message = `The process that reads the database ended with ${code}: ${stderr}`;
+    throw new Error(message, { cause: error });
+  } finally {
+    process.off('exit', stop);
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** However much is damaged, the first findings are enough. */
@@ -110,32 +104,6 @@ const INTEGRITY = query(`PRAGMA integrity_check(${MAX_SENTENCES})`, { integrity_
 const REFERENCES = query(
   `SELECT "table" AS child, rowid, parent FROM pragma_foreign_key_check LIMIT ${MAX_SENTENCES}`,
   { child: text, rowid: orNull(integer), parent: text },
-);
-
-/** The models that answered, as the messages of committed sessions have them. */
-const SERVED_IN_MESSAGES = `
-  SELECT DISTINCT session_id, json_extract(served, '$.model') FROM reasoning_logs JOIN trading_sessions USING (session_id)
-  WHERE json_extract(served, '$.model') IS NOT NULL AND status IN ('active', 'superseded')`;
-
-/**
- * What no program of ours writes, and neither SQLite's check nor a replay finds: generated values
- * that do not follow from their row, because the definition of the table was changed, and infinite
- * costs, which JSON cannot tell from unknown ones.
- */
-const IMPOSSIBLE = query(
-  `SELECT 'duration_seconds of job_details is not the time between started_at and completed_at' AS finding, count(*) AS rows
-   FROM (SELECT duration_seconds AS stored, (julianday(completed_at) - julianday(started_at)) * 86400.0 AS taken FROM job_details)
-   WHERE coalesce(abs(stored - taken) > 0.0009, stored IS NOT taken) GROUP BY 1
-   UNION ALL
-   SELECT 'adjusted of price_data does not follow from source', count(*)
-   FROM price_data WHERE adjusted IS NOT (source IN (${adjustedSourcesInSql})) GROUP BY 1
-   UNION ALL
-   SELECT 'served_models does not follow from the messages', count(*) FROM (
-     SELECT session_id, model FROM served_models EXCEPT ${SERVED_IN_MESSAGES} UNION ALL
-     SELECT * FROM (${SERVED_IN_MESSAGES} EXCEPT SELECT session_id, model FROM served_models)) GROUP BY 1
-   UNION ALL
-   SELECT 'cost_usd of job_details is infinite', count(*) FROM job_details WHERE cost_usd = 9e999 GROUP BY 1`,
-  { finding: text, rows: integer },
 );
 
 /** Model-days that do not match their sessions, whatever their figures. */
@@ -173,7 +141,7 @@ const MISFITS = query(
 
 export interface Examination {
   /**
-   * Findings of SQLite's own integrity check, references to missing rows, and impossible values.
+   * Findings of SQLite's own integrity check, and references to missing rows.
    */
   damage: string[];
   misfits: RowOf<typeof MISFITS>[];
@@ -189,13 +157,12 @@ export async function examineDatabase(
   { isReadOnly }: { isReadOnly: boolean },
 ): Promise<Examination> {
   const source = { path: isReadOnly ? null : path, url };
-  const queries = [BEGIN, INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS] as const;
+  const queries = [BEGIN, INTEGRITY, REFERENCES, MISFITS] as const;
   const results = await queryApart(source, queries, signal);
-  const [, integrity, references, impossible, misfits] = results;
+  const [, integrity, references, misfits] = results;
   const damage = [
     ...integrity.first.map((row) => row.integrity_check),
     ...references.first.map(describeReference),
-    ...impossible.first.map(({ finding, rows }) => `${finding}, in ${count(rows, 'row')}`),
     ...results.flatMap(({ error }) => (error === null ? [] : [`the check stopped: ${error}`])),
   ];
   return {

@@ -1,5 +1,4 @@
 import { type Phrase, wordsOf } from '../basics/search-text.ts';
-import type { Steps } from '../basics/turns.ts';
 import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 
@@ -15,9 +14,6 @@ import { integer, orNull, query, text } from './rows.ts';
 const OPENING_MESSAGES = 2;
 /** Of longer texts only this many characters are searched. */
 const MAX_TEXT_LENGTH = 100_000;
-/** How many messages of a package are indexed in one step. */
-const MESSAGES_PER_STEP = 50;
-
 /**
  * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word
  * from the newest on, it reads past all that are newer than those asked for, so that a step among
@@ -49,7 +45,6 @@ function inBlock(words: readonly string[], row: number): string {
   return words.map((word) => prefix + word).join(' ');
 }
 
-const OLDEST = query('SELECT coalesce(min(log_id), 1) FROM reasoning_logs', [integer]);
 const NEWEST = query('SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [integer]);
 
 /** The row of the newest message; 0 when there is none. */
@@ -60,7 +55,7 @@ export function newestRow(database: Reader): number {
 const TEXTS = `substr(content, 1, ${MAX_TEXT_LENGTH}), substr(tool_input, 1, ${MAX_TEXT_LENGTH}), substr(summary, 1, ${MAX_TEXT_LENGTH})`;
 const ROWS = query(
   `SELECT log_id, ${TEXTS} FROM reasoning_logs
-   WHERE log_id BETWEEN ? AND ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY log_id`,
+   WHERE log_id >= ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY log_id`,
   [integer, text, orNull(text), orNull(text)],
 );
 const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE log_id = ?`, [
@@ -76,22 +71,16 @@ export function searchedTexts(database: Reader, row: number): string[] {
 }
 
 /** Indexes the messages from a row on, within the transaction that has logged them. */
-export function indexMessages(database: Reader, first: number, last = newestRow(database)): void {
+export function indexMessages(database: Reader, first: number): void {
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
-  for (const [row, ...texts] of ROWS.all(database, first, last))
-    insert.run(
-      row,
-      inBlock(
-        texts.flatMap((one) => wordsOf(one ?? '')),
-        row,
-      ),
-    );
+  for (const [row, ...texts] of ROWS.iterate(database, first)) {
+    const words = texts.flatMap((one) => wordsOf(one ?? ''));
+    insert.run(row, inBlock(words, row));
+  }
 }
 
 /** Makes the index of a package anew, within its transaction. */
-export function* indexAnew(database: Reader): Steps<void> {
+export function indexAnew(database: Reader): void {
   database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
-  const newest = newestRow(database);
-  for (let row = OLDEST.one(database)[0]; row <= newest; row += MESSAGES_PER_STEP, yield null)
-    indexMessages(database, row, row + MESSAGES_PER_STEP - 1);
+  indexMessages(database, 0);
 }

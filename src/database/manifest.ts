@@ -1,7 +1,6 @@
 import type { Reader } from './database.ts';
 import { flag, integer, query, text } from './rows.ts';
 import { count } from '../basics/sentences.ts';
-import type { Steps } from '../basics/turns.ts';
 
 /**
  * The manifest of a package: of each table that it holds, the number of rows and a hash of them
@@ -15,9 +14,6 @@ export interface TableDigest {
   /** SHA-256, in hexadecimal digits. */
   sha256: string;
 }
-
-/** Rows that one step reads. */
-const ROWS_PER_STEP = 500;
 
 /** The index of words follows from the messages, and the manifest cannot contain itself. */
 const TABLES = query(
@@ -47,7 +43,7 @@ export function storedColumns(reader: Reader, table: string): string[] {
  * the rows in the order of the primary key (of the row number, where there is none), joined by line
  * feeds.
  */
-export function* digestTable(reader: Reader, table: string): Steps<TableDigest> {
+export function digestTable(reader: Reader, table: string): TableDigest {
   const key = KEY.all(reader, table).map(([name]) => name);
   const order = key.length === 0 ? 'rowid' : key.join(', ');
   const sql = `SELECT ${storedColumns(reader, table).join(', ')} FROM ${table} ORDER BY ${order}`;
@@ -57,7 +53,6 @@ export function* digestTable(reader: Reader, table: string): Steps<TableDigest> 
   for (const row of statement.iterate()) {
     hash.update((rows === 0 ? '' : '\n') + JSON.stringify(row));
     rows += 1;
-    if (rows % ROWS_PER_STEP === 0) yield null;
   }
   return { table, rows, sha256: hash.digest('hex') };
 }
@@ -90,12 +85,12 @@ const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_man
  * Compares a package with its manifest: a sentence for each table that differs; none for a database
  * without a manifest.
  */
-export function* checkManifest(reader: Reader): Steps<string[]> {
+export function checkManifest(reader: Reader): string[] {
   const listed = new Map(MANIFEST.all(reader).map((row) => [row.name, row]));
   const found: string[] = [];
   if (listed.size === 0) return found;
   for (const name of listedTables(reader)) {
-    const { rows, sha256 } = yield* digestTable(reader, name);
+    const { rows, sha256 } = digestTable(reader, name);
     const stated = listed.get(name);
     listed.delete(name);
     const is = `${name} is not as the manifest states it`;

@@ -96,24 +96,6 @@ export function datesOfOtherProviders(
   return new Set(DATES_OF_PROVIDERS.all(reader, symbol, source).flat());
 }
 
-const REVISED = query(
-  `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2 AND old.replaced = ?3
-     AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low OR old.close <> new.close OR old.volume <> new.volume)`,
-  [text],
-);
-
-/**
- * The symbols whose bars of a date a write gave different values; filling a gap does not count.
- */
-export function symbolsRevisedOn(
-  reader: Reader,
-  date: CalendarDate,
-  { symbols, write }: { symbols: readonly string[]; write: number },
-): string[] {
-  return REVISED.all(reader, JSON.stringify(symbols), date, write).flat();
-}
-
 const WITHOUT_BARS = query(
   `SELECT value FROM json_each(?)
    WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')`,

@@ -43,7 +43,7 @@ export interface Database extends Reader {
   storageFault(): string | null;
   /**
    * Runs the work, which makes a response, on one state of the database: that of its first
-   * statement, whatever other programs commit meanwhile. It cannot write.
+   * statement, whatever other programs commit meanwhile. What it writes is undone.
    */
   read<Result>(work: (moment: Database) => Result): Result;
   /** Null for one that has no file in its place. */
@@ -82,43 +82,9 @@ export function momentOf(
   };
 }
 
-/** What makes the responses of the thread that writes: a connection of its own, which cannot write. */
-export interface ResponseReader {
-  /** Runs the work on one state of the database. */
-  read<Result>(work: (moment: Database) => Result): Result;
-  /** Closes the connection until the next response. */
-  close(): void;
-}
-
-export function createResponseReader(path: string): ResponseReader {
-  let open: { connection: DatabaseSync; moment: Database } | null = null;
-  const close = () => {
-    if (open?.connection.isOpen) open.connection.close();
-    open = null;
-  };
-  return {
-    read(work) {
-      open ??= openReader(path, close);
-      const { connection, moment } = open;
-      try {
-        connection.exec('BEGIN');
-        return work(moment);
-      } finally {
-        if (connection.isOpen && connection.isTransaction) connection.exec('ROLLBACK');
-      }
-    },
-    close,
-  };
-}
-
-function openReader(path: string, close: () => void) {
-  const connection = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-  return { connection, moment: momentOf(path, prepareOnce(connection), close) };
-}
-
 /** The database of a service as it is at the first statement, until it is closed. */
 export function momentOfService(path: string): Database {
-  const { connection, moment } = openReader(path, () => connection.close());
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   connection.exec('BEGIN');
-  return moment;
+  return momentOf(path, prepareOnce(connection), () => connection.close());
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { prepareOnce, type Reader } from './database.ts';
 import { query, text } from './rows.ts';
-import { bySlices, nextTurn, type Steps } from '../basics/turns.ts';
+import { nextTurn } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
 import { digestTable, listedTables } from './manifest.ts';
@@ -83,7 +83,6 @@ const KEPT: Readonly<Record<string, string>> = {
   holdings: `${OF_SESSION} OR ${IS_OPENING}`,
   session_prices: `${OF_SESSION} OR ${IS_OPENING} AND (session_id, symbol) IN (SELECT session_id, symbol FROM holdings)`,
   reasoning_logs: OF_SESSION,
-  served_models: OF_SESSION,
   tool_usage: OF_SESSION,
   session_splits: OF_SESSION,
   session_dividends: OF_SESSION,
@@ -156,9 +155,9 @@ export async function keepJob(
     connection.exec(`UPDATE price_data_coverage SET end_date = min(end_date, ${LAST_DATE})`);
     storeRiskFreeRate(reader, rows.riskFreeRate);
     storeLots(reader, rows.openings);
-    await bySlices(indexAnew(reader), onPause); // a view writes nothing
+    indexAnew(reader); // a view writes nothing
     for (const sql of dropped) connection.exec(sql);
-    await bySlices(writeManifest(reader), onPause);
+    writeManifest(reader);
     checkReferences(connection);
     connection.exec('COMMIT; VACUUM');
   } finally {
@@ -216,10 +215,10 @@ function storeLots(reader: Reader, openings: readonly Opening[]): void {
   }
 }
 
-function* writeManifest(reader: Reader): Steps<void> {
+function writeManifest(reader: Reader): void {
   const insert = reader.statement('INSERT INTO package_manifest VALUES (?, ?, ?)');
   for (const name of listedTables(reader)) {
-    const { table, rows, sha256 } = yield* digestTable(reader, name);
+    const { table, rows, sha256 } = digestTable(reader, name);
     insert.run(table, rows, sha256);
   }
 }

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query } from './rows.ts';
+import { bars, dividends, type RevisedTable, splits } from './schema/price-tables.ts';
 
 /**
  * The order of writes to bars, splits and dividends: by number, because clocks differ
@@ -26,33 +27,7 @@ export function nextWrite(database: Database): number {
   return NEXT.one(database)[0];
 }
 
-interface Table {
-  name: string;
-  /** Its rows as they were before each change. */
-  revisions: string;
-  date: 'date' | 'ex_date';
-  values: string;
-}
-
-const BARS: Table = {
-  name: 'price_data',
-  revisions: 'price_revisions',
-  date: 'date',
-  values: 'open, high, low, close, volume, source',
-};
-const SPLITS: Table = {
-  name: 'stock_splits',
-  revisions: 'stock_split_revisions',
-  date: 'date',
-  values: 'numerator, denominator',
-};
-const DIVIDENDS: Table = {
-  name: 'dividends',
-  revisions: 'dividend_revisions',
-  date: 'ex_date',
-  values: 'cash_e6, basis',
-};
-const TABLES = [BARS, SPLITS, DIVIDENDS];
+const TABLES = [bars, splits, dividends];
 
 const UNNUMBERED = query(
   TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),
@@ -89,15 +64,15 @@ export function morningWrite(
 }
 
 /** SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null. */
-function rowsAt({ name, revisions, date, values }: Table): (write: string) => string {
-  const columns = `symbol, ${date}, ${values}`;
+function rowsAt({ name, revisions, date, values }: RevisedTable): (write: string) => string {
+  const columns = ['symbol', date, ...values].join(', ');
   return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
       UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
 }
 
-export const barsAt = rowsAt(BARS);
-export const splitsAt = rowsAt(SPLITS);
-export const dividendsAt = rowsAt(DIVIDENDS);
+export const barsAt = rowsAt(bars);
+export const splitsAt = rowsAt(splits);
+export const dividendsAt = rowsAt(dividends);
 
 /** Some symbols, up to a date. */
 export interface Places {
@@ -105,7 +80,7 @@ export interface Places {
   upTo: CalendarDate;
 }
 
-const lostIn = ({ name, revisions, date }: Table) => {
+const lostIn = ({ name, revisions, date }: RevisedTable) => {
   const versions = (table: string) =>
     `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;

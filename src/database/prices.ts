@@ -267,16 +267,19 @@ function symbolsWhere(
   return new Set(symbols.filter((symbol) => has(reader, symbol)));
 }
 
-const REVISIONS = query(
-  `SELECT count(*) FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-   WHERE symbol = ? AND old.replaced = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
-     OR old.close <> new.close OR old.volume <> new.volume)`,
-  [integer],
+const REVISED = query(
+  `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
+   WHERE symbol IN (SELECT value FROM json_each(?)) AND old.replaced = ? AND (old.open <> new.open OR old.high <> new.high
+     OR old.low <> new.low OR old.close <> new.close OR old.volume <> new.volume)`,
+  [text],
 );
 
-/** How many of a symbol's bars a write gave different values; filling a gap does not count. */
-export function countRevisions(database: Database, symbol: string, write: number): number {
-  return REVISIONS.one(database, symbol, write)[0];
+/**
+ * The symbols of the bars of some symbols that a write gave different values, one for each; filling
+ * a gap does not count.
+ */
+export function revisedBars(reader: Reader, symbols: readonly string[], write: number): string[] {
+  return REVISED.all(reader, JSON.stringify(symbols), write).flat();
 }
 
 /** Names the sources: for each bar, the generated column `adjusted` takes five times as long. */
@@ -304,8 +307,9 @@ export function symbolsWithClosedSource(reader: Reader, symbols: readonly string
   return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
 }
 
-const WHOLE_BARS = query(
-  'SELECT date, open, high, low, close, volume FROM price_data WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date',
+const BARS = query(
+  `SELECT date, open, high, low, close, volume, coalesce(adjusted, 0) AS adjusted FROM price_data
+   WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
   {
     date: text,
     open: real,
@@ -313,17 +317,18 @@ const WHOLE_BARS = query(
     low: orNull(real),
     close: orNull(real),
     volume: orNull(real),
+    adjusted: flag,
   },
 );
 
 /** A bar of a symbol that is known. */
-export type DatedBar = RowOf<typeof WHOLE_BARS>;
+export type StoredBar = RowOf<typeof BARS>;
 
 /** The bars of a symbol between two dates, as stored and in order. */
-export function wholeBars(
+export function storedBars(
   reader: Reader,
   symbol: string,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): DatedBar[] {
-  return WHOLE_BARS.all(reader, symbol, from, to);
+  { from = '', to }: { from?: CalendarDate; to: CalendarDate },
+): StoredBar[] {
+  return BARS.all(reader, symbol, from, to);
 }

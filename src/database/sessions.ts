@@ -192,15 +192,9 @@ export function commitSession(
       .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')
       .run(sessionId, toolName, calls, refused, durationMs);
   }
-  database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
   storeDecisions(database, sessionId);
 }
-
-const STORE_SERVED = `
-  INSERT INTO served_models (session_id, model)
-  SELECT DISTINCT session_id, json_extract(served, '$.model') FROM reasoning_logs
-  WHERE session_id = ? AND json_extract(served, '$.model') IS NOT NULL`;
 
 /**
  * What every reader of positions relies on: actions are counted from 1, each adds the shares of its

@@ -4,10 +4,10 @@ import { existsSync, statSync } from 'node:fs';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { BUSY_TIMEOUT_MS, prepareOnce, type Reader } from './database.ts';
 import { checkOwnership, isEmpty } from './schema/schema.ts';
-import { assertUsable, realPathOf } from './storage/files.ts';
+import { assertUsable, isWrittenWithLog, realPathOf } from './storage/files.ts';
 
 /** How a file is opened for reading, as parameters of its URL. */
-export type Access =
+type Access =
   /** A program has it open with a log beside it; the index of that log is only read. */
   | 'readonly_shm=1'
   /**
@@ -18,36 +18,57 @@ export type Access =
   /** In the usual way: it is read without a log, or SQLite may create the index of its log. */
   | '';
 
-/** A connection that only reads, and what it was opened with. */
-export interface ReadOnly {
-  connection: DatabaseSync;
-  access: Access;
+/** A database file that is only read. */
+export interface OpenedFile extends Reader {
   /** The file as a URL with SQLite's parameters, for further connections like this one. */
-  url: string;
+  readonly url: string;
+  /** Whether it is read beside a program that has it open with a log. */
+  readonly hasLog: boolean;
+  isOpen(): boolean;
+  /** Whether it would be opened in the same way again. */
+  isCurrent(): boolean;
+  /** Throws when the file is read as one that never changes, and has changed. */
+  assertSame(): void;
 }
 
 /**
- * Opens a file for reading, as `accessTo` chooses for its real path. Throws a `ServiceError`
- * (`storage_fault`) for a file that is unreadable, empty or not a database of this version. With
- * `isOneState`, all statements see the state that the first of them saw.
+ * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
+ * a reader and that would belong to this user instead of the server's. Only beside a log without
+ * its index SQLite makes that index; a view refuses such a file. Throws a `ServiceError`
+ * (`storage_fault`) for a file that is missing, unreadable, empty or not a database of this
+ * version. With `isOneState`, all statements see the state that the first of them saw.
  */
-export function openReadOnly(
+export function openForReading(
   path: string,
-  accessTo: (file: string) => Access,
-  { isOneState = false } = {},
-): ReadOnly {
+  { isOneState, isView }: { isOneState: boolean; isView: boolean },
+): OpenedFile {
   let connection: DatabaseSync | undefined;
   try {
     assertUsable(path);
     const file = realPathOf(path);
-    const access = accessTo(file);
+    const state = stateOf(path, file);
+    const access = accessTo(file, isView);
     const url = `${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`;
-    connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    if (isOneState) connection.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
-    checkOwnership(connection, path);
-    if (isEmpty(connection))
+    const opened = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    connection = opened;
+    if (isOneState) opened.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
+    checkOwnership(opened, path);
+    if (isEmpty(opened))
       throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
-    return { connection, access, url };
+    const isCurrent = () => stateOf(path, file) === state;
+    return {
+      ...{ path, url, hasLog: access === 'readonly_shm=1', statement: prepareOnce(opened) },
+      isOpen: () => opened.isOpen,
+      isCurrent,
+      assertSame() {
+        if (access === 'immutable=1' && !isCurrent())
+          throw new ServiceError(
+            'storage_fault',
+            `The file ${path} changed while it was read; try again`,
+          );
+      },
+      close: () => void (opened.isOpen && opened.close()),
+    };
   } catch (error) {
     connection?.close();
     const message =
@@ -58,66 +79,48 @@ export function openReadOnly(
   }
 }
 
-/** A database as it was at one moment, whatever is written meanwhile; it can only be read. */
-export interface Snapshot extends Reader {
-  /** The file as a URL with SQLite's parameters, for further connections like this one. */
-  readonly url: string;
+function accessTo(file: string, isView: boolean): Access {
+  if (hasLog(file)) return 'readonly_shm=1';
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return isWrittenWithLog(file) ? 'immutable=1' : '';
+  if (!isView) return '';
+  throw new Error(
+    'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
+  );
 }
 
 /**
- * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty
- * side files that SQLite creates for a reader and that would belong to this user instead of the
- * server's. So a file that no program has open is read as immutable, and read again in the usual
- * way if one opened it meanwhile; the index of a log is only read. Throws a `ServiceError`
- * (`storage_fault`) for a file that is missing, unreadable or not a database of this version.
+ * Differs from state to state, and stays the same while a program has the file open with a log,
+ * which SQLite follows itself.
+ */
+function stateOf(path: string, file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) throw new ServiceError('storage_fault', `There is no database ${path}`);
+  const { ino, size, mtimeNs } = found;
+  return hasLog(file) ? `${ino} with a log` : `${ino} ${size} ${mtimeNs}`;
+}
+
+/** The index of a log is made after the log; until then the file is what it was. */
+function hasLog(file: string): boolean {
+  return existsSync(`${file}-shm`) && existsSync(`${file}-wal`);
+}
+
+/** A database as it was at one moment, whatever is written meanwhile; it can only be read. */
+export type Snapshot = Pick<OpenedFile, 'path' | 'statement' | 'close' | 'url'>;
+
+/**
+ * Works on a snapshot of a database while others may write; throws as `openForReading` does, and
+ * when a program opens a file meanwhile that none had open.
  */
 export async function withSnapshot<Result>(
   path: string,
   work: (snapshot: Snapshot) => Result | Promise<Result>,
 ): Promise<Result> {
-  const open = (isUnused: boolean) => openSnapshot(path, { isUnused });
-  if (!existsSync(path)) throw new ServiceError('storage_fault', `There is no database ${path}`);
-  const before = stateWhenUnused(path);
-  if (before === null) return using(open(false), work);
-  try {
-    const result = await using(open(true), work);
-    if (stateWhenUnused(path) === before) return result;
-  } catch (error) {
-    if (stateWhenUnused(path) === before) throw error;
-  }
-  return using(open(false), work);
-}
-
-/**
- * Distinguishes one state of the file from the next; null while a connection to it is open, which a
- * `-wal` file shows.
- */
-function stateWhenUnused(path: string): string | null {
-  const file = realPathOf(path);
-  if (existsSync(`${file}-wal`)) return null;
-  const { ino, size, mtimeNs } = statSync(file, { bigint: true });
-  return `${ino} ${size} ${mtimeNs}`;
-}
-
-async function using<Result>(
-  snapshot: Snapshot,
-  work: (snapshot: Snapshot) => Result | Promise<Result>,
-): Promise<Result> {
+  const snapshot = openForReading(path, { isOneState: true, isView: false });
   try {
     return await work(snapshot);
   } finally {
     snapshot.close();
+    snapshot.assertSame();
   }
-}
-
-function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapshot {
-  const accessTo = (file: string): Access =>
-    isUnused ? 'immutable=1' : existsSync(`${file}-shm`) ? 'readonly_shm=1' : '';
-  const { connection, url } = openReadOnly(path, accessTo, { isOneState: true });
-  return {
-    path,
-    url,
-    statement: prepareOnce(connection),
-    close: () => connection.close(),
-  };
 }

@@ -205,17 +205,13 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 }
 
 const STORED_SPLITS = query(
-  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ?1 AND date > ?2 AND date <= ?3 ORDER BY date',
+  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
   { symbol: text, date: text, numerator: integer, denominator: integer },
 );
 
-/** The stored splits of a symbol after one date up to another, whatever its series. */
-export function storedSplits(
-  database: Database,
-  symbol: string,
-  { after, upTo }: { after: string; upTo: string },
-): Split[] {
-  return STORED_SPLITS.all(database, symbol, after, upTo);
+/** The stored splits of a symbol, whatever its series. */
+export function storedSplits(reader: Reader, symbol: string): Split[] {
+  return STORED_SPLITS.all(reader, symbol);
 }
 
 const UPSERT_SPLIT = `

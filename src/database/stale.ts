@@ -1,5 +1,4 @@
 import type { Listed } from '../basics/domain.ts';
-import type { Steps } from '../basics/turns.ts';
 import {
   adjustedSourcesInSql,
   sourcesWithDividendsInSql,
@@ -100,26 +99,24 @@ export function staleAmong(
 export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
 
 /**
- * The stale model-days of some models, in the order of the models and by date, step by step; `most`
- * are kept, the rest counted. With a job, only those that it ran.
+ * The stale model-days of some models, in the order of the models and by date; `most` are kept, the
+ * rest counted. With a job, only those that it ran.
  */
-export function* staleModelDays(
+export function staleModelDays(
   database: Reader,
   models: Iterable<string>,
   { most, jobId }: { most: number; jobId?: string | undefined },
-): Steps<StaleModelDays> {
+): StaleModelDays {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   const runs: RunDays[] = [];
   for (const model of models) {
-    const days: { date: string; isStale: boolean }[] = [];
     const sessions = [...activeSessions(database, { jobId, model })];
     const found = staleAmong(database, sessions);
     const dates = new Set(found.map(({ date }) => date));
-    days.push(...sessions.map(({ date }) => ({ date, isStale: dates.has(date) })));
+    const days = sessions.map(({ date }) => ({ date, isStale: dates.has(date) }));
     stale.total += found.length;
     stale.first.push(...found.slice(0, most - stale.first.length));
-    yield null;
-    if (days.some(({ isStale }) => isStale)) runs.push({ run: model, days });
+    if (found.length > 0) runs.push({ run: model, days });
   }
   return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(runs) };
 }

@@ -71,14 +71,6 @@ export function sumOf(column: string): string {
   return `iif(count(${column}) = 0, NULL, total(${column}))`;
 }
 
-/**
- * SQL: a cost as a JSON number; null where it is infinite, which only another program can have
- * written.
- */
-export function finite(cost: string): string {
-  return `iif(${cost} < 9e999, ${cost}, NULL)`;
-}
-
 const COSTS = query(
   `SELECT family, total(cost_usd) AS costUsd FROM job_details CROSS JOIN simulation_runs USING (job_id, model)
    WHERE job_id = ? AND date < ? GROUP BY family`,

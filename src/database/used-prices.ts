@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
-import { amount, flag, integer, oneOf, orNull, query, real, type RowOf, text } from './rows.ts';
+import { amount, flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './splits-and-dividends.ts';
 
@@ -25,26 +25,6 @@ export interface UsedSpan {
 
 export function usedSpans(reader: Reader): UsedSpan[] {
   return JOBS.all(reader).map(([agentConfig, from, to]) => ({ agentConfig, from, to }));
-}
-
-const BARS = query(
-  `SELECT date, open, high, low, close, coalesce(adjusted, 0) AS adjusted FROM price_data
-   WHERE symbol = ? AND date <= ? ORDER BY date`,
-  {
-    date: text,
-    open: real,
-    high: orNull(real),
-    low: orNull(real),
-    close: orNull(real),
-    adjusted: flag,
-  },
-);
-
-export type StoredBar = RowOf<typeof BARS>;
-
-/** The stored bars of a symbol up to a date, in order. */
-export function barsUpTo(reader: Reader, symbol: string, date: CalendarDate): StoredBar[] {
-  return BARS.all(reader, symbol, date);
 }
 
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
@@ -121,14 +101,4 @@ const STORED_DIVIDENDS = query(
 /** The stored dividends of a symbol. */
 export function dividendsOf(reader: Reader, symbol: string): Omit<UsedDividend, 'symbol'>[] {
   return STORED_DIVIDENDS.all(reader, symbol);
-}
-
-const STORED_SPLITS = query(
-  'SELECT date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
-  { date: text, numerator: integer, denominator: integer },
-);
-
-/** The stored splits of a symbol. */
-export function splitsOf(reader: Reader, symbol: string): Omit<UsedSplit, 'symbol'>[] {
-  return STORED_SPLITS.all(reader, symbol);
 }

@@ -4,7 +4,6 @@ import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
 import { count, list } from '../basics/sentences.ts';
-import { atOnce } from '../basics/turns.ts';
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
 export const NO_DATES = 'No trading dates available after price data preparation';
@@ -36,7 +35,7 @@ const MAX_NAMED = 20;
  */
 export function warnOfStale(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId).sort();
-  const { first, total, remedy } = atOnce(staleModelDays(database, models, { most: MAX_NAMED }));
+  const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;
   const named = list(
     first.map(({ model, date }) => `${model} ${date}`),

@@ -186,9 +186,8 @@ export function readRecord(
   const { database } = choice;
   const days = daysOf(choice, model);
   const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
-  const startedFrom = new Map(days.map((day) => [day.sessionId, day.startedFrom]));
   const sessionIds = [...chosen.keys()];
-  const ledger = ledgerDays(database, startedFrom);
+  const ledger = ledgerDays(database, sessionIds);
   return {
     ledger,
     chosen,

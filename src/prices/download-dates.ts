@@ -3,11 +3,10 @@ import {
   daysStoredEarly,
   hasLaterBars,
   storeMarketDay,
-  symbolsRevisedOn,
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
 } from '../database/market.ts';
-import { addCoverage, replaceBars } from '../database/prices.ts';
+import { addCoverage, replaceBars, revisedBars } from '../database/prices.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,
@@ -288,7 +287,7 @@ async function keep(
   });
   const symbols = own.map(({ symbol }) => symbol);
   if (!isCovered && bars.length < wanted.symbols.length) state.incomplete.add(date);
-  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, write }));
+  addTo(report.revisions, revisedBars(database, symbols, write));
   return 'stored';
 }
 

@@ -21,7 +21,7 @@ import {
 } from './provider.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market.ts';
-import { addCoverage, type Bar, countRevisions, replaceBars } from '../database/prices.ts';
+import { addCoverage, type Bar, replaceBars, revisedBars } from '../database/prices.ts';
 import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 
@@ -220,7 +220,7 @@ async function store(
   const own = bars.filter(({ date }) => !others.has(date));
   const { number, replaced } = await database.write(() => replaceBars(database, own, stamp));
   report.syntheticReplaced.push(...replaced);
-  const revisions = countRevisions(database, symbol, number);
+  const revisions = revisedBars(database, [symbol], number).length;
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);
   // The whole history, or fewer bars than requested, leaves nothing unknown before its first bar.

@@ -5,7 +5,6 @@ import { modelsWithSessions } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
-import { bySlices } from '../basics/turns.ts';
 import {
   addTo,
   emptyReplay,
@@ -82,8 +81,7 @@ async function together<One, Other>(
 export async function auditLedger(reader: Reader, options: ReplayOptions): Promise<AuditReport> {
   const report = emptyReport();
   await readToTheEnd(reader, report, options);
-  const changed = checkManifest(reader);
-  report.damage.push(...(await bySlices(changed, () => options.signal?.throwIfAborted())));
+  report.damage.push(...checkManifest(reader));
   return report;
 }
 
@@ -97,8 +95,7 @@ async function readToTheEnd(
     await replayLedger(reader, report, options);
     const { jobId, model } = options.filters ?? {};
     const models = model === undefined ? modelsWithSessions(reader) : [model];
-    const stale = staleModelDays(reader, models, { most: MAX_LISTED, jobId });
-    report.stale = await bySlices(stale, () => options.signal?.throwIfAborted());
+    report.stale = staleModelDays(reader, models, { most: MAX_LISTED, jobId });
   } catch (error) {
     const fault = storageFaultOf(error);
     if (fault === null) throw error;

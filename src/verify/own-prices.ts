@@ -5,11 +5,10 @@ import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { inTemporaryFolder } from '../database/storage/files.ts';
+import { type StoredBar, storedBars } from '../database/prices.ts';
+import { storedSplits } from '../database/splits-and-dividends.ts';
 import {
-  barsUpTo,
   dividendsOf,
-  splitsOf,
-  type StoredBar,
   type UsedDividend,
   usedDividends,
   usedPrices,
@@ -85,10 +84,9 @@ function compareBoth({ reader, yours, untold }: Compared): PriceComparison {
   for (const [symbol, span] of spans) {
     const say = (date: CalendarDate, words: string) =>
       comparison.differences.push(`${symbol} ${date}: ${words}`);
-    const [here, there] = [reader, yours].map((one) => barsUpTo(one, symbol, span.to)) as [
-      StoredBar[],
-      StoredBar[],
-    ];
+    const [here, there] = [reader, yours].map((one) =>
+      storedBars(one, symbol, { to: span.to }),
+    ) as [StoredBar[], StoredBar[]];
     const meanings = [here, there].map(meaningOf);
     const isOther = meanings[0] !== meanings[1] && !untold.has(symbol);
     if (isOther && here.length > 0 && there.length > 0) {
@@ -182,7 +180,7 @@ function compareSplits(
   { used, span }: { used: readonly (Ratio & { date: string })[]; span: { to: string } },
   say: Say,
 ): number {
-  const there = new Map(splitsOf(yours, symbol).map((split) => [split.date, split]));
+  const there = new Map(storedSplits(yours, symbol).map((split) => [split.date, split]));
   for (const split of used) {
     const own = there.get(split.date);
     const isSame =
@@ -210,7 +208,7 @@ function compareDividends(
   { used, span }: { used: readonly UsedDividend[]; span: { to: string } },
   say: Say,
 ): number {
-  const splits = splitsOf(reader, symbol);
+  const splits = storedSplits(reader, symbol);
   const paid = ({ exDate, cash, basis }: Omit<UsedDividend, 'symbol'>) =>
     basis === 'as_paid'
       ? cash

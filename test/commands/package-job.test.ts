@@ -12,7 +12,6 @@ import { changedStarts } from '../../src/database/stale.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/commands/backup.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -213,7 +212,6 @@ const packaged: [where: string, ...tables: string[]][] = [
     'positions',
     'holdings',
     'reasoning_logs',
-    'served_models',
     'tool_usage',
     'session_prices',
     'session_splits',
@@ -248,7 +246,7 @@ test('of every table, a package has the rows that the model-days of its job rest
     const paper = new DatabaseSync(target, { readOnly: true });
     for (const [where, ...tables] of packaged)
       for (const table of tables) {
-        const sql = `SELECT * FROM ${table} WHERE ${where.includes(':job') ? where : `${where} AND :job <> ''`} ORDER BY 1, 2${table === 'served_models' ? '' : ', 3'}`;
+        const sql = `SELECT * FROM ${table} WHERE ${where.includes(':job') ? where : `${where} AND :job <> ''`} ORDER BY 1, 2, 3`;
         const rows = database.statement(sql).all({ job });
         assert.deepEqual(paper.prepare(sql).all({ job }), rows, table);
         counts.set(table, (counts.get(table) ?? 0) + rows.length);
@@ -295,7 +293,7 @@ test('the manifest has the digest of every table, until a service opens the file
     const stored = MANIFEST.all(snapshot).map((row) => ({ ...row }));
     assert.deepEqual(
       stored,
-      listedTables(snapshot).map((table) => atOnce(digestTable(snapshot, table))),
+      listedTables(snapshot).map((table) => digestTable(snapshot, table)),
     );
     const lots = '[1,"AAPL",1,"2025-01-03",10,10000000]\n[1,"MSFT",1,"2025-01-03",5,10000000]';
     assert.deepEqual(

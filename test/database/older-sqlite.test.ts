@@ -15,6 +15,7 @@ import { TABLE_NAMES } from '../support/tables.ts';
 const FUNCTIONS_SINCE_3_37 = [
   'coalesce',
   'count',
+  'json_extract',
   'json_valid',
   'julianday',
   'length',

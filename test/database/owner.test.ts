@@ -180,6 +180,37 @@ test('the target of a link is read with the log beside it', async (t) => {
   database.close();
 });
 
+test('a file that no program had open is not read on once one has changed it', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  openDatabase(path).close();
+  const change = () => {
+    const database = openDatabase(path);
+    database.statement(`UPDATE price_writes SET number = 7`).run();
+    return database;
+  };
+  const refusal = {
+    code: 'storage_fault',
+    message: /jobs\.db changed while it was read; try again/,
+  };
+  await assert.rejects(
+    withSnapshot(path, () => change().close()),
+    refusal,
+    'closed again',
+  );
+  let database: ReturnType<typeof change> | undefined;
+  await assert.rejects(
+    withSnapshot(path, () => void (database = change())),
+    refusal,
+    'still open',
+  );
+  const read = withSnapshot(path, (snapshot) => {
+    database?.statement('UPDATE price_writes SET number = 8').run();
+    return snapshot.statement('SELECT number FROM price_writes').get()?.['number'];
+  });
+  assert.equal(await read, 7, 'beside a program with a log, what it was is read');
+  database?.close();
+});
+
 test('a mounted folder shares its lock', { skip: noDisk }, (t) => {
   const folder = temporaryFolder(t);
   for (const path of ['first/data', 'second/data'])

@@ -326,7 +326,7 @@ function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-test('a response of the serving thread is of one moment too, and its connection cannot write', (t) => {
+test('a response of the serving thread is of one moment too, and keeps nothing that it writes', (t) => {
   const database = startBench(t).renew();
   const other = openDatabase(database.path);
   t.after(() => other.close());
@@ -339,12 +339,12 @@ test('a response of the serving thread is of one moment too, and its connection 
     const statuses = moment.statement('SELECT DISTINCT status FROM jobs').all().length;
     assert.ok(statuses > 1, 'as it was');
     assert.equal(count(moment), before);
-    const write = () => moment.statement('DELETE FROM reasoning_logs').run();
-    assert.throws(write, /attempt to write a readonly database/);
   });
   database.read((moment) =>
     assert.equal(moment.statement('SELECT DISTINCT status FROM jobs').all().length, 1),
   );
+  database.read((moment) => moment.statement('DELETE FROM reasoning_logs').run());
+  assert.ok(database.statement('SELECT 1 FROM reasoning_logs').get(), 'it is still there');
   assert.equal(database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'], 0);
 });
 

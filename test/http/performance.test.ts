@@ -565,7 +565,6 @@ test(
     const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
     const rows: [tokens: string, cost: string, sums: unknown[]][] = [
       [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
-      ['9223372036854775807', '9e999', [2 * 2 ** 63, null, null]],
       ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
     ];
     for (const [tokens, cost, sums] of rows) {

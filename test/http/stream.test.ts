@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type LateBody, lateText, type OnWaiting } from '../../src/api/handler.ts';
 import { sendLate } from '../../src/http/stream.ts';
-import { bySlices, inShortTurn, SLICE_MS } from '../../src/basics/turns.ts';
+import { inShortTurn, SLICE_MS } from '../../src/basics/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 
@@ -183,31 +183,6 @@ test('a client that leaves stops the making of its late response', async (t) => 
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
   await until('the response to be stopped', () => isStopped);
-});
-
-test('the event loop runs between any two slices of work', async () => {
-  let rounds = 0;
-  let isOver = false;
-  const count = () => {
-    rounds += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const seen: number[] = [];
-  function* slow(): Generator<undefined, string> {
-    for (let step = 0; step < 3; step += 1) {
-      for (const end = performance.now() + 10; performance.now() < end; );
-      seen.push(rounds);
-      yield;
-    }
-    return 'done';
-  }
-  const results = await Promise.all([bySlices(slow()), bySlices(slow())]);
-  isOver = true;
-  assert.deepEqual(results, ['done', 'done']);
-  // The callers take their first steps immediately; each later step has its own round.
-  const later = seen.slice(2);
-  assert.equal(new Set(later).size, later.length);
 });
 
 test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {

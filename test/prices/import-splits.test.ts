@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { describeImport } from '../../src/commands/import-prices.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { splitsOf } from '../../src/database/used-prices.ts';
+import { storedSplits } from '../../src/database/splits-and-dividends.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { storePrices } from '../support/prices.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -21,7 +21,7 @@ async function importText(t: TestContext, text: string, name = 'splits.csv') {
     onRefused: (line, { reason, value }) => refused.push(`${line} ${reason}: ${value}`),
   });
   const stored = ['AAPL', 'NVDA', 'ORLY'].flatMap((symbol) =>
-    splitsOf(database, symbol).map(
+    storedSplits(database, symbol).map(
       ({ date, numerator, denominator }) => `${symbol} ${date} ${numerator}:${denominator}`,
     ),
   );

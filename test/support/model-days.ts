@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { openDatabase, prepareOnce, type Reader } from '../../src/database/database.ts';
 import { indexAnew } from '../../src/database/log-words.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { storedEntry } from './jobs.ts';
 
 type Database = Pick<Reader, 'statement'>;
@@ -61,7 +60,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
-  atOnce(indexAnew({ path, close() {}, ...database }));
+  indexAnew({ path, close() {}, ...database });
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }

@@ -1,11 +1,10 @@
-import { atOnce } from '../../src/basics/turns.ts';
 import type { Database, Reader } from '../../src/database/database.ts';
 import { modelsWithSessions } from '../../src/database/session-filters.ts';
 import { staleModelDays } from '../../src/database/stale.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
 export function staleNow(reader: Reader): string[] {
-  const { first } = atOnce(staleModelDays(reader, modelsWithSessions(reader), { most: Infinity }));
+  const { first } = staleModelDays(reader, modelsWithSessions(reader), { most: Infinity });
   return first.map(({ model, date }) => `${model} ${date}`);
 }
 

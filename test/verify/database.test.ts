@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit, emptyReport, isSound } from '../../src/verify/audit.ts';
 import { queryApart } from '../../src/database/integrity.ts';
@@ -12,7 +11,6 @@ import { audit as auditHandler } from '../../src/api/audit.ts';
 import type { Context, Input, LateBody } from '../../src/api/handler.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { auditOf, fourDays, linesOf, replayOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -54,18 +52,6 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     ['2025-01-08: position 2, cash_e4: stored -1, replayed 86740000'],
   ],
   [
-    'an infinite cost',
-    `UPDATE job_details SET cost_usd = 9e999 WHERE job_id = 'job-3'`,
-    ['cost_usd of job_details is infinite, in 1 row'],
-    [],
-  ],
-  [
-    'a model that no message says has answered',
-    `INSERT INTO served_models (session_id, model) VALUES (4, 'gpt-9')`,
-    ['served_models does not follow from the messages, in 1 row'],
-    [],
-  ],
-  [
     'a failed session that has positions',
     `UPDATE trading_sessions SET status = 'failed', error = 'x' WHERE session_id = 4`,
     [],
@@ -98,52 +84,6 @@ for (const [name, sql, damage, problems] of faulty) {
     database.close();
   });
 }
-
-/** Other definitions of generated columns, what is done under them, and what the audit says. */
-type Redefined = [column: string, definition: RegExp, other: string, change: string, said: string];
-const redefined: Redefined[] = [
-  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map(
-    (changed): Redefined => [
-      `job_details.duration_seconds, ${changed}`,
-      / GENERATED ALWAYS AS \(round.*\) STORED/,
-      '',
-      `UPDATE job_details SET duration_seconds = ${changed} WHERE job_id = 'job-3'`,
-      'duration_seconds of job_details is not the time between started_at and completed_at, in 1 row',
-    ],
-  ),
-  [
-    'price_data.adjusted',
-    /(?<=adjusted INTEGER GENERATED ALWAYS AS \().*(?=\) VIRTUAL)/,
-    `source = 'csv'`,
-    '',
-    'adjusted of price_data does not follow from source, in 8 rows',
-  ],
-];
-for (const [column, definition, other, change, said] of redefined)
-  test(`a generated value that does not follow from its row: ${column}`, async (t) => {
-    const path = join(temporaryFolder(t), 'jobs.db');
-    (await fourDays(path)).database.close();
-    const table = column.split('.')[0] ?? '';
-    const define = (sql: string) => {
-      const file = new DatabaseSync(path, { defensive: false });
-      file.exec('PRAGMA writable_schema = ON');
-      file.prepare('UPDATE sqlite_schema SET sql = ? WHERE name = ?').run(sql, table);
-      file.close();
-    };
-    const file = new DatabaseSync(path);
-    const own = String(
-      file.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql'],
-    );
-    file.close();
-    define(own.replace(definition, other));
-    if (change !== '') {
-      const changed = new DatabaseSync(path);
-      changed.exec(change);
-      changed.close();
-      define(own);
-    }
-    assert.deepEqual((await audit(path)).damage, [said]);
-  });
 
 test('replaced days are played again too, whether or not active ones depend on them', async () => {
   const { database, day } = await fourDays();
@@ -207,7 +147,7 @@ test('only active days are stale, whether read in steps or in one query', async 
   assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07']);
   await day('2025-01-09');
   assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07', 'model-a 2025-01-10']);
-  const { total, first } = atOnce(staleModelDays(database, ['model-a'], { most: 1 }));
+  const { total, first } = staleModelDays(database, ['model-a'], { most: 1 });
   assert.deepEqual(
     [total, first.map(({ date }) => date)],
     [2, ['2025-01-07']],
@@ -229,7 +169,7 @@ test('an audit is of one moment: what becomes stale while it runs is not stale i
   assert.ok((await audit(path)).stale.total > 0);
 });
 
-test('of a long list the first rows come from the separate process, and their number', async (t) => {
+test('of a long list the first rows come from the separate process', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   openDatabase(path).close();
   const numbers = (upTo: number) =>
@@ -238,16 +178,15 @@ test('of a long list the first rows come from the separate process, and their nu
   const results = await withSnapshot(path, (snapshot) =>
     queryApart(snapshot, queries, new AbortController().signal),
   );
-  const found = results.map(({ first, total, error }) => [
-    total,
+  const found = results.map(({ first, error }) => [
     first.length,
     Object.values(first.at(-1) ?? {}),
     error,
   ]);
   assert.deepEqual(found, [
-    [3, 3, [3], null],
-    [1_001, 1_000, [1_000], null],
-    [0, 0, [], 'no such table: missing'],
+    [3, [3], null],
+    [1_000, [1_000], null],
+    [0, [], 'no such table: missing'],
   ]);
 });
 

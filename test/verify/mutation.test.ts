@@ -4,7 +4,6 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Database } from '../../src/database/database.ts';
 import { checkManifest, listedTables } from '../../src/database/manifest.ts';
 import { count as counted } from '../../src/basics/sentences.ts';
-import { atOnce } from '../../src/basics/turns.ts';
 import { replayOf } from '../support/books.ts';
 import { inLongForm, isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';
@@ -127,10 +126,6 @@ const exempt: [place: RegExp, why: string][] = [
     'the same; the check compares the latter with the sessions, in a process of its own',
   ],
   [
-    /^served_models\./,
-    'they follow from the messages; the check compares them, in a process of its own',
-  ],
-  [
     /^(price_data|stock_splits|dividends)\.(source|written)$/,
     'a source of the same kind and a number before the same session say the same',
   ],
@@ -180,7 +175,7 @@ test(
   async () => {
     const database = await forgeable();
     writeManifest(database);
-    assert.deepEqual(atOnce(checkManifest(database)), []);
+    assert.deepEqual(checkManifest(database), []);
     let count = 0;
     for (const mutation of mutationsOf(database))
       await mutate(database, mutation, async () => {
@@ -191,7 +186,7 @@ test(
         const said = [
           `${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`,
         ];
-        assert.deepEqual(atOnce(checkManifest(database)), said, mutation.sql);
+        assert.deepEqual(checkManifest(database), said, mutation.sql);
       });
     assert.ok(count > 120);
   },
@@ -218,6 +213,6 @@ test('a manifest names tables with rows too few or too many, and tables that are
   writeManifest(database);
   for (const [sql, said] of damaged)
     await undone(database, sql.split('; '), async () =>
-      assert.deepEqual(atOnce(checkManifest(database)), [said]),
+      assert.deepEqual(checkManifest(database), [said]),
     );
 });

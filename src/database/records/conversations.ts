@@ -37,7 +37,7 @@ export function completedDays(
 }
 
 const MESSAGES = query(
-  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served ->> 'model' AS servedModel
+  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
    FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   {
     role: oneOf(messageRoles),

@@ -56,9 +56,9 @@ const DAYS = query(
 );
 
 const SERVED = query(
-  `SELECT served.model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
-     CROSS JOIN served_models AS served USING (session_id) WHERE own.model = ? AND own.status = 'active'
-   GROUP BY served.model ORDER BY first_date, served.model`,
+  `SELECT served_model AS model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
+     CROSS JOIN reasoning_logs USING (session_id) WHERE own.model = ? AND status = 'active' AND served_model IS NOT NULL
+   GROUP BY served_model ORDER BY first_date, served_model`,
   { model: text, first_date: text, last_date: text },
 );
 

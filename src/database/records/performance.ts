@@ -87,11 +87,14 @@ export function modelsIn(reader: Reader, { model, jobId }: SessionFilters): Iter
 }
 
 const LEDGER = query(
-  `SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
+  `WITH RECURSIVE chain (session_id) AS (
+     SELECT value FROM json_each(?)
+     UNION SELECT started_from_session_id FROM chain CROSS JOIN trading_sessions USING (session_id)
+     WHERE started_from_session_id IS NOT NULL)
+   SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
      cash_e4, portfolio_value_e4, daily_profit_e4
-   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
-     CROSS JOIN positions ON positions.session_id = trading_sessions.session_id
-   ORDER BY chosen.key, action_id`,
+   FROM chain CROSS JOIN trading_sessions USING (session_id) CROSS JOIN positions USING (session_id)
+   ORDER BY date, trading_sessions.session_id, action_id`,
   [
     integer,
     text,
@@ -133,23 +136,17 @@ export interface LedgerDay {
 }
 
 /**
- * The ledgers of some model-days of one model, given with the sessions that they started from, and
- * of all days before those, back to the initial cash or to an opening, in chain order.
+ * The ledgers of some model-days of one model, and of all days before those, back to the initial
+ * cash or to an opening, in chain order.
  */
-export function ledgerDays(
-  database: Reader,
-  startedFrom: ReadonlyMap<number, number | null>,
-): LedgerDay[] {
+export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
-  const all = [...startedFrom.keys(), ...pastOf(database, startedFrom)];
-  for (const row of LEDGER.iterate(database, JSON.stringify(all))) addRow(days, row);
+  for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
   addLots(
     database,
     days.filter((day) => day.startedFrom === null),
   );
-  return days.sort((one, other) =>
-    one.date < other.date ? -1 : one.date > other.date ? 1 : one.sessionId - other.sessionId,
-  );
+  return days;
 }
 
 function addRow(
@@ -189,52 +186,6 @@ function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
 
-/** Sessions in a batch. */
-const SESSIONS_PER_STEP = 200;
-
-function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += SESSIONS_PER_STEP)
-    yield items.slice(start, start + SESSIONS_PER_STEP);
-}
-
-/** A session and those before it, newest first; the second parameter is how many at most. */
-const CHAIN = query(
-  `WITH RECURSIVE chain (session_id, past, place) AS (
-     SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
-     UNION ALL
-     SELECT own.session_id, own.started_from_session_id, place + 1
-     FROM chain JOIN trading_sessions AS own ON own.session_id = chain.past WHERE place < ?)
-   SELECT session_id, past FROM chain ORDER BY place`,
-  [integer, orNull(integer)],
-);
-
-/**
- * Links that are read first, and twice as many each time after: where single days were left out,
- * the next known session is near.
- */
-const FIRST_LINKS = 2;
-
-/** The earlier sessions that some sessions depend on, without these themselves. */
-function pastOf(database: Reader, startedFrom: ReadonlyMap<number, number | null>): number[] {
-  const known = new Set(startedFrom.keys());
-  const past: number[] = [];
-  for (let next of startedFrom.values()) {
-    let links = FIRST_LINKS;
-    while (next !== null && !known.has(next)) {
-      const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next, links);
-      links = Math.min(SESSIONS_PER_STEP, 2 * links);
-      next = null;
-      for (const [id, before] of chain) {
-        if (known.has(id)) break;
-        known.add(id);
-        past.push(id);
-        next = before;
-      }
-    }
-  }
-  return past;
-}
-
 const USAGE = query(
   `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
      ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
@@ -262,26 +213,7 @@ const USAGE = query(
 export type UsageTotals = RowOf<typeof USAGE>;
 
 export function usageTotals(database: Database, sessionIds: readonly number[]): UsageTotals {
-  let totals = USAGE.one(database, '[]');
-  for (const ids of slicesOf(sessionIds)) {
-    totals = added(totals, USAGE.one(database, JSON.stringify(ids)));
-  }
-  return totals;
-}
-
-function added(one: UsageTotals, other: UsageTotals): UsageTotals {
-  const known = (left: number | null, right: number | null) =>
-    left === null || right === null ? (left ?? right) : left + right;
-  return {
-    steps: one.steps + other.steps,
-    requests: one.requests + other.requests,
-    promptTokens: known(one.promptTokens, other.promptTokens),
-    completionTokens: known(one.completionTokens, other.completionTokens),
-    cachedTokens: known(one.cachedTokens, other.cachedTokens),
-    reasoningTokens: known(one.reasoningTokens, other.reasoningTokens),
-    costUsd: known(one.costUsd, other.costUsd),
-    daysWithoutCost: one.daysWithoutCost + other.daysWithoutCost,
-  };
+  return USAGE.one(database, JSON.stringify(sessionIds));
 }
 
 /** Only sessions that refused something have their logs read. */

@@ -2,29 +2,20 @@ import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import type { Database } from '../database.ts';
 import { integer, orNull, query, type RowOf, text } from '../rows.ts';
 
-/** Symbols that one step describes: bounds how long other requests wait for it. */
-export const SYMBOLS_PER_STEP = 100;
-
 /** Seeks from one symbol to the next by the primary key, without reading the rows in between. */
-const SYMBOLS_AFTER = query(
+const SYMBOLS = query(
   `WITH RECURSIVE priced (symbol) AS (
-     SELECT min(symbol) FROM price_data WHERE symbol > ?1
+     SELECT min(symbol) FROM price_data
      UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced
-       WHERE symbol IS NOT NULL LIMIT ${SYMBOLS_PER_STEP})
+       WHERE symbol IS NOT NULL)
    SELECT symbol FROM priced WHERE symbol IS NOT NULL
-   UNION SELECT symbol FROM (
-     SELECT DISTINCT symbol FROM price_data_coverage WHERE symbol > ?1 ORDER BY symbol LIMIT ${SYMBOLS_PER_STEP})
-   ORDER BY symbol LIMIT ${SYMBOLS_PER_STEP}`,
+   UNION SELECT symbol FROM price_data_coverage ORDER BY symbol`,
   [text],
 );
 
-/** All symbols with bars or coverage, by name; of each step, as a JSON array. */
-export function* knownSymbols(database: Database): Generator<string> {
-  for (let [after, count] = ['', SYMBOLS_PER_STEP]; count === SYMBOLS_PER_STEP; ) {
-    const symbols = SYMBOLS_AFTER.all(database, after).flat();
-    yield JSON.stringify(symbols);
-    [after, count] = [symbols.at(-1) ?? after, symbols.length];
-  }
+/** All symbols with bars or coverage, by name, as a JSON array. */
+export function knownSymbols(database: Database): string {
+  return JSON.stringify(SYMBOLS.all(database).flat());
 }
 
 /** Other programs may have stored texts that are not dates, and dates too early to show. */

@@ -1,7 +1,6 @@
 import { IS_SHOWN, overSessions, type SessionFilters } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { integer, query, text } from '../rows.ts';
-import { finite } from '../usage.ts';
 import { jsonObject } from './status.ts';
 import { holdingsJson } from './results.ts';
 
@@ -45,7 +44,7 @@ const USAGE = `
       'prompt_tokens',
       'completion_tokens',
     ],
-    ...['cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
+    ...['cached_tokens', 'reasoning_tokens', 'cost_usd'],
   ])} FROM job_details
     WHERE (job_details.job_id, job_details.date, job_details.model) =
       (own.job_id, own.date, own.model))`;

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../../basics/calendar.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
 import {
   boundsOf,
   countActiveDays,
@@ -46,7 +46,8 @@ export function storedRequests(
 }
 
 const SERVED = query(
-  'SELECT session_id, model FROM json_each(?) AS chosen CROSS JOIN served_models ON session_id = chosen.value ORDER BY session_id, model',
+  `SELECT DISTINCT session_id, served_model FROM json_each(?) AS chosen CROSS JOIN reasoning_logs ON session_id = chosen.value
+   WHERE served_model IS NOT NULL ORDER BY session_id, served_model`,
   [integer, text],
 );
 
@@ -97,7 +98,7 @@ const DATES_OF_SYMBOL = query(
   [text],
 );
 
-/** The dates on which any of these symbols has a bar; one symbol per step. */
+/** The dates on which any of these symbols has a bar. */
 export function marketDates(
   database: Database,
   symbols: readonly string[],
@@ -111,24 +112,13 @@ export function marketDates(
   return dates;
 }
 
-/**
- * Jobs in which a model-day can have failed: a completed job has none, and those of a discarded one
- * do not count.
- */
-const JOBS = query(
-  `SELECT job_id, max(start_date, ?2), min(end_date, ?3) FROM jobs
-   WHERE job_id = coalesce(?1, job_id) AND status NOT IN ('completed', 'discarded') AND start_date <= ?3 AND end_date >= ?2`,
-  [text, text, text],
-);
-
+/** A completed job has no failed model-day, and those of a discarded one do not count. */
 const FAILED = query(
-  `SELECT model, date FROM job_details
-   WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'failed' AND model = coalesce(?, model)`,
+  `SELECT DISTINCT model, date FROM jobs CROSS JOIN job_details AS own USING (job_id)
+   WHERE job_id = coalesce(?1, job_id) AND jobs.status NOT IN ('completed', 'discarded')
+     AND date BETWEEN ?2 AND ?3 AND own.status = 'failed' AND model = coalesce(?4, model)`,
   [text, text],
 );
-
-/** Calendar days that one statement reads: it visits every model-day of the job in them. */
-const DAYS_PER_STEP = 30;
 
 /**
  * The dates on which a model-day that matches the filters failed in some job, by model; another job
@@ -139,20 +129,7 @@ export function failedModelDays(
   { jobId, model, ...window }: SessionFilters,
 ): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
-  for (const [job, first, last] of JOBS.all(database, jobId ?? null, ...boundsOf(window))) {
-    for (let start = first; start <= last; start = addDays(start, DAYS_PER_STEP)) {
-      const end = addDays(start, DAYS_PER_STEP - 1);
-      for (const [name, date] of FAILED.all(
-        database,
-        job,
-        start,
-        end < last ? end : last,
-        model ?? null,
-      )) {
-        const dates = failed.get(name) ?? new Set();
-        failed.set(name, dates.add(date));
-      }
-    }
-  }
+  const rows = FAILED.all(database, jobId ?? null, ...boundsOf(window), model ?? null);
+  for (const [name, date] of rows) failed.set(name, (failed.get(name) ?? new Set()).add(date));
   return failed;
 }

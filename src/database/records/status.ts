@@ -1,6 +1,6 @@
 import type { Database, Reader } from '../database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
-import { finite, sumOf } from '../usage.ts';
+import { sumOf } from '../usage.ts';
 import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 
 /** What the model-days of a job add up to. */
@@ -56,7 +56,7 @@ export function jsonObject(columns: readonly string[]): string {
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
     'pending', sums.total - sums.completed - sums.failed, 'skipped', sums.skipped) AS progress`;
-const USAGE = `json_object('cost_usd', ${finite('sums.cost_usd')}, 'model_days_without_cost', sums.without_cost) AS usage`;
+const USAGE = `json_object('cost_usd', sums.cost_usd, 'model_days_without_cost', sums.without_cost) AS usage`;
 
 const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
@@ -101,13 +101,7 @@ const MODEL_DAY = jsonObject([
     'steps',
     'requests',
   ],
-  ...[
-    'prompt_tokens',
-    'completion_tokens',
-    'cached_tokens',
-    'reasoning_tokens',
-    `${finite('cost_usd')} AS cost_usd`,
-  ],
+  ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', 'cost_usd'],
 ]);
 /** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */
 const MODEL_DAYS = query(

@@ -1,4 +1,4 @@
-import { dividendTables, priceTables } from './price-tables.ts';
+import { dateIn, priceTables } from './price-tables.ts';
 import { evidenceTables } from './evidence-tables.ts';
 
 /**
@@ -12,8 +12,8 @@ CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
   status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running',
     'completed', 'partial', 'failed', 'cancelled', 'discarded')),
-  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
-  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
+  start_date TEXT NOT NULL CHECK (${dateIn('start_date')}),
+  end_date TEXT NOT NULL CHECK (${dateIn('end_date')} AND start_date <= end_date),
   dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
   replace_existing INTEGER NOT NULL CHECK (replace_existing IN (0, 1)),
   agent_config TEXT NOT NULL CHECK (json_valid(agent_config)),
@@ -40,7 +40,7 @@ CREATE TABLE simulation_runs (
   job_id TEXT NOT NULL REFERENCES jobs,
   model TEXT NOT NULL,
   model_index INTEGER NOT NULL,
-  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  start_date TEXT NOT NULL CHECK (${dateIn('start_date')}),
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
   entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
@@ -54,7 +54,7 @@ CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);
 -- One row per model-day of a job.
 CREATE TABLE job_details (
   job_id TEXT NOT NULL,
-  date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  date TEXT NOT NULL CHECK (${dateIn('date')}),
   model TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'completed', 'failed', 'skipped')),
   error TEXT, -- why it failed or was skipped
@@ -68,7 +68,7 @@ CREATE TABLE job_details (
   completion_tokens INTEGER CHECK (completion_tokens >= 0),
   cached_tokens INTEGER CHECK (cached_tokens >= 0),
   reasoning_tokens INTEGER CHECK (reasoning_tokens >= 0),
-  cost_usd REAL CHECK (cost_usd >= 0),
+  cost_usd REAL CHECK (cost_usd BETWEEN 0 AND 1e300), -- no sum of them is infinite
   PRIMARY KEY (job_id, date, model),
   FOREIGN KEY (job_id, model) REFERENCES simulation_runs (job_id, model),
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'running'))),
@@ -170,17 +170,14 @@ CREATE TABLE reasoning_logs (
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
   served TEXT -- of an assistant's message: what its provider said of itself
     CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served))),
+  served_model TEXT GENERATED ALWAYS AS
+    (CASE WHEN json_valid(served) THEN json_extract(served, '$.model') END) VIRTUAL, -- that answered, in its provider's name
   UNIQUE (session_id, message_index),
   CHECK ((tool_name IS NOT NULL) = (role = 'tool')),
   CHECK (tool_calls IS NULL OR role = 'assistant')
 ) STRICT;
 
--- The models that answered in a committed session, in their providers' names.
-CREATE TABLE served_models (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
-  model TEXT NOT NULL,
-  PRIMARY KEY (session_id, model)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX served_models ON reasoning_logs (session_id, served_model) WHERE served_model IS NOT NULL;
 
 CREATE TABLE tool_usage (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
@@ -265,7 +262,7 @@ CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
-${priceTables}${dividendTables}${evidenceTables}
+${priceTables}${evidenceTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
 `;

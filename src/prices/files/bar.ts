@@ -226,8 +226,8 @@ export interface Taken {
  */
 export function nightsIn(database: Database, staging: Staging): SplitNight[] {
   const splits = Map.groupBy(staging.splits(), ({ symbol }) => symbol);
-  return staging.symbols().flatMap(({ symbol, firstDate, lastDate }) => {
-    const stored = storedSplits(database, symbol, { after: firstDate, upTo: lastDate });
+  return staging.symbols().flatMap(({ symbol }) => {
+    const stored = storedSplits(database, symbol);
     const byDate = new Map(
       [...stored, ...(splits.get(symbol) ?? [])].map((split) => [split.date, split]),
     );

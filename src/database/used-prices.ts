@@ -56,9 +56,9 @@ const PRICES = query(
    ORDER BY 1, 2, 3`,
   {
     symbol: text,
-    date: orNull(text),
+    date: text,
     kind: oneOf(['open', 'close']),
-    price: orNull(amount),
+    price: amount,
   },
 );
 

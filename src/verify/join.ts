@@ -9,6 +9,7 @@ export function joined<Row>(
 ): Pair<Row>[] {
   const byKey = new Map(others.map((row) => [keyOf(row), row]));
   const pairs = ones.map((row): Pair<Row> => [row, byKey.get(keyOf(row))]);
-  for (const row of ones) byKey.delete(keyOf(row));
-  return [...pairs, ...Array.from(byKey.values(), (row): Pair<Row> => [undefined, row])];
+  const found = new Set(pairs.map(([, other]) => other)); // not their keys, which could be forged to be the same
+  const left = others.filter((row) => !found.has(row));
+  return [...pairs, ...left.map((row): Pair<Row> => [undefined, row])];
 }

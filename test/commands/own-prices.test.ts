@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { packageJob } from '../../src/commands/backup.ts';
 import { createBooks } from '../support/books.ts';
@@ -187,6 +188,21 @@ test('prices, splits and dividends that differ from files of your own, or that o
     );
     assert.deepEqual(readFileSync(path), before, 'the file stays as it is');
   }
+});
+
+test('a symbol of which the database has no bars is not compared: no model-day could use it', async (t) => {
+  const cwd = temporaryFolder(t);
+  const path = await packaged(cwd);
+  const database = new DatabaseSync(path);
+  database.exec(`DELETE FROM price_data WHERE symbol = 'ORLY'`);
+  database.close();
+  writeFileSync(join(cwd, 'prices.csv'), pricesCsv());
+  writeFileSync(join(cwd, 'splits.csv'), SPLITS);
+  writeFileSync(join(cwd, 'dividends.csv'), DIVIDENDS);
+  const own = ['prices.csv', 'splits.csv', 'dividends.csv'].flatMap((file) => ['--prices', file]);
+  const { code, stdout } = await runInProcess(['check', ...own, path], { cwd });
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^prices: 8 bars, 1 split and 1 dividend that model-days used, all as in/m);
 });
 
 test('prices that are doubled before everything was made are found by nothing else', async (t) => {

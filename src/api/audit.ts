@@ -1,15 +1,10 @@
 import * as v from 'valibot';
-import {
-  audit as auditDatabase,
-  type AuditOptions,
-  type AuditReport,
-  isSound,
-} from '../verify/audit.ts';
+import { audit as auditDatabase, type AuditOptions, isSound } from '../verify/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { Listed } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import { auditInThread } from '../verify/audit-thread.ts';
-import type { Finding } from '../verify/replay.ts';
+import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkJob, filtersOf } from './filters.ts';
 import { type Context, deploymentFields, type Input, type LateBody, lateText } from './handler.ts';
 import {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { counted, createProgressLine, findings, listed, number, size } from './terminal.ts';
-import { audit, type AuditReport, isSound } from '../verify/audit.ts';
+import { audit, isSound } from '../verify/audit.ts';
+import type { AuditReport } from '../verify/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';

@@ -43,12 +43,16 @@ export function disguisedRows(
       prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE) ||
       (traded ?? 0) > MAX_VOLUME
     )
-      throw new ServiceError(
-        'no_prices',
-        `Cannot disguise ${symbol}: its bar of ${date} would be out of range; try another seed`,
-      );
+      throw outOfRange(symbol, `bar of ${date}`);
     return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
   });
+}
+
+function outOfRange(symbol: string, what: string): ServiceError {
+  return new ServiceError(
+    'no_prices',
+    `Cannot disguise ${symbol}: its ${what} would be out of range; try another seed`,
+  );
 }
 
 /**
@@ -179,11 +183,7 @@ export function disguisedDividends(
     // On one day the dividend comes before the split.
     const later = splits.filter(({ date }) => date >= exDate);
     const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
-    if (cash > MAX_CASH)
-      throw new ServiceError(
-        'no_prices',
-        `Cannot disguise ${symbol}: its dividend of ${exDate} would be out of range; try another seed`,
-      );
+    if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
     return rowOf(exDate, cash);
   });
   const [start, end] = knownSpan(reader, symbol, span) ?? [];
@@ -257,7 +257,8 @@ export function writeControlMarket(
   return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
       const written: Written = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
-      const rows = pricesCsv(reader, market, { written, onProgress });
+      const dividends: DisguisedDividend[] = [];
+      const rows = pricesCsv(reader, market, { written, dividends, onProgress });
       await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
         signal,
       });
@@ -265,7 +266,7 @@ export function writeControlMarket(
         const problem = `no price of the universe is stored from ${market.from} to ${market.to}`;
         throw new ServiceError('no_prices', `Cannot disguise the prices: ${problem}`);
       }
-      writeDividends(reader, unfinished, { market, written });
+      writeDividends(unfinished, dividends, written);
       const universes = { [market.name]: written.disguises.map(({ code }) => code) };
       writeFileSync(
         join(unfinished, 'universe.json'),
@@ -281,11 +282,18 @@ export function writeControlMarket(
   );
 }
 
-/** The header, then a piece per symbol: only one symbol's bars are in memory. */
+/**
+ * The header, then a piece per symbol: only one symbol's bars are in memory. Collects their
+ * dividends.
+ */
 function* pricesCsv(
   reader: Reader,
   { key, from, to }: ControlMarket,
-  { written, onProgress }: { written: Written; onProgress: (share: number) => void },
+  {
+    written,
+    dividends,
+    onProgress,
+  }: { written: Written; dividends: DisguisedDividend[]; onProgress: (share: number) => void },
 ): Generator<string> {
   yield HEADER;
   for (const [index, disguise] of key.disguises.entries()) {
@@ -295,19 +303,17 @@ function* pricesCsv(
     written.disguises.push(disguise);
     written.bars += bars.length;
     const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
-    yield disguisedRows(bars, { ...disguise, weeks: key.weeks, splits }).join('');
+    const series = { ...disguise, weeks: key.weeks, splits };
+    dividends.push(...disguisedDividends(reader, series, { from, to }));
+    yield disguisedRows(bars, series).join('');
   }
 }
 
 function writeDividends(
-  reader: Reader,
   folder: string,
-  { market: { key, from, to }, written }: { market: ControlMarket; written: Written },
+  dividends: readonly DisguisedDividend[],
+  written: Written,
 ): void {
-  const dividends = written.disguises.flatMap((disguise): DisguisedDividend[] => {
-    const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
-    return disguisedDividends(reader, { ...disguise, weeks: key.weeks, splits }, { from, to });
-  });
   if (dividends.length === 0) return;
   const name = 'dividends.csv';
   writeFileSync(join(folder, name), DIVIDENDS_HEADER + dividends.map(({ row }) => row).join(''), {

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
-import { amount, flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
+import { amount, flag, integer, oneOf, query, type RowOf, text } from './rows.ts';
 import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './splits-and-dividends.ts';
 
@@ -36,9 +36,9 @@ const PRICES = query(
    ORDER BY 1, 2, 3`,
   {
     symbol: text,
-    date: orNull(text),
+    date: text,
     kind: oneOf(['open', 'close']),
-    price: orNull(amount),
+    price: amount,
   },
 );
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { type ErrorCode, messageOf, ServiceError } from '../basics/domain.ts';
 import { BUILD, ownProgram } from '../basics/program.ts';
 import type { Reader } from '../database/database.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { auditLedger, type AuditReport } from './audit.ts';
-import type { ReplayOptions } from './replay.ts';
+import { auditLedger } from './audit.ts';
+import type { AuditReport, ReplayOptions } from './replay.ts';
 
 /**
  * The model-days of an audit in a thread of its own, which may take as long as it needs: this
@@ -20,10 +19,7 @@ interface Order {
 }
 
 /** What it sends back. */
-type Delivery =
-  | { done: number; total: number }
-  | { report: AuditReport }
-  | { failure: { code: ErrorCode | null; message: string } };
+type Delivery = { done: number; total: number } | { report: AuditReport };
 
 /** As `auditLedger`. The signal ends the thread. */
 export async function auditInThread(
@@ -37,8 +33,7 @@ export async function auditInThread(
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
   worker.on('message', (delivery: Delivery) => {
     if ('done' in delivery) onProgress(delivery.done, delivery.total);
-    else if ('report' in delivery) resolve(delivery.report);
-    else reject(errorOf(delivery.failure));
+    else resolve(delivery.report);
   });
   worker.on('error', reject);
   worker.on('exit', () => reject(new Error('The thread of the audit has ended')));
@@ -52,31 +47,20 @@ export async function auditInThread(
   }
 }
 
-function errorOf({ code, message }: { code: ErrorCode | null; message: string }): Error {
-  return code === null ? new Error(message) : new ServiceError(code, message);
-}
-
 /** Whether this is the thread of an audit. */
 export function isAuditThread(): boolean {
   return Object.hasOwn(workerData, 'audit');
 }
 
-/** What that thread does. */
+/** What that thread does; what it throws ends it. */
 export async function auditHere(): Promise<void> {
   const port = parentPort;
   assert(port !== null, 'the thread of an audit has a parent');
   const send = (delivery: Delivery) => port.postMessage(delivery);
   const { audit, build }: Order = workerData;
   assert(build === BUILD, 'the program file was replaced while it runs: restart the service');
+  const { path, filters } = audit;
   const onProgress = (done: number, total: number) => send({ done, total });
-  try {
-    const { path, filters } = audit;
-    const report = await withSnapshot(path, (reader) =>
-      auditLedger(reader, { filters, onProgress }),
-    );
-    send({ report });
-  } catch (error) {
-    const code = error instanceof ServiceError ? error.code : null;
-    send({ failure: { code, message: messageOf(error) } });
-  }
+  const report = await withSnapshot(path, (reader) => auditLedger(reader, { filters, onProgress }));
+  send({ report });
 }

@@ -4,25 +4,15 @@ import { checkManifest } from '../database/manifest.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { staleModelDays, type StaleModelDays } from '../database/stale.ts';
+import { staleModelDays } from '../database/stale.ts';
 import {
   addTo,
-  emptyReplay,
+  type AuditReport,
+  emptyReport,
   MAX_LISTED,
   replayLedger,
   type ReplayOptions,
-  type ReplayReport,
 } from './replay.ts';
-
-export interface AuditReport extends ReplayReport {
-  /** What is wrong with the file itself. */
-  damage: string[];
-  /**
-   * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
-   * errors.
-   */
-  stale: StaleModelDays;
-}
 
 export interface AuditOptions extends ReplayOptions {
   /**
@@ -106,8 +96,4 @@ async function readToTheEnd(
 /** Whether nothing is wrong. Stale and unverifiable model-days are not wrong. */
 export function isSound({ damage, problems }: AuditReport): boolean {
   return damage.length === 0 && problems.total === 0;
-}
-
-export function emptyReport(): AuditReport {
-  return { ...emptyReplay(), damage: [], stale: { total: 0, first: [], remedy: '' } };
 }

@@ -1,11 +1,10 @@
 import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
-import type { Evidence, KnownDividend, KnownSplit, Mark } from '../database/evidence.ts';
-import type { PositionRow } from '../database/sessions.ts';
-import { formatDollars, fromDollars } from '../basics/money.ts';
+import { fromDollars } from '../basics/money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayRecord } from './record.ts';
 import type { LedgerRecord, StoredMessage } from '../database/replay.ts';
+import { joined } from './join.ts';
 
 /** Characters shown of two texts, before and after the place where they begin to differ. */
 const BEFORE = 24;
@@ -25,22 +24,23 @@ export interface Difference {
   symbols: readonly string[];
 }
 
+/** Values by their columns. */
+type Columns = Readonly<Record<string, unknown>>;
+
 /** What is stored, and what replay makes of it. */
 interface Pair {
   /** `books` by default. */
   kind?: Kind;
-  stored: unknown;
-  replayed: unknown;
-  symbols?: readonly string[];
-  /** The end of the sentence. */
-  more?: string;
+  stored: Columns;
+  replayed: Columns;
+  symbols?: readonly string[] | undefined;
 }
 
 /** Collects the differences of one model-day. */
 export interface Comparison {
   readonly differences: Difference[];
   note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
-  /** Notes two values that are not the same. */
+  /** Notes each column whose two values are not the same. */
   compare(what: string, pair: Pair): void;
 }
 
@@ -52,148 +52,111 @@ export function createComparison(): Comparison {
   return {
     differences,
     note,
-    compare(what, { kind = 'books', stored, replayed, symbols, more = '' }) {
-      if (stored === asStored(replayed)) return;
-      const [was, is] = excerpts(stored, asStored(replayed));
-      note(kind, `${what}: stored ${was}, replayed ${is}${more}`, symbols);
+    compare(what, { kind = 'books', stored, replayed, symbols }) {
+      for (const [column, value] of Object.entries(replayed)) {
+        // As the database keeps it: half a character becomes another one.
+        const [was, is] = [
+          stored[column],
+          typeof value === 'string' ? value.toWellFormed() : value,
+        ];
+        if (was === is) continue;
+        const place = placeOfDifference(was, is);
+        const values = `stored ${shown(was, place)}, replayed ${shown(is, place)}`;
+        note(kind, `${what}, ${column}: ${values}`, symbols);
+      }
     },
   };
 }
 
-/** As the database keeps it: half a character becomes another one. */
-function asStored(value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
-}
-
-/**
- * Two values; of two texts, an excerpt from shortly before the place where they begin to differ.
- */
-function excerpts(one: unknown, other: unknown): [string, string] {
-  if (typeof one !== 'string' || typeof other !== 'string') return [shown(one), shown(other)];
+/** Where two texts begin to differ; 0 of other values. */
+function placeOfDifference(one: unknown, other: unknown): number {
   let place = 0;
+  if (typeof one !== 'string' || typeof other !== 'string') return place;
   while (place < one.length && one[place] === other[place]) place += 1;
-  const start = Math.max(0, place - BEFORE);
-  const excerpt = (text: string) =>
-    shown(
-      `${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`,
-    );
-  return [excerpt(one), excerpt(other)];
+  return place;
 }
 
-function shown(value: unknown): string {
-  if (typeof value !== 'string')
-    return value === null || value === undefined ? 'nothing' : String(value);
-  return `"${value.length > 2 * AFTER ? `${value.slice(0, AFTER)}…` : value}"`;
+/** A value; of a text, an excerpt around a place. */
+function shown(value: unknown, place: number): string {
+  if (typeof value !== 'string') return String(value ?? 'nothing');
+  const [start, end] = [Math.max(0, place - BEFORE), place + AFTER];
+  const excerpt = value.slice(start, end);
+  return `"${start > 0 ? '…' : ''}${excerpt}${value.length > end ? '…' : ''}"`;
 }
 
-/** The columns of a position in the database, and what the program calls them. */
-const COLUMNS = {
-  action_id: 'actionId',
-  action_type: 'actionType',
-  symbol: 'symbol',
-  amount: 'amount',
-  price_e4: 'price',
-  cash_e4: 'cash',
-  portfolio_value_e4: 'portfolioValue',
-  daily_profit_e4: 'dailyProfit',
-  daily_return_pct: 'dailyReturnPct',
-} as const;
+/** What is committed of a model-day, as it is stored or as replay makes it. */
+export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'toolUsage'>;
 
-/** Compares every column of the positions, to the last digit. */
-export function comparePositions(
-  stored: readonly LedgerRecord[],
-  made: readonly PositionRow[],
-  { compare }: Comparison,
-): void {
-  compare('positions', { stored: stored.length, replayed: made.length });
-  for (const [index, position] of made.entries()) {
-    const was = stored[index];
-    if (was === undefined) continue;
-    const symbols = [...new Set([...(was.holdings?.keys() ?? []), ...position.holdings.keys()])];
-    for (const [column, name] of Object.entries(COLUMNS))
-      compare(`position ${index + 1}, ${column}`, {
-        stored: was[name],
-        replayed: position[name],
-        symbols,
-      });
-    if (was.holdings === null) continue; // only those at the close are stored
-    compare(`position ${index + 1}, holdings`, {
-      stored: listOf(was.holdings, holdingText),
-      replayed: listOf(position.holdings, holdingText),
-      symbols,
-    });
+/** A row of some table, by its key. */
+interface Row {
+  name: string;
+  /** Those that are compared. */
+  columns: Columns;
+  symbols: readonly string[];
+}
+
+/** Compares every row and column of the books, to the last digit. */
+export function compareBooks(stored: Books, made: Books, { note, compare }: Comparison): void {
+  for (const [is, was] of joined(rowsOf(made), rowsOf(stored), ({ name }) => name)) {
+    const { name, symbols } = is ?? was;
+    if (is === undefined) note('books', `${name}: stored, but not replayed`, symbols);
+    else if (was === undefined) note('books', `${name}: replayed, but not stored`, symbols);
+    else compare(name, { stored: was.columns, replayed: is.columns, symbols });
   }
 }
 
-/** Items in an order of their own, as a text. */
-function listOf<Item>(
-  items: Iterable<Item>,
-  textOf: (item: Item) => string,
-  between = ', ',
-): string {
-  return Array.from(items, textOf).sort().join(between) || 'none';
+function rowsOf({ positions, evidence, toolUsage }: Books): Row[] {
+  return [
+    ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
+      name: `session_prices ${symbol}`,
+      columns: {
+        held_since: heldSince,
+        open_e4: open?.price,
+        open_date: open?.date,
+        close_e4: close?.price,
+        close_date: close?.date,
+      },
+      symbols: [symbol],
+    })),
+    ...evidence.splits.map(({ symbol, date, ...ratio }) => ({
+      name: `session_splits ${symbol} ${date}`,
+      columns: ratio,
+      symbols: [symbol],
+    })),
+    ...evidence.dividends.map(({ symbol, exDate, cash, basis, splits, paid }) => ({
+      name: `session_dividends ${symbol} ${exDate}`,
+      columns: { cash_e6: cash, basis, splits, paid_e6: paid },
+      symbols: [symbol],
+    })),
+    ...positions.map(positionRow),
+    ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
+      name: `holdings ${symbol}`,
+      columns: { quantity },
+      symbols: [symbol],
+    })),
+    ...toolUsage.map(({ toolName, calls, refused }) => ({
+      name: `tool_usage ${toolName}`,
+      columns: { calls, refused },
+      symbols: [],
+    })),
+  ];
 }
 
-const holdingText = ([symbol, quantity]: readonly [string, number]) => `${quantity} ${symbol}`;
-
-/** Compares the prices, splits and dividends that were used. */
-export function compareEvidence(
-  { evidence: stored }: DayRecord,
-  made: Evidence,
-  { compare }: Comparison,
-): void {
-  const known = new Map(stored.prices.map((price) => [price.symbol, price]));
-  const symbolsOf = ({ prices }: Evidence) => listOf(prices, ({ symbol }) => symbol);
-  compare('the symbols whose prices it used', {
-    stored: symbolsOf(stored),
-    replayed: symbolsOf(made),
-  });
-  for (const { symbol, heldSince, open, close } of made.prices) {
-    const was = known.get(symbol);
-    if (was === undefined) continue;
-    const compareMark = (name: string, used: Mark | null, mark: Mark | null) =>
-      compare(`the ${name} of ${symbol} that it used`, {
-        stored: textOf(used),
-        replayed: textOf(mark),
-        symbols: [symbol],
-      });
-    compare(`since when it held ${symbol}`, { stored: was.heldSince, replayed: heldSince });
-    compareMark('open', was.open, open);
-    compareMark('close', was.close, close);
-  }
-  compareEvents('splits', stored.splits, { made: made.splits, compare });
-  compareEvents('dividends', stored.dividends, { made: made.dividends, compare });
-}
-
-function textOf(mark: Mark | null): string {
-  return mark === null ? 'none' : `${formatDollars(mark.price)} of ${mark.date}`;
-}
-
-function compareEvents<Event extends KnownSplit | KnownDividend>(
-  what: string,
-  stored: readonly Event[],
-  { made, compare }: { made: readonly Event[]; compare: Comparison['compare'] },
-): void {
-  const textOf = (event: Event) => JSON.stringify(event, Object.keys(event).sort());
-  compare(`the ${what} that it knew`, {
-    stored: listOf(stored, textOf, ' '),
-    replayed: listOf(made, textOf, ' '),
-    symbols: [...stored, ...made].map(({ symbol }) => symbol),
-  });
-}
-
-/** Compares how often each tool was called, and how often it refused. */
-export function compareToolUsage(
-  stored: DayRecord['toolUsage'],
-  made: readonly DayRecord['toolUsage'][number][],
-  { compare }: Comparison,
-): void {
-  const textOf = ({ toolName, calls, refused }: DayRecord['toolUsage'][number]) =>
-    `${toolName} ${calls}, ${refused} refused`;
-  compare('tool usage', {
-    stored: listOf(stored, textOf, '; '),
-    replayed: listOf(made, textOf, '; '),
-  });
+function positionRow(position: LedgerRecord): Row {
+  return {
+    name: `positions ${position.actionId}`,
+    columns: {
+      action_type: position.actionType,
+      symbol: position.symbol,
+      amount: position.amount,
+      price_e4: position.price,
+      cash_e4: position.cash,
+      portfolio_value_e4: position.portfolioValue,
+      daily_profit_e4: position.dailyProfit,
+      daily_return_pct: position.dailyReturnPct,
+    },
+    symbols: [...(position.holdings?.keys() ?? [])],
+  };
 }
 
 /**
@@ -218,34 +181,39 @@ export function compareSession(
   const words = wordsOf(wording);
   const hasEnded = last !== undefined && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-  const columns = {
-    steps: [session.steps, steps.length],
-    total_messages: [session.totalMessages, totalMessages],
-    session_summary: [
-      session.summary,
-      hasEnded ? words.summary(last) : isAtLimit ? words.stepLimit(steps.length) : null,
-    ],
-    note: [session.note, note],
-    initial_cash_e4: [
-      session.initialCash,
-      session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
-    ],
-    pays_dividends: [session.paysDividends, agentConfig.dividends ? 1 : 0],
-  };
-  for (const [column, [stored, replayed]] of Object.entries(columns))
-    compare(column, { stored, replayed });
-  compare('messages', { kind: 'answers', stored: conversation.length, replayed: totalMessages });
-  const numbers = conversation.map(({ messageIndex }) => messageIndex).join(' ');
-  compare('numbers of its messages', {
+  const isFirst = session.startedFrom === null;
+  compare('trading_sessions', {
+    stored: {
+      steps: session.steps,
+      total_messages: session.totalMessages,
+      session_summary: session.summary,
+      note: session.note,
+      initial_cash_e4: session.initialCash,
+      pays_dividends: session.paysDividends,
+    },
+    replayed: {
+      steps: steps.length,
+      total_messages: totalMessages,
+      session_summary: hasEnded
+        ? words.summary(last)
+        : isAtLimit
+          ? words.stepLimit(steps.length)
+          : null,
+      note,
+      initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,
+      pays_dividends: Number(agentConfig.dividends),
+    },
+  });
+  compare('reasoning_logs', {
     kind: 'answers',
-    stored: numbers,
-    replayed: [...conversation.keys()].join(' '),
+    stored: { message_index: conversation.map(({ messageIndex }) => messageIndex).join(' ') },
+    replayed: { message_index: [...Array(totalMessages).keys()].join(' ') },
   });
 }
 
 /**
- * Compares the prompt and the morning report of the record with those that replay makes. A message
- * that differs is one difference: the first line that is not the same, and how many more there are.
+ * Compares the prompt and the morning report of the record with those that replay makes: the first
+ * line of each that is not the same.
  */
 export function compareFirstMessages(
   stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
@@ -254,65 +222,28 @@ export function compareFirstMessages(
 ): void {
   compare('the messages before its first answer', {
     kind: 'answers',
-    stored: rolesOf(stored),
-    replayed: rolesOf(made),
+    stored: { role: rolesOf(stored) },
+    replayed: { role: rolesOf(made) },
   });
   for (const [index, { role, content }] of made.entries()) {
-    const message = stored[index];
-    if (message === undefined) continue;
-    const lines = changedLines(message.content.split('\n'), content.toWellFormed().split('\n'));
-    const first = lines.find(({ was = '', is = '' }) => was !== is) ?? lines[0]; // one more empty line says little
-    if (first === undefined) continue;
-    const { number, was, is } = first;
-    const what = `${role === 'system' ? 'its prompt' : 'its morning report'}, line ${number}`;
-    compare(what, {
+    const was = stored[index]?.content.split('\n') ?? [];
+    const is = content.toWellFormed().split('\n');
+    const line = Array.from({ length: Math.max(was.length, is.length) }).findIndex(
+      (_, place) => was[place] !== is[place],
+    );
+    if (line === -1) continue;
+    const column = `line ${line + 1}`;
+    compare(role === 'system' ? 'its prompt' : 'its morning report', {
       kind: 'words',
-      stored: was,
-      replayed: is,
-      symbols: symbolsIn(was, is),
-      more: moreLines(lines.length - 1),
+      stored: { [column]: was[line] },
+      replayed: { [column]: is[line] },
+      symbols: symbolsIn(was[line], is[line]),
     });
   }
 }
 
-function moreLines(number: number): string {
-  if (number === 0) return '';
-  return number === 1 ? '; 1 more line differs' : `; ${number} more lines differ`;
-}
-
-/** A line that is not the same in two texts; undefined in the one that lacks it. */
-interface ChangedLine {
-  /** From 1. */
-  number: number;
-  was: string | undefined;
-  is: string | undefined;
-}
-
-/**
- * The lines of two texts in pairs, without those that are the same, and without the lines that both
- * end with.
- */
-function changedLines(stored: readonly string[], made: readonly string[]): ChangedLine[] {
-  const least = Math.min(stored.length, made.length);
-  let start = 0;
-  while (start < least && stored[start] === made[start]) start += 1;
-  let end = 0;
-  while (end < least - start && stored.at(-1 - end) === made.at(-1 - end)) end += 1;
-  const [was, is] = [
-    stored.slice(start, stored.length - end),
-    made.slice(start, made.length - end),
-  ];
-  const length = Math.max(was.length, is.length);
-  const pairs = Array.from({ length }, (_, line) => ({
-    number: start + line + 1,
-    was: was[line],
-    is: is[line],
-  }));
-  return pairs.filter((pair) => pair.was !== pair.is);
-}
-
 function rolesOf(messages: readonly Pick<StoredMessage, 'role'>[]): string {
-  return messages.map(({ role }) => role).join(', ') || 'none';
+  return messages.map(({ role }) => role).join(', ');
 }
 
 /** The symbols with which lines of prices and holdings begin. */

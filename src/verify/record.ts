@@ -30,9 +30,9 @@ export interface DayRecord {
   /** The close of the day that it started from; null for the initial cash. */
   past: ClosingState | null;
   conversation: StoredMessage[];
-  positions: LedgerRecord[];
+  positions: readonly LedgerRecord[];
   evidence: Evidence;
-  toolUsage: StoredToolUsage[];
+  toolUsage: readonly StoredToolUsage[];
 }
 
 /**
@@ -79,18 +79,18 @@ export function readRecord(
 /** Statuses of sessions from whose close a day can start. */
 const CLOSED = new Set<string | null>(['active', 'superseded', 'opening']);
 
+/** By its number, not by the time of its end: clocks are set back. */
 function closeBefore(reader: Reader, session: ReplayedSession): ClosingState | null {
   const { sessionId, model, date, startedFrom, pastModel, pastDate, pastStatus } = session;
   if (startedFrom === null) return null;
-  const refuse = (what: string) => {
-    throw new Error(`it started from session ${startedFrom}, which ${what}`);
-  };
-  if (pastModel === null || pastDate === null) return refuse('is missing');
-  if (pastModel !== model) return refuse("is another model's");
-  if (pastDate >= date) return refuse('is not of an earlier date');
-  if (!CLOSED.has(pastStatus)) return refuse(`is ${pastStatus}`);
-  if (startedFrom >= sessionId) return refuse('ended after it began'); // by number, not by time: clocks are set back
-  return closingStateOf(reader, startedFrom) ?? refuse('has no positions');
+  const isEarlier = startedFrom < sessionId && pastDate !== null && pastDate < date;
+  const isItsOwn = pastModel === model && CLOSED.has(pastStatus);
+  const past = isEarlier && isItsOwn ? closingStateOf(reader, startedFrom) : null;
+  if (past === null)
+    throw new Error(
+      `it started from session ${startedFrom}, which is not an earlier close of its model`,
+    );
+  return past;
 }
 
 /** Everything whose prices a model-day could read. */

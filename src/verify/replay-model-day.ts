@@ -19,11 +19,10 @@ import { isFromOutside } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/portfolio.ts';
 import { briefOf } from '../trading/trading-day.ts';
 import {
-  compareEvidence,
+  type Books,
+  compareBooks,
   compareFirstMessages,
-  comparePositions,
   compareSession,
-  compareToolUsage,
   type Comparison,
   createComparison,
   type Difference,
@@ -73,7 +72,7 @@ export async function replayModelDay(
     compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
     const steps = stepsIn(record.conversation);
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
-    compareBooks(reader, { record, start, play, comparison });
+    compareBooks(record, booksOf(reader, { record, start, play }), comparison);
     compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
     if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
@@ -127,39 +126,21 @@ async function answerAgain({ record, steps, play, comparison }: Answering): Prom
       const { content } = await callTool(play, call, stored?.content);
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);
-      compareResult(stored, made, {
-        what: `step ${index + 1}, ${call.name}`,
+      const what = `step ${index + 1}, ${call.name}`;
+      comparison.compare(what, {
+        kind: 'words',
+        stored: { result: stored?.content },
+        replayed: { result: made.content },
         symbols: symbolsIn(call.arguments),
-        comparison,
+      });
+      comparison.compare(what, {
+        kind: 'answers',
+        stored: { tool_name: stored?.toolName, tool_input: stored?.toolInput },
+        replayed: { tool_name: made.toolName, tool_input: made.toolInput },
       });
     }
   }
   return fromOutside;
-}
-
-type Result = Pick<StoredMessage, 'content' | 'toolName' | 'toolInput'>;
-
-function compareResult(
-  stored: Result | undefined,
-  made: ReturnType<typeof resultMessage>,
-  { what, symbols, comparison }: { what: string; symbols: string[]; comparison: Comparison },
-): void {
-  comparison.compare(`${what}: result`, {
-    kind: 'words',
-    stored: stored?.content,
-    replayed: made.content,
-    symbols,
-  });
-  comparison.compare(`${what}: tool_name`, {
-    kind: 'answers',
-    stored: stored?.toolName,
-    replayed: made.toolName,
-  });
-  comparison.compare(`${what}: tool_input`, {
-    kind: 'answers',
-    stored: stored?.toolInput,
-    replayed: made.toolInput,
-  });
 }
 
 /** The words of a call's arguments that may be symbols. */
@@ -167,25 +148,20 @@ function symbolsIn(args: string): string[] {
   return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
 }
 
-function compareBooks(
-  reader: Reader,
-  {
-    record,
-    start,
-    play,
-    comparison,
-  }: { record: DayRecord; start: Start; play: Play; comparison: Comparison },
-): void {
+interface Played {
+  record: DayRecord;
+  start: Start;
+  play: Play;
+}
+
+/** The books that it would be committed with. */
+function booksOf(reader: Reader, { record, start, play }: Played): Books {
+  const { market, actions, portfolio, toolUsage } = play;
   const atCommit = { reader, write: record.session.commitWrite };
-  const evidence = gatherEvidence(atCommit, {
-    ...start,
-    market: play.market,
-    actions: play.actions,
-  });
-  compareEvidence(record, evidence, comparison);
-  const ledger = { actions: play.actions, portfolio: play.portfolio, startValue: start.startValue };
-  comparePositions(record.positions, positionsOf(ledger, marksIn(evidence)), comparison);
-  compareToolUsage(record.toolUsage, [...play.toolUsage.values()], comparison);
+  const evidence = gatherEvidence(atCommit, { ...start, market, actions });
+  const ledger = { actions, portfolio, startValue: start.startValue };
+  const positions = positionsOf(ledger, marksIn(evidence));
+  return { positions, evidence, toolUsage: [...toolUsage.values()] };
 }
 
 /** They follow from the rest of the record, so only once that is the same. */
@@ -194,7 +170,7 @@ function compareDecisions(
   { session: { sessionId } }: DayRecord,
   { compare }: Comparison,
 ): void {
-  const stored = JSON.stringify(storedDecisions(reader, sessionId));
-  const replayed = JSON.stringify(decisionsOf(reader, sessionId));
+  const stored = { rows: JSON.stringify(storedDecisions(reader, sessionId)) };
+  const replayed = { rows: JSON.stringify(decisionsOf(reader, sessionId)) };
   compare('decisions', { kind: 'answers', stored, replayed });
 }

@@ -9,6 +9,7 @@ import {
   type ReplayedSession,
   type ReplayFilters,
 } from '../database/replay.ts';
+import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
 import type { Difference } from './books.ts';
 import {
@@ -42,8 +43,8 @@ export interface Finding {
   sentences: string[];
 }
 
-/** What the replay of a ledger found. */
-export interface ReplayReport {
+/** What an audit found. */
+export interface AuditReport {
   /** Models with active model-days. */
   models: number;
   /** Active model-days, and how many of them are the same when they are replayed. */
@@ -57,6 +58,13 @@ export interface ReplayReport {
   unverifiable: Listed<Finding>;
   /** Results of tools that came from outside, which are taken from the record. */
   fromOutside: number;
+  /** What is wrong with the file itself. */
+  damage: string[];
+  /**
+   * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
+   * errors.
+   */
+  stale: StaleModelDays;
 }
 
 export interface ReplayOptions {
@@ -68,11 +76,19 @@ export interface ReplayOptions {
 }
 
 /** A report to which nothing has been added. */
-export function emptyReplay(): ReplayReport {
-  const nothing = () => ({ total: 0, first: [] });
-  const lists = { problems: nothing(), unverifiable: nothing() };
-  const superseded = { modelDays: 0, same: 0 };
-  return { models: 0, modelDays: 0, same: 0, superseded, positions: 0, ...lists, fromOutside: 0 };
+export function emptyReport(): AuditReport {
+  return {
+    models: 0,
+    modelDays: 0,
+    same: 0,
+    superseded: { modelDays: 0, same: 0 },
+    positions: 0,
+    problems: { total: 0, first: [] },
+    unverifiable: { total: 0, first: [] },
+    fromOutside: 0,
+    damage: [],
+    stale: { total: 0, first: [], remedy: '' },
+  };
 }
 
 /**
@@ -81,7 +97,7 @@ export function emptyReplay(): ReplayReport {
  */
 export async function replayLedger(
   reader: Reader,
-  report: ReplayReport,
+  report: AuditReport,
   options: ReplayOptions = {},
 ): Promise<void> {
   const { filters = {}, onProgress = () => {}, signal } = options;
@@ -129,22 +145,20 @@ interface Verdict {
 }
 
 async function judge(replayed: Replayed, session: ReplayedSession): Promise<Verdict> {
+  const { reader, termsOf } = replayed;
   try {
-    return await explain(replayed, readRecord(replayed.reader, session, replayed.termsOf));
+    const day = readRecord(reader, session, termsOf);
+    const { differences, fromOutside } = await replayModelDay(replayed, day);
+    return {
+      kind: kindOf(reader, day, differences),
+      sentences: sentencesOf(differences),
+      positions: day.positions.length,
+      fromOutside,
+    };
   } catch (error) {
     const sentences = [`it cannot be read: ${faultOf(error)}`];
     return { kind: 'problems', sentences, positions: 0, fromOutside: 0 };
   }
-}
-
-async function explain(replayed: Replayed, day: DayRecord): Promise<Verdict> {
-  const { differences, fromOutside } = await replayModelDay(replayed, day);
-  return {
-    kind: kindOf(replayed.reader, day, differences),
-    sentences: sentencesOf(differences),
-    positions: day.positions.length,
-    fromOutside,
-  };
 }
 
 /**
@@ -166,7 +180,7 @@ function sentencesOf(differences: readonly Difference[]): string[] {
 }
 
 function record(
-  report: ReplayReport,
+  report: AuditReport,
   session: ReplayedSession,
   { kind, sentences, positions, fromOutside }: Verdict,
 ): void {

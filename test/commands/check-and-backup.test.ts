@@ -134,9 +134,9 @@ test('check: books that do not add up, as lines, and exit code 1', async (t) => 
     'ledger: 5 model-days of 2 models, 8 positions',
     '  do not add up: 2',
     '    model-a 2025-01-03 (session 1)',
-    '      position 1, cash_e4: stored 90010000, replayed 90000000',
+    '      positions 1, cash_e4: stored 90010000, replayed 90000000',
     '    model-a 2025-01-08 (session 4)',
-    '      position 2, cash_e4: stored 86750000, replayed 86740000',
+    '      positions 2, cash_e4: stored 86750000, replayed 86740000',
     '',
   ]);
 });
@@ -167,7 +167,7 @@ test('check --replay: also how many model-days are the same; exit code 1 and the
     ledger,
     '  do not add up: 1',
     '    model-a 2025-01-07 (session 3)',
-    '      session_summary: stored "done", replayed "Done!"',
+    '      trading_sessions, session_summary: stored "done", replayed "Done!"',
     'replay: 4 of 5 model-days replayed: same reports, same answers, same books',
     '',
   ]);
@@ -180,8 +180,7 @@ test('check: stale and unverifiable model-days are not errors', async (t) => {
   );
   const { code, stdout } = await runInProcess(['check'], { cwd });
   assert.equal(code, 0);
-  const said =
-    /^ {6}the open of AAPL that it used: stored "104.00 of 2025-01-07", replayed "103.00 of 2025-01-06"$/m;
+  const said = /^ {6}session_prices AAPL, open_e4: stored 1040000, replayed 1030000$/m;
   assert.match(stdout, said);
   const lines = stdout.split('\n').filter((line) => !line.startsWith(' '.repeat(6)));
   assert.deepEqual(lines.slice(3), [

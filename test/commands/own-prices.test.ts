@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { packageJob } from '../../src/commands/backup.ts';
 import { createBooks } from '../support/books.ts';
@@ -116,10 +117,7 @@ const cases: [name: string, files: string[], differences: string[]][] = [
   [
     'a close that a model-day used',
     [pricesCsv(changed('AAPL', '2025-01-07', 3, 108.5)), SPLITS, DIVIDENDS],
-    [
-      'AAPL 2025-01-07: close 108.0000 in the database, 108.5000 in your files',
-      'AAPL 2025-01-07: a model-day used 108.0000, your close is 108.5000',
-    ],
+    ['AAPL 2025-01-07: close 108.0000 in the database, 108.5000 in your files'],
   ],
   [
     'a bar that only the author has, and one that only the reader has',
@@ -128,7 +126,7 @@ const cases: [name: string, files: string[], differences: string[]][] = [
       SPLITS,
       DIVIDENDS,
     ],
-    ['ORLY 2025-01-07: a bar in the database, none in your files'],
+    ['ORLY 2025-01-07: open 91.0000 in the database, none in your files'],
   ],
   [
     'another split, and another dividend',
@@ -152,9 +150,9 @@ const cases: [name: string, files: string[], differences: string[]][] = [
       ]),
     ],
     [
+      'AAPL 2025-01-07: dividend none in the database, 0.25 in your files',
       'AAPL 2025-01-08: split 4:1 in the database, none in your files',
-      'AAPL 2025-01-07: dividend 0.25 in your files, none in the database',
-      'MSFT 2025-01-07: split 2:1 in your files, none in the database',
+      'MSFT 2025-01-07: split none in the database, 2:1 in your files',
       'MSFT 2025-01-09: dividend 0.83 in the database, none in your files',
     ],
   ],
@@ -192,6 +190,21 @@ test('prices, splits and dividends that differ from files of your own, or that o
   }
 });
 
+test('a symbol of which the database has no bars is not compared: no model-day could use it', async (t) => {
+  const cwd = temporaryFolder(t);
+  const path = await packaged(cwd);
+  const database = new DatabaseSync(path);
+  database.exec(`DELETE FROM price_data WHERE symbol = 'ORLY'`);
+  database.close();
+  writeFileSync(join(cwd, 'prices.csv'), pricesCsv());
+  writeFileSync(join(cwd, 'splits.csv'), SPLITS);
+  writeFileSync(join(cwd, 'dividends.csv'), DIVIDENDS);
+  const own = ['prices.csv', 'splits.csv', 'dividends.csv'].flatMap((file) => ['--prices', file]);
+  const { code, stdout } = await runInProcess(['check', ...own, path], { cwd });
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^prices: 8 bars, 1 split and 1 dividend that model-days used, all as in/m);
+});
+
 test('prices that are doubled before everything was made are found by nothing else', async (t) => {
   const cwd = temporaryFolder(t);
   const target = join(cwd, 'paper.db');
@@ -207,7 +220,7 @@ test('prices that are doubled before everything was made are found by nothing el
   assert.equal(compared.code, 1);
   for (const words of [
     'AAPL 2025-01-09: open 56.0000 in the database, 28.0000 in your files',
-    'MSFT 2025-01-09: a model-day used 796.0000, your open is 398.0000',
+    'MSFT 2025-01-09: open 796.0000 in the database, 398.0000 in your files',
     'MSFT 2025-01-09: dividend 1.66 in the database, 0.83 in your files',
   ])
     assert.ok(compared.stdout.includes(words), compared.stdout);

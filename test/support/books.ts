@@ -5,7 +5,7 @@ import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import { emptyReplay, type Finding, replayLedger } from '../../src/verify/replay.ts';
+import { emptyReport, type Finding, replayLedger } from '../../src/verify/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
@@ -232,7 +232,7 @@ function firstOfEachDay(lines: readonly string[]): string[] {
  * list.
  */
 export async function replayOf(database: Database) {
-  const report = emptyReplay();
+  const report = emptyReport();
   await replayLedger(database, report);
   const { same, modelDays, superseded, problems, unverifiable, fromOutside } = report;
   return {

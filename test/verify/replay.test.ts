@@ -42,7 +42,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'an open',
     `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`,
-    /^model-a 2025-01-06: its morning report, line 4: stored ".*10020", replayed ".*10020.1"; 2 more lines differ$/,
+    /^model-a 2025-01-06: its morning report, line 4: stored ".*10020", replayed ".*10020.1"$/,
   ],
   [
     'a close before the morning',
@@ -52,17 +52,17 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'the close of the day',
     `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`,
-    'model-a 2025-01-08: position 2, portfolio_value_e4: stored 100850000, replayed 100850008',
+    'model-a 2025-01-08: positions 2, portfolio_value_e4: stored 100850000, replayed 100850008',
   ],
   [
     'an old bar that a model read',
     `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`,
-    /^model-a 2025-01-03: step 1, get_price_history: result: stored .*"open":99,.*, replayed .*"open":98,/,
+    /^model-a 2025-01-03: step 1, get_price_history, result: stored .*"open":99,.*, replayed .*"open":98,/,
   ],
   [
     'a price as it was before a revision',
     `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`,
-    /^model-a 2025-01-06: step 1, get_price: result: stored .*198.*, replayed .*199/,
+    /^model-a 2025-01-06: step 1, get_price, result: stored .*198.*, replayed .*199/,
   ],
   [
     'when a price was revised',
@@ -72,28 +72,28 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'a split',
     'UPDATE stock_splits SET numerator = 5',
-    /^model-a 2025-01-08: its morning report, line 4: stored ".*10054", replayed ".*10194"; 2 more lines differ$/,
+    /^model-a 2025-01-08: its morning report, line 4: stored ".*10054", replayed ".*10194"$/,
   ],
   ['the time of a split', `UPDATE stock_splits SET date = '2025-01-07'`, /^model-a 2025-01-07: /],
   [
     'a dividend',
     'UPDATE dividends SET cash_e6 = 260000',
-    'model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"; 2 more lines differ',
+    'model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"',
   ],
   [
     'an order of an answer',
     `UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'`,
-    /^model-a 2025-01-03: step 2, buy: result: stored .*10.*, replayed .*11/,
+    /^model-a 2025-01-03: step 2, buy, result: stored .*10.*, replayed .*11/,
   ],
   [
     'the last words of a day',
     `UPDATE reasoning_logs SET content = 'Done' WHERE content = 'done'`,
-    'model-a 2025-01-03: session_summary: stored "done", replayed "Done"',
+    'model-a 2025-01-03: trading_sessions, session_summary: stored "done", replayed "Done"',
   ],
   [
     'a result',
     `UPDATE reasoning_logs SET content = replace(content, '3333', '3334')`,
-    /^model-a 2025-01-03: step 1, calculate: result: stored .*3334.*, replayed .*3333/,
+    /^model-a 2025-01-03: step 1, calculate, result: stored .*3334.*, replayed .*3333/,
   ],
   [
     'a line of a morning report',
@@ -108,32 +108,32 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'a note in the record',
     `UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}`,
-    'model-b 2025-01-03: note: stored "Sell AAPL.", replayed "Hold AAPL."',
+    'model-b 2025-01-03: trading_sessions, note: stored "Sell AAPL.", replayed "Hold AAPL."',
   ],
   [
     'cash',
     `UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}`,
-    'model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000',
+    'model-a 2025-01-03: positions 1, cash_e4: stored 90000001, replayed 90000000',
   ],
   [
     'a holding',
     `UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10`,
-    /^model-a 2025-01-03: position 1, holdings: stored "9 AAPL", replayed "10 AAPL"$/,
+    'model-a 2025-01-03: holdings AAPL, quantity: stored 9, replayed 10',
   ],
   [
     'a mark in the evidence',
     `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}`,
-    'model-a 2025-01-06: the close of AAPL that it used: stored "103.0001 of 2025-01-06", replayed "103.00 of 2025-01-06"',
+    'model-a 2025-01-06: session_prices AAPL, close_e4: stored 1030001, replayed 1030000',
   ],
   [
     'a count of refusals',
     `UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'`,
-    /^model-a 2025-01-03: tool usage: /,
+    'model-a 2025-01-03: tool_usage buy, refused: stored 0, replayed 1',
   ],
   [
     'the entry: its prompt',
     `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`,
-    /^model-a 2025-01-03: its prompt, line 13: .* replayed "Further instructions:"; 2 more lines differ$/,
+    'model-a 2025-01-03: its prompt, line 12: stored nothing, replayed ""',
   ],
   [
     'the entry: whether it keeps notes',
@@ -143,7 +143,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'the terms: the initial cash',
     `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`,
-    'model-a 2025-01-03: its morning report, line 3: stored "Cash: 10000", replayed "Cash: 10001"; 1 more line differs',
+    'model-a 2025-01-03: its morning report, line 3: stored "Cash: 10000", replayed "Cash: 10001"',
   ],
   [
     'the terms: a symbol of the universe',
@@ -153,7 +153,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'the terms: commission',
     `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`,
-    /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."; 1 more line differs$/,
+    /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."$/,
   ],
   [
     'a version of the wording that is not known',
@@ -168,7 +168,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   [
     'the number of a message',
     `UPDATE reasoning_logs SET message_index = 60 WHERE content = 'done' AND ${SESSION('model-a', '2025-01-07')}`,
-    'model-a 2025-01-07: numbers of its messages: stored "0 1 60", replayed "0 1 2"',
+    'model-a 2025-01-07: reasoning_logs, message_index: stored "0 1 60", replayed "0 1 2"',
   ],
   [
     'another day to start from',
@@ -199,7 +199,6 @@ const compared: [table: string, columns: string[], said: (column: string) => str
   [
     'positions',
     [
-      'action_id',
       'action_type',
       'symbol',
       'amount',
@@ -209,24 +208,28 @@ const compared: [table: string, columns: string[], said: (column: string) => str
       'daily_profit_e4',
       'daily_return_pct',
     ],
-    (column) => `position \\d+, ${column}`,
+    (column) => `positions \\d+, ${column}`,
   ],
+  ['positions', ['action_id'], () => 'positions \\d+'],
   [
     'trading_sessions',
     ['steps', 'total_messages', 'session_summary', 'note', 'initial_cash_e4'],
-    (column) => column,
+    (column) => `trading_sessions, ${column}`,
   ],
-  ['reasoning_logs', ['tool_name', 'tool_input'], (column) => `step \\d+, \\w+: ${column}`],
-  ['session_prices', ['held_since'], () => 'since when it held \\w+'],
-  ['session_prices', ['open_e4', 'open_date'], () => 'the open of \\w+ that it used'],
-  ['session_prices', ['close_e4', 'close_date'], () => 'the close of \\w+ that it used'],
-  ['session_splits', ['numerator', 'denominator'], () => 'the splits that it knew'],
+  ['reasoning_logs', ['tool_name', 'tool_input'], (column) => `step \\d+, \\w+, ${column}`],
+  [
+    'session_prices',
+    ['held_since', 'open_e4', 'open_date', 'close_e4', 'close_date'],
+    (column) => `session_prices \\w+, ${column}`,
+  ],
+  ['session_splits', ['numerator', 'denominator'], (column) => `session_splits .*, ${column}`],
   [
     'session_dividends',
-    ['ex_date', 'cash_e6', 'basis', 'splits', 'paid_e6'],
-    () => 'the dividends that it knew',
+    ['cash_e6', 'basis', 'splits', 'paid_e6'],
+    (column) => `session_dividends .*, ${column}`,
   ],
-  ['tool_usage', ['calls', 'refused'], () => 'tool usage'],
+  ['session_dividends', ['ex_date'], () => 'session_dividends \\w+ \\S+'],
+  ['tool_usage', ['calls', 'refused'], (column) => `tool_usage \\w+, ${column}`],
 ];
 test('what was committed is compared column by column, to the last digit', inLongForm, async () => {
   const { database } = await richBooks();
@@ -264,12 +267,12 @@ const changedPrompts: [name: string, sql: string, said: RegExp][] = [
   [
     'every line',
     `replace(content, char(10), '!' || char(10)) || '!'`,
-    /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"; \d+ more lines differ$/,
+    /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"$/,
   ],
   [
     'one line more',
     `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`,
-    /^its prompt, line 4: stored "Be bold\.", replayed nothing$/,
+    /^its prompt, line 4: stored "Be bold\.", replayed "Rules:"$/,
   ],
   [
     'an empty line more',
@@ -279,10 +282,10 @@ const changedPrompts: [name: string, sql: string, said: RegExp][] = [
   [
     'one long line',
     `hex(zeroblob(100000))`,
-    /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"; \d+ more lines differ$/,
+    /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"$/,
   ],
 ];
-test('a changed message is one line: where it begins to differ, excerpts, and how many more lines differ', async () => {
+test('a changed message is one line: where it begins to differ, with excerpts', async () => {
   const { database } = await richBooks();
   for (const [name, sql, said] of changedPrompts) {
     const changed = `UPDATE reasoning_logs SET content = ${sql} WHERE message_index = 0 AND ${SESSION('model-a', '2025-01-03')}`;

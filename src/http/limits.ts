@@ -12,11 +12,6 @@ export interface HttpLimits {
   /** More is a 413. */
   maxBodyBytes: number;
   /**
-   * How much of a refused body is read and discarded, so that its sender can read the response;
-   * more is cut off.
-   */
-  maxDrainedBytes: number;
-  /**
    * From the first byte, or the opening of the connection, to the end of the headers. Later is a
    * 408.
    */
@@ -69,7 +64,6 @@ export const httpLimits: HttpLimits = {
   maxHeaders: 100,
   maxTargetLength: 8 * 1024,
   maxBodyBytes: 128 * 1024,
-  maxDrainedBytes: 16 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,

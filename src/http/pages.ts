@@ -192,7 +192,7 @@ function sendFile(
     response.writeHead(304, headers).end();
     return;
   }
-  const { coding } = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
+  const coding = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
   const body = bodyIn(file, coding);
   const sizes = ['Content-Length', String(body.length), ...codingHeaders(coding)];
   response.writeHead(error?.status ?? 200, [...headers, ...sizes]).end(body);

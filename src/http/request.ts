@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
-import type { Exchange } from './response.ts';
 import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
@@ -65,24 +64,12 @@ export function checkMessage(
     );
   if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
     throw ambiguous('Cannot read the request target: it names no host, or a user before the host');
-  checkHostLines(rawHeaders, httpVersion);
+  const hosts = request.headersDistinct['host']?.length ?? 0;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+    throw ambiguous(`Cannot read the request: expected one Host header, got ${hosts}`);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
     throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
-}
-
-/**
- * Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests from web pages
- * (access.ts).
- */
-function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name === 'Host' || (name?.length === 4 && name.toLowerCase() === 'host')) count += 1;
-  }
-  if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
-  throw ambiguous(`Cannot read the request: expected one Host header, got ${count}`);
 }
 
 function ambiguous(message: string): HttpError {
@@ -97,12 +84,11 @@ const MAX_SHOWN_LENGTH = 100;
  * is not JSON.
  */
 export async function readJsonBody(
-  { request, response, expects }: Exchange,
+  request: IncomingMessage,
   { maxBodyBytes }: HttpLimits,
 ): Promise<unknown> {
   checkContentType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-  if (expects === 'continue') response.writeContinue();
   const bytes = await readBytes(request, maxBodyBytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -142,19 +128,6 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   request.on('end', () => resolve(Buffer.concat(chunks)));
   request.on('error', reject);
   return promise;
-}
-
-/** Discards the rest of a refused body; a client that sends far more is cut off. */
-export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits): void {
-  if (request.complete) return;
-  let drained = 0;
-  request.removeAllListeners('data');
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > maxDrainedBytes) request.destroy();
-  });
-  request.on('error', () => {}); // the client has left, which also ends the request
-  request.resume();
 }
 
 function tooLarge(maxBytes: number): HttpError {

@@ -1,15 +1,7 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OnWaiting } from '../api/handler.ts';
-import { type AcceptedCoding, chooseCoding, type Coding } from './negotiate.ts';
-
-/** One request and its response. */
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** The request's `Expect`: with `continue` the client waits for permission to send the body. */
-  expects: 'nothing' | 'continue' | 'something else';
-}
+import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**
  * Ends a response that cannot be finished. The connection is reset: without chunks, as over
@@ -77,26 +69,12 @@ const compressors = {
 const OFFERED = ['zstd', 'br', 'gzip'] as const;
 
 /** The coding that the client of a response prefers. */
-export function codingFor({ req: { headers } }: ServerResponse): AcceptedCoding {
+export function codingFor({ req: { headers } }: ServerResponse): Coding | null {
   return chooseCoding(headers['accept-encoding'], OFFERED);
 }
 
 export function codingHeaders(coding: Coding | null): string[] {
   return coding === null ? [] : ['Content-Encoding', coding];
-}
-
-/**
- * A whole body as its client wants it: compressed unless it is small. Takes about a millisecond per
- * 100 KB.
- */
-export function encodeWhole(
-  text: string | Uint8Array,
-  { coding, isPlainRefused }: AcceptedCoding,
-): { body: string | Uint8Array; coding: Coding | null } {
-  const isSmall =
-    text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
-  if (coding === null || (isSmall && !isPlainRefused)) return { body: text, coding: null };
-  return { body: compressors[coding].whole(text), coding };
 }
 
 /** What a long response is written to: what its client has not read yet waits here. */
@@ -192,7 +170,10 @@ export function sendJson(
   sendText(response, status, { type: JSON_TYPE, text: json, headers });
 }
 
-/** Sends a whole response, compressed if the client accepts that and the text is not small. */
+/**
+ * Sends a whole response, compressed if the client accepts that and the text is not small. Takes
+ * about a millisecond per 100 KB.
+ */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -202,7 +183,8 @@ export function sendText(
     headers,
   }: { type: readonly string[]; text: string | Uint8Array; headers: readonly string[] },
 ): void {
-  const { body, coding } = encodeWhole(text, codingFor(response));
+  const coding = Buffer.byteLength(text) < MIN_COMPRESSED_BYTES ? null : codingFor(response);
+  const body = coding === null ? text : compressors[coding].whole(text);
   const sizes = ['Content-Length', String(Buffer.byteLength(body)), ...codingHeaders(coding)];
   response.writeHead(status, [...type, ...sizes, ...SAFETY_HEADERS, ...headers]);
   response.end(body);

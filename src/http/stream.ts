@@ -77,7 +77,7 @@ function openLong(
   headers: readonly string[],
   onWaiting: OnWaiting,
 ): Outlet {
-  const { coding } = codingFor(response);
+  const coding = codingFor(response);
   response.writeHead(200, [...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)]);
   return openOutlet(response, response.req.method === 'HEAD' ? null : coding, onWaiting);
 }

@@ -34,34 +34,35 @@ export async function sendLate(
   body: LateBody,
   { headers, heartbeatMs }: SendOptions,
 ): Promise<void> {
-  const client = watchClient(response, body);
-  const isHead = response.req.method === 'HEAD';
+  const { stop, isTable, onWaiting = () => {} } = body;
+  response.once('close', stop);
+  // One that is still being made, or whose last piece is still in its compressor, does not stall.
+  response.on('timeout', () => {
+    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
+  });
   let outlet: Outlet | undefined;
+  const open = (type: readonly string[]) => openLong(response, [...type, ...headers], onWaiting);
   const beat = setInterval(() => {
-    if (response.closed || body.isTable) return;
-    outlet ??= openLong(response, [...JSON_TYPE, ...headers], client.onWaiting);
-    if (client.isWaiting() || isHead) return;
+    if (response.closed || isTable) return;
+    outlet ??= open(JSON_TYPE);
     outlet.write(SPACE);
     outlet.flush();
   }, heartbeatMs);
   try {
-    let next = await body.chunks.next();
-    clearInterval(beat);
-    const type = typeOf(body.fileName());
-    const first = next.value ?? new Uint8Array();
-    if (outlet === undefined && body.isOver() && first.length <= MAX_WHOLE_BYTES)
-      return sendText(response, 200, { type, text: first, headers });
-    outlet ??= openLong(response, [...type, ...headers], client.onWaiting);
-    while (next.done !== true && !response.closed && !isHead) {
-      outlet.write(next.value);
-      if (body.onWaiting === undefined) await client.hasRead();
-      next = await body.chunks.next();
+    for await (const { bytes, fileName, isLast } of body.chunks) {
+      clearInterval(beat);
+      if (response.closed) return;
+      const type = typeOf(fileName);
+      if (outlet === undefined && isLast && bytes.length <= MAX_WHOLE_BYTES)
+        return sendText(response, 200, { type, text: bytes, headers });
+      outlet ??= open(type);
+      outlet.write(bytes);
     }
-    await outlet.end();
+    await outlet?.end();
   } catch (error) {
     if (response.closed) return;
-    response.off('close', body.stop);
-    body.stop();
+    response.off('close', stop);
+    stop();
     throw error;
   } finally {
     clearInterval(beat);
@@ -80,35 +81,6 @@ function openLong(
   const coding = codingFor(response);
   response.writeHead(200, [...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)]);
   return openOutlet(response, response.req.method === 'HEAD' ? null : coding, onWaiting);
-}
-
-/**
- * Counts what waits for the client of a response, and cuts it off when it stalls. One that is still
- * being made, or whose last piece is still in its compressor, does not.
- */
-function watchClient(response: ServerResponse, { stop, onWaiting }: LateBody) {
-  let waiting = 0;
-  let wake = () => {};
-  const isWaiting = () => waiting > 0;
-  response.once('close', stop);
-  response.once('close', () => wake());
-  response.on('timeout', () => {
-    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
-  });
-  return {
-    isWaiting,
-    onWaiting(bytes: number, isRead: boolean) {
-      waiting += bytes;
-      onWaiting?.(bytes, isRead);
-      if (!isWaiting()) wake();
-    },
-    /** Resolves when nothing waits any more, or the client has left. */
-    async hasRead(): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      if (isWaiting() && !response.closed) await promise;
-    },
-  };
 }
 
 /** The header of JSON, or of a table with this name. */

@@ -152,7 +152,7 @@ const tooSmall: [args: string, words: string, after: string, printed: RegExp][] 
     /^$/,
   ],
   [
-    'backup --job fd551483-cd28-4ae3-92ba-7b8623aa5068 data/full/paper.db',
+    'backup --job JOB-ID data/full/paper.db',
     'Cannot back up to data/full/paper.db: database or disk is full\n',
     'ls data/full',
     /^$/,
@@ -165,6 +165,14 @@ const tooSmall: [args: string, words: string, after: string, printed: RegExp][] 
   ],
 ];
 
+/** The job of a package. */
+function jobIn(path: string): string {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const { job_id } = database.prepare('SELECT job_id FROM jobs').get() ?? {};
+  database.close();
+  return String(job_id);
+}
+
 for (const [args, words, after, printed] of tooSmall)
   test(`a disk that is too small: ${args} says so, and leaves nothing or what the next run completes`, {
     skip: noDisk || (args.startsWith('backup data') && leftToLongForm),
@@ -173,7 +181,8 @@ for (const [args, words, after, printed] of tooSmall)
     copyFileSync('docs/demo-package.db', join(cwd, 'jobs.db'));
     const before =
       'mkdir data/full && mv jobs.db data/ && mount -t tmpfs -o size=40k tmpfs data/full';
-    const { ended } = startOnDisk(t, args.split(' '), { cwd, kb: 16_000, before, after });
+    const own = args.replace('JOB-ID', jobIn(join(cwd, 'jobs.db')));
+    const { ended } = startOnDisk(t, own.split(' '), { cwd, kb: 16_000, before, after });
     const { code, stdout, stderr } = await ended;
     assert.deepEqual([code, stderr], [1, words]);
     assert.match(stdout, printed);

@@ -1,7 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query } from './rows.ts';
-import type { ModelDay } from './sessions.ts';
 
 /**
  * The order of writes to bars, splits and dividends: by number, because clocks differ
@@ -84,7 +83,7 @@ const MORNING = query(
  */
 export function morningWrite(
   database: Database,
-  { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>,
+  { jobId, date }: { jobId: string; date: CalendarDate },
 ): number {
   return MORNING.get(database, jobId, date)?.[0] ?? numberedWrite(database);
 }

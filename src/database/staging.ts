@@ -113,6 +113,17 @@ const FACTS = `
   FROM staged WHERE symbol = ?`;
 const INSERT = 'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
+const SETUP = [
+  `ATTACH '' AS staging`,
+  'PRAGMA staging.journal_mode = OFF',
+  'PRAGMA staging.synchronous = OFF',
+  `PRAGMA staging.cache_size = ${-1024 * CACHE_MB}`,
+  `CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`,
+  `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
+  'BEGIN',
+];
+
 /**
  * Empty staging tables, attached to the connection, so that one statement moves a symbol's rows to
  * where they belong. A transaction is open until they are sorted.
@@ -121,21 +132,7 @@ export function createStaging(database: Database): Staging {
   const run = (sql: string, ...values: string[]) => database.statement(sql).run(...values);
   const read = <Row>(sql: string, ...values: string[]) =>
     database.statement(sql).all(...values) as unknown[] as Row[];
-  run(`ATTACH '' AS staging`);
-  for (const pragma of [
-    'journal_mode = OFF',
-    'synchronous = OFF',
-    `cache_size = ${-1024 * CACHE_MB}`,
-  ])
-    database.statement(`PRAGMA staging.${pragma}`).all();
-  run(`CREATE TABLE staging.unsorted (${COLUMNS}) STRICT`);
-  run(
-    `CREATE TABLE staging.staged (${COLUMNS}, PRIMARY KEY (symbol, date, id)) STRICT, WITHOUT ROWID`,
-  );
-  run(
-    `CREATE TABLE staging.repeated (symbol TEXT, date TEXT, differs INTEGER, PRIMARY KEY (symbol, date)) STRICT, WITHOUT ROWID`,
-  );
-  run('BEGIN');
+  for (const sql of SETUP) database.statement(sql).all();
   let isOpen = true;
   const insert = database.statement(`INSERT INTO unsorted ${INSERT}`);
   let added = 0;
@@ -206,10 +203,10 @@ function mergeRepeated(database: Database): void {
   const remove = database.statement('DELETE FROM staged WHERE symbol = ? AND date = ?');
   const merged = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
   for (const same of merged.values()) {
-    const row = same.reduce((earlier, later) => {
-      const said = Object.entries(later).filter(([, value]) => value !== null);
-      return { ...earlier, ...Object.fromEntries(said) };
-    });
+    const said = same.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+    );
+    const row: (typeof same)[number] = Object.assign({ ...same[0] }, ...said);
     remove.run(String(row['symbol']), String(row['date']));
     insert.run(...Object.values(row));
   }

@@ -54,15 +54,15 @@ export function reportFamilies(
   });
 }
 
-/**
- * What one dollar has become in the mean run, the lowest and the highest, on the dates that all
- * runs share: by entry, all that are chosen.
- */
+/** What one dollar has become in the mean run, the lowest and the highest, on each date that all runs share. */
 function curveOf(runs: readonly RunOfFamily[]) {
-  return (runs[0]?.curve ?? []).map(({ date }, day) => {
-    const all = runs.map(({ curve }) => curve[day]?.growth ?? NaN);
+  const [first, ...others] = runs.map(({ curve }) => curve);
+  const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));
+  return (first ?? []).flatMap(({ date, growth }) => {
+    const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
+    if (all.length < runs.length) return [];
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    return { date, growth: rounded(meanGrowth(all)), low, high };
+    return [{ date, growth: rounded(meanGrowth(all)), low, high }];
   });
 }
 

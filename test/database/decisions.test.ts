@@ -193,6 +193,34 @@ test('whatever the models did, the filtered feed has what a scan of all decision
   );
 });
 
+const day = { date: DATES[0], model: 'a', bought: [], refused: [], held: [] };
+
+test('a model-day that another job replaced since the last page is not begun again', () => {
+  const database = openDatabase(':memory:');
+  database.statement('PRAGMA foreign_keys = OFF').get();
+  insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
+  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: ['AAPL'] });
+  insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
+  const after = placeOf(database, '1:1') ?? null;
+  assert.deepEqual(
+    decisions(database, {}, { after, limit: 9 }).map(({ id }) => id),
+    ['3'],
+  );
+  database.close();
+});
+
+test('the failures of a discarded job are not in the feed', () => {
+  const database = openDatabase(':memory:');
+  database.statement('PRAGMA foreign_keys = OFF').get();
+  database.statement(JOB_ROW).run('j', DATES[0], DATES[0]);
+  insertSession(database, { ...day, jobId: 'j', status: 'failed' });
+  const count = () => decisions(database, {}, { after: null, limit: 9 }).length;
+  assert.equal(count(), 1);
+  database.statement(`UPDATE jobs SET status = 'discarded'`).run();
+  assert.equal(count(), 0);
+  database.close();
+});
+
 /** How a model-day fails that has no session. */
 const failing: [what: string, fail: (database: Database) => void][] = [
   [

@@ -18,7 +18,6 @@ const FUNCTIONS_SINCE_3_37 = [
   'json_valid',
   'julianday',
   'length',
-  'max',
   'round',
   'strftime',
 ];

@@ -34,7 +34,10 @@ async function words(side: Side): Promise<void> {
   side.enter('words');
   const help = await side.run(['--help']);
   const [, list = ''] = /\[COMMAND\] \[OPTIONS\]\n\n([\s\S]*?)\n\n/.exec(help) ?? [];
-  const names = list.split('\n').map((line) => line.trim().split(' ')[0] as string);
+  const names = list
+    .split('\n')
+    .map((line) => line.trim().split(' ')[0] as string)
+    .filter((name) => !GONE.includes(name));
   if (names.length < 10) throw new Error(`The general help names no commands:\n${help}`);
   const unplayed = names.filter((name) => !PLAYED.includes(name));
   if (unplayed.length > 0)
@@ -55,6 +58,9 @@ async function words(side: Side): Promise<void> {
   await side.run(['healthcheck'], { API_PORT: '1' });
   await side.run(['check'], DEV);
 }
+
+/** Commands of the program before that the next one does not have. */
+const GONE = ['results'];
 
 /** The commands that this file runs. A new command has to be added to the story, and then here. */
 const PLAYED = [

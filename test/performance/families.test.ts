@@ -68,3 +68,9 @@ test('by entry each has its return, and several runs have a curve: their mean be
     ],
   );
 });
+
+test('a run that is also chosen by itself has other dates: the curve is on those that all runs share', () => {
+  const late = { ...run('a#2', 'a', 7), curve: [{ date: '2025-09-02', growth: 8 }] };
+  const [family] = reportFamilies([run('a', 'a', 1, [1, 2]), late], { withCurves: true });
+  assert.deepEqual(family?.curve, [{ date: '2025-09-02', growth: 4, low: 2, high: 8 }]);
+});

@@ -429,6 +429,18 @@ test('a broken line among good ones is one refusal', async (t) => {
   ]);
 });
 
+test('two rows of one symbol and date that say different things are one bar, written once', async (t) => {
+  const database = openDatabase(':memory:');
+  const rows = ['AAPL,2025-01-06,10,12,9,,', 'AAPL,2025-01-06,10,,,11,5'];
+  const { summary } = await importText(t, `${HEADER}\n${rows.join('\n')}`, { database });
+  assert.deepEqual([summary.bars, summary.changed], [1, 1]);
+  assert.deepEqual(
+    { ...database.statement('SELECT open, high, low, close, volume FROM price_data').get() },
+    { open: 10, high: 12, low: 9, close: 11, volume: 5 },
+  );
+  assert.deepEqual(database.statement('SELECT * FROM price_revisions').all(), []);
+});
+
 test('importing again changes nothing, a partial bar is filled, another value is a revision', async (t) => {
   const first = await importText(
     t,

@@ -25,9 +25,9 @@ export async function endThreads(t: TestContext): Promise<void> {
 export function insertSymbols(database: Pick<TestDatabase, 'statement'>): void {
   database
     .statement(
-      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at)
+      `INSERT INTO price_data (symbol, date, open, close, source)
        WITH RECURSIVE symbols (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM symbols LIMIT 10000)
-       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv', 't' FROM symbols`,
+       SELECT 'S' || value, '2025-11-03', 1, 1, 'csv' FROM symbols`,
     )
     .run();
 }

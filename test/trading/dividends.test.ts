@@ -416,7 +416,7 @@ test('the brief says which dividends were received, and the tools see the same c
   );
 });
 
-test('a session interrupted before a dividend was learned goes on with the prices of its morning, and is stale', async () => {
+test('a session interrupted before a dividend was learned continues with the prices of its morning, and is stale', async () => {
   const books = await booksOf({ dividends: [], days: [['2025-01-02', TEN]] });
   const first = await books.open('2025-01-03');
   first.leave();

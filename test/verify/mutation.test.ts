@@ -160,7 +160,7 @@ test('a digit changed in any column of any table is found by replay, or is exemp
       if (references.length === 0) missed.add(place);
     });
   }
-  assert.ok(count > 60);
+  assert.ok(count > 50);
   assert.deepEqual(
     [...missed].filter((place) => !exempt.some(([known]) => known.test(place))),
     [],

@@ -60,7 +60,8 @@ CREATE TRIGGER price_data_revised AFTER UPDATE OF symbol, date, open, high, low,
 BEGIN
   ${numberOf('price_data', 'date')}
   INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, written, replaced)
-  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, written FROM price_data WHERE symbol = new.symbol AND date = new.date;
+  SELECT old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.written, written
+  FROM price_data WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER price_data_removed AFTER DELETE ON price_data
@@ -137,7 +138,8 @@ CREATE TRIGGER stock_splits_revised AFTER UPDATE OF symbol, date, numerator, den
 BEGIN
   ${numberOf('stock_splits', 'date')}
   INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, written, replaced)
-  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, written FROM stock_splits WHERE symbol = new.symbol AND date = new.date;
+  SELECT old.symbol, old.date, old.numerator, old.denominator, old.source, old.written, written
+  FROM stock_splits WHERE symbol = new.symbol AND date = new.date;
 END;
 
 CREATE TRIGGER stock_splits_removed AFTER DELETE ON stock_splits
@@ -194,7 +196,8 @@ CREATE TRIGGER dividends_revised AFTER UPDATE OF symbol, ex_date, cash_e6, basis
 BEGIN
   ${numberOf('dividends', 'ex_date')}
   INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced)
-  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, written FROM dividends WHERE symbol = new.symbol AND ex_date = new.ex_date;
+  SELECT old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.written, written
+  FROM dividends WHERE symbol = new.symbol AND ex_date = new.ex_date;
 END;
 
 CREATE TRIGGER dividends_removed AFTER DELETE ON dividends

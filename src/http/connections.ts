@@ -74,13 +74,6 @@ export function watchConnections(
     context.log.debug('request refused', { status, code: error.code });
     refuse(socket, connection, connection.last);
   });
-  server.on('connect', (_request, socket) => {
-    if (connections.get(socket)?.pending.length) return void socket.destroy();
-    endWith(
-      socket,
-      errorResponse(context, 400, 'Cannot open a tunnel: this service is not a proxy'),
-    );
-  });
   logDrops(server, context, limits);
   return {
     enter: (response) => enter(connections.get(response.req.socket), response),

@@ -243,7 +243,8 @@ const PACE_CHECKED_EVERY_MS = 1_000;
 function checkPace(thread: Thread, task: Task): void {
   const { maxReportMs, minReadKbPerSecond } = task.limits;
   const wantedBytes = (performance.now() - task.startedAt) * 1.024 * minReadKbPerSecond;
-  if (task.read < wantedBytes) return end(thread, tooSlow(maxReportMs));
+  if (task.read < wantedBytes)
+    return end(thread, cannotMake(`takes longer than ${maxReportMs / 1_000} seconds`));
   task.timer = setTimeout(() => checkPace(thread, task), PACE_CHECKED_EVERY_MS);
 }
 
@@ -255,7 +256,7 @@ function watchMemory(thread: Thread, task: Task): void {
     // Rejects when the thread has just ended.
     const heap = await thread.worker.getHeapStatistics().catch(() => null);
     if (thread.task !== task || heap === null || heap.used_heap_size <= limitMb * 2 ** 20) return;
-    end(thread, tooLarge(limitMb));
+    end(thread, cannotMake(`needs more than ${limitMb} MB of memory`));
   }, reportCheckMs);
 }
 
@@ -320,24 +321,15 @@ function leave(task: Task): void {
   }, LEAVING_MS);
 }
 
-const NARROWER = 'ask for fewer models or a shorter range';
 const TOO_BUSY = new HttpError(
   503,
   'Cannot make this report now: others are being made; try again later',
   { headers: ['Retry-After', '10'] },
 );
 
-function tooSlow(limitMs: number): HttpError {
-  const seconds = limitMs / 1_000;
+function cannotMake(why: string): HttpError {
   return new HttpError(
     503,
-    `Cannot make this report: it takes longer than ${seconds} seconds; ${NARROWER}`,
-  );
-}
-
-function tooLarge(limitMb: number): HttpError {
-  return new HttpError(
-    503,
-    `Cannot make this report: it needs more than ${limitMb} MB of memory; ${NARROWER}`,
+    `Cannot make this report: it ${why}; ask for fewer models or a shorter range`,
   );
 }

@@ -76,9 +76,6 @@ function ambiguous(message: string): HttpError {
   return new HttpError(400, message, { closesConnection: true });
 }
 
-/** How much of a header's value an error repeats. */
-const MAX_SHOWN_LENGTH = 100;
-
 /**
  * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text that
  * is not JSON.
@@ -105,14 +102,14 @@ function checkContentType({ headers }: IncomingMessage): void {
   if (type !== 'application/json') {
     throw new HttpError(
       415,
-      `Cannot read the body: its Content-Type must be application/json, got ${type?.slice(0, MAX_SHOWN_LENGTH) ?? 'none'}`,
+      `Cannot read the body: its Content-Type must be application/json, got ${type === undefined ? 'none' : shorten(type)}`,
     );
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
     throw new HttpError(
       415,
-      `Cannot read the body: it must not be compressed, got Content-Encoding ${coding.slice(0, MAX_SHOWN_LENGTH)}`,
+      `Cannot read the body: it must not be compressed, got Content-Encoding ${shorten(coding)}`,
     );
 }
 
@@ -139,7 +136,8 @@ function tooLarge(maxBytes: number): HttpError {
  * once.
  */
 const MAX_LISTED_PROBLEMS = 20;
-const MAX_SHOWN_NAME = 100;
+/** How much of a name or a value an error repeats. */
+const MAX_SHOWN = 100;
 /** The query or the headers of a route: texts, each checked and read by its schema. */
 export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 
@@ -235,6 +233,6 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
   return shorten(keys.join(''));
 }
 
-function shorten(name: string): string {
-  return name.slice(0, MAX_SHOWN_NAME);
+function shorten(text: string): string {
+  return text.slice(0, MAX_SHOWN);
 }

@@ -228,25 +228,21 @@ function choose(
       404,
       `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
     );
-  if (viewedFile !== null && !isRead(match)) throw viewRefusal(match, { method, path, viewedFile });
-  if ('params' in match) return match;
-  const allowed = match.allowed.join(', ');
-  throw new HttpError(405, `${match.route.path} has no method ${method}; it has ${allowed}`, {
-    headers: ['Allow', allowed],
-  });
+  if ('params' in match && (viewedFile === null || match.route.method === 'GET')) return match;
+  const methods = 'params' in match ? [] : match.allowed;
+  if (viewedFile === null)
+    throw wrongMethod(
+      `${match.route.path} has no method ${method}; it has ${methods.join(', ')}`,
+      methods,
+    );
+  throw wrongMethod(
+    `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`,
+    methods.filter((name) => name === 'GET' || name === 'HEAD'),
+  );
 }
 
-function isRead(match: Match<AnyRoute>): boolean {
-  return 'params' in match && match.route.method === 'GET';
-}
-
-function viewRefusal(
-  match: Match<AnyRoute>,
-  { method, path, viewedFile }: { method: string | undefined; path: string; viewedFile: string },
-): HttpError {
-  const allowed = !('params' in match) && match.allowed.includes('GET') ? 'GET, HEAD' : '';
-  const detail = `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
-  return new HttpError(405, detail, { headers: ['Allow', allowed] });
+function wrongMethod(detail: string, allowed: readonly string[]): HttpError {
+  return new HttpError(405, detail, { headers: ['Allow', allowed.join(', ')] });
 }
 
 function checkInput(

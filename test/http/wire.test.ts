@@ -169,7 +169,6 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ['TRACE', `TRACE /health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [405]],
   ['an unknown method', `BREW /health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['a method in lower case', `get /health HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  ['CONNECT', `CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n`, [400]],
   [
     'Upgrade to a socket',
     `GET /health HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
@@ -307,4 +306,9 @@ test('pipelined requests are served one after another, in order', async () => {
     [200, 200, 400, 200, 200],
   );
   assert.equal(JSON.parse(answers[4]?.body ?? '').count, 1);
+});
+
+test('a tunnel is not opened: the connection is closed', async () => {
+  const head = 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n';
+  assert.equal(await send(service.url, head), '');
 });

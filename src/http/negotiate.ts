@@ -35,12 +35,15 @@ export type Coding = 'zstd' | 'br' | 'gzip';
  * offered, best first. Null for a client that sends no header, prefers `identity`, or accepts
  * nothing that is offered.
  */
-export function chooseCoding(accept = '', offered: readonly Coding[]): Coding | null {
+export function chooseCoding<Offered extends Coding>(
+  accept = '',
+  offered: readonly Offered[],
+): Offered | null {
   const qualities = new Map<string, number>();
   for (const { name, quality } of weightedNames(accept))
     qualities.set(name === 'x-gzip' ? 'gzip' : name, quality);
   const identity = qualities.get('identity') ?? 0;
-  let best: { coding: Coding | null; quality: number } = { coding: null, quality: 0 };
+  let best: { coding: Offered | null; quality: number } = { coding: null, quality: 0 };
   for (const coding of offered) {
     const quality = qualities.get(coding) ?? qualities.get('*') ?? 0;
     if (quality > best.quality && quality >= identity) best = { coding, quality };

@@ -130,7 +130,10 @@ export function createReports(limits: HttpLimits): Reports {
       return {
         chunks: chunksOf(task),
         isTable,
-        onWaiting: (bytes, isRead) => countWaiting(task, bytes, isRead),
+        onWaiting(bytes, isRead) {
+          if (isRead) task.read -= bytes;
+          addWaiting(task, bytes);
+        },
         stop: () => leave(task),
       };
     },
@@ -164,12 +167,7 @@ function arrival(task: Task): Promise<void> {
   });
 }
 
-/** Counts what waits for the client, and tells the thread. */
-function countWaiting(task: Task, bytes: number, isRead: boolean): void {
-  if (isRead) task.read -= bytes;
-  addWaiting(task, bytes);
-}
-
+/** Counts what waits for the client, and tells the threads. */
 function addWaiting(task: Task, bytes: number): void {
   if (task.isLeft) return;
   task.waiting += bytes;

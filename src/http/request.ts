@@ -168,7 +168,6 @@ export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
   query: string,
 ): v.InferOutput<Schema> {
-  if (schema === undefined && query === '') return {} as v.InferOutput<Schema>;
   const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
   const names = namesOf(schema ?? noQuery);
   const unknown = given.find(([name]) => !names.includes(name));

@@ -39,15 +39,6 @@ function zstd() {
   return { params: { [level]: 1, [window]: 18 } };
 }
 
-function brotli() {
-  const {
-    BROTLI_PARAM_QUALITY: quality,
-    BROTLI_PARAM_LGWIN: window,
-    BROTLI_PARAM_LGBLOCK: block,
-  } = zlib().constants;
-  return { params: { [quality]: 3, [window]: 17, [block]: 16 } };
-}
-
 const gzip = { level: 6, windowBits: 15, memLevel: 8 };
 
 const compressors = {
@@ -55,21 +46,20 @@ const compressors = {
     whole: (text: string | Uint8Array) => zlib().zstdCompressSync(text, zstd()),
     stream: () => zlib().createZstdCompress(zstd()),
   },
-  br: {
-    whole: (text: string | Uint8Array) => zlib().brotliCompressSync(text, brotli()),
-    stream: () => zlib().createBrotliCompress(brotli()),
-  },
   gzip: {
     whole: (text: string | Uint8Array) => zlib().gzipSync(text, gzip),
     stream: () => zlib().createGzip(gzip),
   },
-} satisfies Record<Coding, unknown>;
+};
+
+/** The codings of the API's responses. */
+export type ApiCoding = keyof typeof compressors;
 
 /** The codings of a response, from the one that costs a server the least for what it saves. */
-const OFFERED = ['zstd', 'br', 'gzip'] as const;
+const OFFERED = ['zstd', 'gzip'] as const;
 
 /** The coding that the client of a response prefers. */
-export function codingFor({ req: { headers } }: ServerResponse): Coding | null {
+export function codingFor({ req: { headers } }: ServerResponse): ApiCoding | null {
   return chooseCoding(headers['accept-encoding'], OFFERED);
 }
 
@@ -93,7 +83,7 @@ export interface Outlet {
  */
 export function openOutlet(
   response: ServerResponse,
-  coding: Coding | null,
+  coding: ApiCoding | null,
   onWaiting: OnWaiting,
 ): Outlet {
   const waiting: Uint8Array[] = [];
@@ -160,15 +150,6 @@ export const SAFETY_HEADERS = [
   'Vary',
   'Accept-Encoding',
 ];
-
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  json: string,
-  headers: readonly string[] = [],
-): void {
-  sendText(response, status, { type: JSON_TYPE, text: json, headers });
-}
 
 /**
  * Sends a whole response, compressed if the client accepts that and the text is not small. Takes

@@ -30,7 +30,7 @@ import {
   validateQuery,
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { cutOff, sendJson, sendText } from './response.ts';
+import { cutOff, JSON_TYPE, sendText } from './response.ts';
 import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
@@ -283,7 +283,12 @@ function fail(site: Site, response: ServerResponse, { error, match, target }: Fa
     cutOff(response);
     return;
   }
-  const { status, message: detail, headers, closesConnection } = responseTo(error, context);
+  const {
+    status,
+    message: detail,
+    headers,
+    closesConnection,
+  } = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
   if (closesConnection) response.shouldKeepAlive = false;
   const body = match?.route.bareErrors
     ? { detail }
@@ -291,11 +296,7 @@ function fail(site: Site, response: ServerResponse, { error, match, target }: Fa
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request))
     site.sendMissing?.(request, response, { status, headers });
-  else sendJson(response, status, printableJson(body), headers);
-}
-
-function responseTo(error: unknown, { log }: Context): HttpError {
-  return httpErrorOf(error) ?? loggedError(error, logUnexpected(log, error));
+  else sendText(response, status, { type: JSON_TYPE, text: printableJson(body), headers });
 }
 
 /** Whether a person entered the URL in a browser, and there are pages to show. */

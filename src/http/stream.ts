@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { LateBody, OnWaiting } from '../api/handler.ts';
+import type { LateBody } from '../api/handler.ts';
 import {
   codingFor,
   codingHeaders,
@@ -16,12 +16,6 @@ export const MAX_WHOLE_BYTES = 64 * 1024;
 
 const SPACE = Buffer.from(' ');
 
-interface SendOptions {
-  headers: readonly string[];
-  /** How often white space is sent before the first chunk. */
-  heartbeatMs: number;
-}
-
 /**
  * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
  * white space, which JSON allows, shows the client and any proxy that the response is being made.
@@ -32,7 +26,7 @@ interface SendOptions {
 export async function sendLate(
   response: ServerResponse,
   body: LateBody,
-  { headers, heartbeatMs }: SendOptions,
+  { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
 ): Promise<void> {
   const { stop, isTable, onWaiting = () => {} } = body;
   response.once('close', stop);
@@ -40,8 +34,14 @@ export async function sendLate(
   response.on('timeout', () => {
     if (response.writableNeedDrain || response.writableEnded) cutOff(response);
   });
+  const isHead = response.req.method === 'HEAD'; // without a body, so nothing to compress
   let outlet: Outlet | undefined;
-  const open = (type: readonly string[]) => openLong(response, [...type, ...headers], onWaiting);
+  const open = (type: readonly string[]) => {
+    const coding = codingFor(response);
+    const all = [...type, ...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)];
+    response.writeHead(200, all);
+    return openOutlet(response, isHead ? null : coding, onWaiting);
+  };
   const beat = setInterval(() => {
     if (response.closed || isTable) return;
     outlet ??= open(JSON_TYPE);
@@ -67,20 +67,6 @@ export async function sendLate(
   } finally {
     clearInterval(beat);
   }
-}
-
-/**
- * Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so
- * nothing to compress.
- */
-function openLong(
-  response: ServerResponse,
-  headers: readonly string[],
-  onWaiting: OnWaiting,
-): Outlet {
-  const coding = codingFor(response);
-  response.writeHead(200, [...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)]);
-  return openOutlet(response, response.req.method === 'HEAD' ? null : coding, onWaiting);
 }
 
 /** The header of JSON, or of a table with this name. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { audit as auditDatabase, type AuditOptions, isSound } from '../verify/audit.ts';
-import type { Database } from '../database/database.ts';
 import type { Listed } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import { auditInThread } from '../verify/audit-thread.ts';
@@ -54,69 +53,42 @@ const TELL_EVERY_MS = 5_000;
 
 type AuditContext = Pick<Context, 'database' | 'settings' | 'log' | 'viewedFile'>;
 
-interface RunningAudit {
-  text: Promise<string>;
-  clients: number;
-  end: AbortController;
-}
-
-/**
- * Clients that request the same audit while one runs share its response; it is aborted when the
- * last of them leaves.
- */
-const running = new WeakMap<Database, Map<string, RunningAudit>>();
-
-/** The model-days of one audit are read after those of the one before: each has a thread. */
+/** Audits run one after another: each has a thread, and reads the whole file. */
 let before: Promise<unknown> = Promise.resolve();
 
-const inTurn: typeof auditInThread = (reader, options) => {
-  const own = before.then(() => auditInThread(reader, options));
-  before = own.catch(() => {});
-  return own;
-};
-
-/** Plays model-days again and reports what does not add up; 200 whatever it finds. */
+/**
+ * Plays model-days again and reports what does not add up; 200 whatever it finds. Ends when its
+ * client leaves.
+ */
 export function audit(
   context: AuditContext,
   { query }: Input<v.InferOutput<typeof auditQuery>>,
 ): LateBody {
   const { jobId, model } = filtersOf(query);
   checkJob(context.database, { jobId });
-  const database = context.database;
-  const audits = running.get(database) ?? new Map<string, RunningAudit>();
-  running.set(database, audits);
-  const key = JSON.stringify([jobId, model]);
-  const shared = audits.get(key) ?? start(context, { jobId, model });
-  audits.set(key, shared);
-  const forget = () => {
-    if (audits.get(key) === shared) audits.delete(key);
-  };
-  if (shared.clients === 0) shared.text.then(forget, forget);
-  shared.clients += 1;
-  return lateText(shared.text, () => {
-    shared.clients -= 1;
-    if (shared.clients > 0) return;
-    forget(); // the next client starts a new one
-    shared.end.abort();
-  });
+  const end = new AbortController();
+  const text = before.then(() => run(context, { jobId, model }, end.signal));
+  before = text.catch(() => {});
+  return lateText(text, () => end.abort());
 }
 
-function start({ settings, log, viewedFile }: AuditContext, filters: ReplayFilters): RunningAudit {
+async function run(
+  { settings, log, viewedFile }: AuditContext,
+  filters: ReplayFilters,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
   const startedAt = performance.now();
-  const end = new AbortController();
-  const options = {
+  const report = await auditDatabase(settings.databasePath, {
     filters,
-    signal: end.signal,
+    signal,
     isReadOnly: viewedFile !== null,
-    readLedger: inTurn,
+    readLedger: auditInThread,
     onProgress: progressInLog(log),
-  };
-  const text = auditDatabase(settings.databasePath, options).then((report) => {
-    const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
-    if (!isSound(report)) log.warning('the audit found faults', body.counts);
-    return JSON.stringify({ ...body, ...deploymentFields(settings) });
   });
-  return { text, clients: 0, end };
+  const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
+  if (!isSound(report)) log.warning('the audit found faults', body.counts);
+  return JSON.stringify({ ...body, ...deploymentFields(settings) });
 }
 
 /**

@@ -67,19 +67,22 @@ export function piecesOf(body: ResponseBody): {
 
 export type OnWaiting = (bytes: number, isRead: boolean) => void;
 
+/** A part of a body that is made elsewhere. */
+export interface Chunk {
+  /** UTF-8. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Of a table. */
+  fileName: string | null;
+  isLast: boolean;
+}
+
 /** A response that is made elsewhere. */
 export interface LateBody {
-  /** In UTF-8; the first when the response is made, or its beginning if it is long. */
-  chunks: AsyncIterator<Uint8Array, void, void>;
-  /** Of a table, from the first chunk on; nothing is sent before. Before the first chunk of JSON: white space. */
-  fileName(): string | null;
+  /** The first comes when the response is made, or its beginning if it is long. */
+  chunks: AsyncIterable<Chunk> | Iterable<Chunk | Promise<Chunk>>;
+  /** Nothing is sent before the first chunk of a table; before that of JSON: white space. */
   isTable: boolean;
-  /** Whether there is nothing after the chunks that have been taken. */
-  isOver(): boolean;
-  /**
-   * Called with how many bytes more, or fewer, wait for the client, and whether it has read these.
-   * With it, all is taken as it comes; without, no faster than the client reads.
-   */
+  /** Called with how many bytes more, or fewer, wait for the client, and whether it has read these. */
   onWaiting?: OnWaiting;
   /** Called when the response is over, or its client has left. */
   stop(): void;
@@ -87,14 +90,8 @@ export interface LateBody {
 
 /** A JSON text that is made elsewhere. */
 export function lateText(text: Promise<string>, stop: () => void): LateBody {
-  let isOver = false;
-  text.catch(() => {}); // it may fail before it is awaited
-  async function* once(): AsyncGenerator<Uint8Array, void, void> {
-    const whole = Buffer.from(await text);
-    isOver = true;
-    yield whole;
-  }
-  return { chunks: once(), fileName: () => null, isTable: false, isOver: () => isOver, stop };
+  const chunk = text.then((json) => ({ bytes: Buffer.from(json), fileName: null, isLast: true }));
+  return { chunks: [chunk], isTable: false, stop };
 }
 
 /** The fields that most responses have. */

@@ -7,7 +7,6 @@ import {
   daysOf,
   modelsOf,
   modelsWithoutCompletedDays,
-  type NarrowedChoice,
 } from '../performance/choice.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
@@ -27,7 +26,6 @@ import {
   type Table,
 } from './handler.ts';
 import { benchmarkEntry, checkChoice, choiceEntries, readChoice } from './filters.ts';
-import type { performanceResponse } from './performance-response.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
@@ -84,7 +82,6 @@ export const performanceQuery = v.object({
 });
 
 type Query = v.InferOutput<typeof performanceQuery>;
-type Response = v.InferOutput<typeof performanceResponse>;
 
 /**
  * The figures of every model over its active model-days that match the filters, a model at a time.
@@ -130,7 +127,9 @@ function* inJson(context: Context, query: Query): Generator<string> {
   });
   yield* listBody('models', items, (count) => ({
     count,
-    ...reportChoice(narrowed),
+    clean_after: narrowed.cleanAfter,
+    without_clean_days: narrowed.withoutCleanDays,
+    common: narrowed.common,
     without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
     incomparable: all,
     families: reportFamilies(runs, { withCurves }),
@@ -138,14 +137,6 @@ function* inJson(context: Context, query: Query): Generator<string> {
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   }));
-}
-
-function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) {
-  return {
-    clean_after: cleanAfter,
-    without_clean_days: withoutCleanDays,
-    common,
-  } satisfies Partial<Response>;
 }
 
 function curvesOf({ database, settings }: Context, query: Query) {

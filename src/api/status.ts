@@ -90,22 +90,14 @@ export function isOfSmallJob({ database }: Context, { params }: Input): boolean 
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);
-  const {
-    initial_cash,
-    commission_per_trade,
-    commission_bps,
-    slippage_bps,
-    dividends,
-    max_steps,
-    max_cost_usd,
-  } = configuration;
-  const costs = { commission_per_trade, commission_bps, slippage_bps };
   return {
-    initial_cash,
-    ...costs,
-    dividends,
-    max_steps,
-    max_cost_usd,
+    initial_cash: configuration.initial_cash,
+    commission_per_trade: configuration.commission_per_trade,
+    commission_bps: configuration.commission_bps,
+    slippage_bps: configuration.slippage_bps,
+    dividends: configuration.dividends,
+    max_steps: configuration.max_steps,
+    max_cost_usd: configuration.max_cost_usd,
     symbols: [...universeOf(configuration)],
   };
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { Server as PlainServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Context, deploymentFields } from '../api/handler.ts';
 import { printableJson } from '../basics/text.ts';
-import { cutOff, type Exchange, rawResponse, reset } from './response.ts';
+import { cutOff, rawResponse, reset } from './response.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** How long a client has to read the last response before its connection is destroyed. */
@@ -28,12 +28,12 @@ const faults: Record<string, [status: number, detail: string]> = {
  */
 export interface Connections {
   /**
-   * Admits a request once all earlier requests on its connection have their responses: true at
-   * once, without a promise, when there are none. Resolves to whether it should still be served.
+   * Admits a request once all earlier requests on its connection have their responses. Resolves to
+   * whether it should still be served.
    */
-  enter(exchange: Exchange): true | Promise<boolean>;
-  /** Called when its response has been handed to Node. */
-  leave(exchange: Exchange): void;
+  enter(response: ServerResponse): Promise<boolean>;
+  /** Called when a response has been handed to Node. */
+  leave(response: ServerResponse): void;
   /**
    * Stops listening, answers what has been read completely, closes what is idle or half read, and
    * resets what is left in the end.
@@ -42,9 +42,9 @@ export interface Connections {
 }
 
 interface Connection {
-  /** Requests whose response has not yet been handed to Node, in the order of their arrival. */
-  pending: Exchange[];
-  latest: Exchange | null;
+  /** Responses that have not yet been handed to Node, in the order of their requests. */
+  pending: ServerResponse[];
+  latest: ServerResponse | null;
   /** The response to something unreadable, after which nothing is read. */
   last: string | null;
   /** Whether it ends with the responses to the requests that have been read. */
@@ -74,17 +74,10 @@ export function watchConnections(
     context.log.debug('request refused', { status, code: error.code });
     refuse(socket, connection, connection.last);
   });
-  server.on('connect', (_request, socket) => {
-    if (connections.get(socket)?.pending.length) return void socket.destroy();
-    endWith(
-      socket,
-      errorResponse(context, 400, 'Cannot open a tunnel: this service is not a proxy'),
-    );
-  });
   logDrops(server, context, limits);
   return {
-    enter: (exchange) => enter(connections.get(exchange.request.socket), exchange),
-    leave({ request: { socket } }) {
+    enter: (response) => enter(connections.get(response.req.socket), response),
+    leave({ req: { socket } }) {
       const connection = connections.get(socket);
       connection?.pending.shift();
       if (connection?.last && connection.pending.length === 0) endWith(socket, connection.last);
@@ -142,24 +135,25 @@ async function stop(
  */
 function endWhenAnswered(socket: Duplex, { pending, last }: Connection): void {
   if (last !== null) return; // it ends with that response
-  const final = pending.findLast(({ request }) => request.complete);
-  if (final !== undefined) final.response.shouldKeepAlive = false;
+  const final = pending.findLast(({ req }) => req.complete);
+  if (final !== undefined) final.shouldKeepAlive = false;
   else (socket as Socket).destroySoon();
 }
 
-function enter(connection: Connection | undefined, exchange: Exchange): true | Promise<boolean> {
-  const { request, response } = exchange;
+async function enter(
+  connection: Connection | undefined,
+  response: ServerResponse,
+): Promise<boolean> {
   if (connection === undefined) return true;
-  connection.latest = exchange;
-  connection.pending.push(exchange);
+  connection.latest = response;
+  connection.pending.push(response);
   // Node gives a response its socket when all earlier ones are sent. Without this order, a POST
   // could overtake another.
   if (response.socket !== null) return true;
-  return once(response, 'socket').then(() => {
-    if (connection.last === null || request.complete) return true;
-    endWith(request.socket, connection.last);
-    return false;
-  });
+  await once(response, 'socket');
+  if (connection.last === null || response.req.complete) return true;
+  endWith(response.req.socket, connection.last);
+  return false;
 }
 
 /**
@@ -167,9 +161,9 @@ function enter(connection: Connection | undefined, exchange: Exchange): true | P
  * middle of one.
  */
 function refuse(socket: Duplex, { pending, latest }: Connection, last: string): void {
-  const isInBody = latest !== null && !latest.request.complete;
-  if (isInBody && latest.response.writableEnded) socket.destroy();
-  else if (isInBody && latest.response.headersSent) cutOff(latest.response);
+  const isInBody = latest !== null && !latest.req.complete;
+  if (isInBody && latest.writableEnded) socket.destroy();
+  else if (isInBody && latest.headersSent) cutOff(latest);
   else if (pending.length === 0 || (isInBody && pending[0] === latest)) endWith(socket, last);
 }
 
@@ -192,14 +186,10 @@ function describe(error: NodeJS.ErrnoException & { reason?: string }): string {
 }
 
 function logDrops(server: Server, { log }: Context, { maxConnections }: HttpLimits): void {
-  let count = 0;
+  let quietUntil = 0;
   server.on('drop', () => {
-    count += 1;
-    if (count > 1) return;
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + DROPS_LOGGED_EVERY_MS;
     log.warning('connections are refused: there are too many', { maxConnections });
-    setTimeout(() => {
-      if (count > 1) log.warning('more connections were refused', { count: count - 1 });
-      count = 0;
-    }, DROPS_LOGGED_EVERY_MS).unref();
   });
 }

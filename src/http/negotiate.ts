@@ -30,42 +30,25 @@ export function prefersHtml(accept: string | undefined): boolean {
 /** A content coding that saves room. */
 export type Coding = 'zstd' | 'br' | 'gzip';
 
-export interface AcceptedCoding {
-  /** Null for none. */
-  coding: Coding | null;
-  /** Whether the client has ruled out a body without any coding. */
-  isPlainRefused: boolean;
-}
-
-/**
- * Ranks a body without coding behind every coding that a client names, unless it names `identity`
- * too.
- */
-const UNNAMED_IDENTITY = Number.MIN_VALUE;
-
 /**
  * The content coding that an Accept-Encoding header prefers (RFC 9110, 12.5.3) of those that are
- * offered, best first. None for a client that sends no header, prefers `identity`, or accepts
+ * offered, best first. Null for a client that sends no header, prefers `identity`, or accepts
  * nothing that is offered.
  */
-export function chooseCoding(
-  accept: string | undefined,
-  offered: readonly Coding[],
-): AcceptedCoding {
-  if (accept === undefined) return { coding: null, isPlainRefused: false };
+export function chooseCoding<Offered extends Coding>(
+  accept = '',
+  offered: readonly Offered[],
+): Offered | null {
   const qualities = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((word) => word.trim());
-    qualities.set(name === 'x-gzip' ? 'gzip' : name, qualityIn(parameters));
-  }
-  const any = qualities.get('*');
-  const identity = qualities.get('identity') ?? (any === 0 ? 0 : UNNAMED_IDENTITY);
-  let best: { coding: Coding | null; quality: number } = { coding: null, quality: 0 };
+  for (const { name, quality } of weightedNames(accept))
+    qualities.set(name === 'x-gzip' ? 'gzip' : name, quality);
+  const identity = qualities.get('identity') ?? 0;
+  let best: { coding: Offered | null; quality: number } = { coding: null, quality: 0 };
   for (const coding of offered) {
-    const quality = qualities.get(coding) ?? any ?? 0;
+    const quality = qualities.get(coding) ?? qualities.get('*') ?? 0;
     if (quality > best.quality && quality >= identity) best = { coding, quality };
   }
-  return { coding: best.coding, isPlainRefused: identity === 0 };
+  return best.coding;
 }
 
 function isPreferredToJson(mediaType: string, accept: string): boolean {
@@ -83,16 +66,22 @@ function preferenceFor(mediaType: string, accept: string): Preference {
     ['*/*', 1],
   ]);
   let best: Preference = { quality: 0, exactness: 0 };
-  for (const part of accept.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((word) => word.trim());
-    const exactness = exactnessOf.get(range) ?? 0;
-    if (exactness > best.exactness) best = { exactness, quality: qualityIn(parameters) };
+  for (const { name, quality } of weightedNames(accept)) {
+    const exactness = exactnessOf.get(name) ?? 0;
+    if (exactness > best.exactness) best = { exactness, quality };
   }
   return best;
 }
 
-function qualityIn(parameters: readonly string[]): number {
-  const weight = parameters.find((parameter) => parameter.startsWith('q='));
-  const quality = weight === undefined ? 1 : Number(weight.slice(2));
-  return quality >= 0 && quality <= 1 ? quality : 0;
+/** The names in a header that weighs them, in lower case, each with its quality (RFC 9110, 12.4.2). */
+function weightedNames(header: string): { name: string; quality: number }[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((part) => {
+      const [name = '', ...parameters] = part.split(';').map((word) => word.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='));
+      const quality = weight === undefined ? 1 : Number(weight.slice(2));
+      return { name, quality: quality >= 0 && quality <= 1 ? quality : 0 };
+    });
 }

@@ -7,11 +7,7 @@ export const openapiResponse = v.pipe(
   v.title('InterfaceDescription'),
 );
 
-const made = new WeakMap<Context['interfaceDescription'], Promise<string>>();
-
-/** The interface description, made at the first request: most services never send it. */
+/** The interface description. */
 export function openapi({ interfaceDescription }: Context): Promise<string> {
-  const text = made.get(interfaceDescription) ?? interfaceDescription();
-  made.set(interfaceDescription, text);
-  return text;
+  return interfaceDescription();
 }

@@ -16,14 +16,13 @@ export type BuiltPages = Readonly<Record<string, string>>;
 
 /**
  * A file for browsers. Most accept Brotli, and get it as it is stored; the other forms are made
- * when one is requested.
+ * for each request.
  */
 interface PageFile {
   contentType: string;
   /** Weak, because it names the content whatever its coding. */
   etag: string;
   brotli: Buffer;
-  gzipped: () => Buffer;
 }
 
 /**
@@ -94,50 +93,36 @@ interface Mode {
  */
 export function createPages(built: BuiltPages, mode: Mode): Pages {
   const files = new Map(
-    Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64, mode)]),
+    Object.entries(built).map(([name, base64]) => [name, openFile(name, base64, mode)]),
   );
   const index = files.get('index.html');
   if (index === undefined) return { routes: [], sendMissing: undefined };
-  const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({
-    method: 'GET',
-    path,
-    isPublic: true,
-    send,
-  });
+  const pages = pagePaths.map((path) => [path, index] as const);
+  const named = [...files].map(([name, file]) => [`/${name}`, file] as const);
+  const served = [...pages, ...named.filter(([, file]) => file !== index)];
+  const routes = [
+    ...served.map(([path, file]) =>
+      routeOf(path, (request, response) => sendFile(request, response, file)),
+    ),
+    ...Object.entries(MOVED).map(([path, target]) =>
+      routeOf(path, (_request, response) => redirect(response, target)),
+    ),
+  ];
   return {
-    routes: [
-      ...pagePaths.map((path) =>
-        pageAt(path, (request, response) => sendFile(request, response, index())),
-      ),
-      ...[...files]
-        .map(([name, file]) =>
-          pageAt(`/${name}`, (request, response) => sendFile(request, response, file())),
-        )
-        .filter(({ path }) => path !== '/index.html'),
-      ...Object.entries(MOVED).map(([path, target]) =>
-        pageAt(path, (_request, response) => redirect(response, target)),
-      ),
-    ],
-    sendMissing: (request, response, error) => sendFile(request, response, index(), error),
+    routes,
+    sendMissing: (request, response, error) => sendFile(request, response, index, error),
   };
 }
 
-function openedOnce(name: string, base64: string, mode: Mode): () => PageFile {
-  let file: PageFile | undefined;
-  return () => (file ??= openFile(name, base64, mode));
+function routeOf(path: string, send: PageRoute['send']): PageRoute {
+  return { method: 'GET', path, isPublic: true, send };
 }
 
 function openFile(name: string, base64: string, mode: Mode): PageFile {
   const stored = Buffer.from(base64, 'base64');
   const brotli = name === 'index.html' ? marked(stored, mode) : stored;
   const etag = `W/"${sha256(brotli).toString('base64url').slice(0, 22)}"`;
-  let gzipped: Buffer | undefined;
-  return {
-    contentType: contentTypes[name] ?? 'application/octet-stream',
-    etag,
-    brotli,
-    gzipped: () => (gzipped ??= zlib().gzipSync(zlib().brotliDecompressSync(brotli))),
-  };
+  return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, brotli };
 }
 
 /**
@@ -192,23 +177,19 @@ function sendFile(
     response.writeHead(304, headers).end();
     return;
   }
-  const { coding } = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
+  const coding = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
   const body = bodyIn(file, coding);
   const sizes = ['Content-Length', String(body.length), ...codingHeaders(coding)];
   response.writeHead(error?.status ?? 200, [...headers, ...sizes]).end(body);
 }
 
-function bodyIn({ brotli, gzipped }: PageFile, coding: Coding | null): Buffer {
+function bodyIn({ brotli }: PageFile, coding: Coding | null): Buffer {
   if (coding === 'br') return brotli;
-  return coding === 'gzip' ? gzipped() : zlib().brotliDecompressSync(brotli);
+  const plain = zlib().brotliDecompressSync(brotli);
+  return coding === 'gzip' ? zlib().gzipSync(plain) : plain;
 }
 
 /** Whether the tags of If-None-Match include the file's, weak or not. */
-function isKnown({ etag }: PageFile, tags: string | undefined): boolean {
-  return (
-    tags
-      ?.split(',')
-      .some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag.slice(2)) ??
-    false
-  );
+function isKnown({ etag }: PageFile, tags = ''): boolean {
+  return tags === '*' || tags.includes(etag.slice('W/'.length));
 }

@@ -31,7 +31,7 @@ export function makeReports(): void {
   const data: ThreadData = workerData;
   assert(data.build === BUILD, 'the program file was replaced while it runs: restart the service');
   const send = (delivery: Delivery) =>
-    port.postMessage(delivery, 'chunk' in delivery ? [delivery.chunk.buffer] : []);
+    port.postMessage(delivery, 'bytes' in delivery ? [delivery.bytes.buffer] : []);
   port.on('message', (order: Order) => {
     try {
       makeReport(order, send);
@@ -80,9 +80,9 @@ function sendChunks(body: ResponseBody, order: Order, send: (delivery: Delivery)
   let text = '';
   const sendText = (isLast: boolean) => {
     waitForRoom(order, sentBytes);
-    const chunk = encoder.encode(text);
-    sentBytes += chunk.length;
-    send({ chunk, fileName, isLast });
+    const bytes = encoder.encode(text);
+    sentBytes += bytes.length;
+    send({ bytes, fileName, isLast });
     text = '';
   };
   for (const piece of pieces) {

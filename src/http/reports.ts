@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Address } from '../database/moment.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { BUILD, ownProgram } from '../basics/program.ts';
-import type { Input, LateBody } from '../api/handler.ts';
+import type { Chunk, Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
@@ -51,10 +51,8 @@ export const MOST_WAITING = 1;
 /** Not 0 once it is not wanted any more. */
 export const IS_UNWANTED = 2;
 
-/** What it sends back: chunks in UTF-8, or a failure. */
-export type Delivery =
-  | { chunk: Uint8Array<ArrayBuffer>; fileName: string | null; isLast: boolean }
-  | { failure: Failure };
+/** What it sends back. */
+export type Delivery = Chunk | { failure: Failure };
 
 /** Why there is no report, or no rest of it. */
 export interface Failure {
@@ -69,17 +67,6 @@ export interface ThreadData {
   build: string | null;
 }
 
-type Limits = Pick<
-  HttpLimits,
-  | 'maxReportMs'
-  | 'minReadKbPerSecond'
-  | 'maxReportWaitMs'
-  | 'maxReportHeapMb'
-  | 'reportCheckMs'
-  | 'maxWaitingKb'
-  | 'maxAllWaitingKb'
->;
-
 /** The reports of one server. */
 export interface Reports {
   /**
@@ -92,11 +79,11 @@ export interface Reports {
 /** A report that is being made, or sent. */
 interface Task {
   order: Order;
-  limits: Limits;
+  limits: HttpLimits;
   /** Those that have not been taken yet. */
-  chunks: Uint8Array[];
+  chunks: Chunk[];
   /** All of them, unless they are too long to be kept. */
-  made: Uint8Array[];
+  made: Chunk[];
   /** How many bytes have been made, how many of these wait for the client, and how many it has read. */
   bytes: number;
   waiting: number;
@@ -104,8 +91,7 @@ interface Task {
   startedAt: number;
   isLeft: boolean;
   /** Takes all chunks of a report that is short enough to be kept. */
-  onMade(chunks: readonly Uint8Array[]): void;
-  fileName: string | null;
+  onMade(chunks: readonly Chunk[]): void;
   /** Undefined while it is being made. */
   outcome?: { error?: unknown };
   /** Called when a chunk or the outcome has come. */
@@ -126,44 +112,32 @@ let allWaiting = 0;
 
 interface Kept {
   version: string;
-  chunks: readonly Uint8Array[];
-  fileName: string | null;
+  chunks: readonly Chunk[];
 }
 
-export function createReports(limits: Limits): Reports {
+export function createReports(limits: HttpLimits): Reports {
   const kept = new Map<string, Kept>();
   return {
     make(request, version) {
       const key = JSON.stringify(request);
       const isTable = request.input.format === 'csv';
       const known = kept.get(key);
-      if (known !== undefined && known.version === version) return again(known, isTable);
+      if (known?.version === version) return { chunks: known.chunks, isTable, stop() {} };
       const task = enter(request, limits);
       task.onMade = (chunks) => {
-        if (version !== null) keep(kept, key, { version, chunks, fileName: task.fileName });
+        if (version !== null) keep(kept, key, { version, chunks });
       };
       return {
         chunks: chunksOf(task),
-        fileName: () => task.fileName,
         isTable,
-        isOver: () => task.outcome !== undefined && task.chunks.length === 0,
-        onWaiting: (bytes, isRead) => countWaiting(task, bytes, isRead),
+        onWaiting(bytes, isRead) {
+          if (isRead) task.read -= bytes;
+          addWaiting(task, bytes);
+        },
         stop: () => leave(task),
       };
     },
   };
-}
-
-function again({ chunks, fileName }: Kept, isTable: boolean): LateBody {
-  let taken = 0;
-  async function* pieces(): AsyncGenerator<Uint8Array, void, void> {
-    for (const chunk of chunks) {
-      taken += 1;
-      yield chunk;
-    }
-  }
-  const isOver = () => taken === chunks.length;
-  return { chunks: pieces(), fileName: () => fileName, isTable, isOver, stop() {} };
 }
 
 /** The report that was not made for longest makes room. */
@@ -175,11 +149,11 @@ function keep(kept: Map<string, Kept>, key: string, report: Kept): void {
 }
 
 /** The chunks as they come. */
-async function* chunksOf(task: Task): AsyncGenerator<Uint8Array, void, void> {
+async function* chunksOf(task: Task): AsyncGenerator<Chunk, void, void> {
   for (;;) {
     const chunk = task.chunks.shift();
     if (chunk !== undefined) {
-      addWaiting(task, -chunk.length); // from here on it is counted by what sends it
+      addWaiting(task, -chunk.bytes.length); // from here on it is counted by what sends it
       yield chunk;
     } else if (task.outcome === undefined) await arrival(task);
     else break;
@@ -193,12 +167,7 @@ function arrival(task: Task): Promise<void> {
   });
 }
 
-/** Counts what waits for the client, and tells the thread. */
-function countWaiting(task: Task, bytes: number, isRead: boolean): void {
-  if (isRead) task.read -= bytes;
-  addWaiting(task, bytes);
-}
-
+/** Counts what waits for the client, and tells the threads. */
 function addWaiting(task: Task, bytes: number): void {
   if (task.isLeft) return;
   task.waiting += bytes;
@@ -217,7 +186,7 @@ function tellFlow({ order: { flow }, limits, bytes, waiting }: Task): void {
   Atomics.notify(flow, TAKEN);
 }
 
-function enter(request: ReportRequest, limits: Limits): Task {
+function enter(request: ReportRequest, limits: HttpLimits): Task {
   const task: Task = {
     order: { request, flow: new Int32Array(new SharedArrayBuffer(12)) },
     limits,
@@ -225,7 +194,6 @@ function enter(request: ReportRequest, limits: Limits): Task {
     made: [],
     ...{ bytes: 0, waiting: 0, read: 0, startedAt: 0, isLeft: false },
     onMade() {},
-    fileName: null,
     wake() {},
     timer: setTimeout(() => finish(task, TOO_BUSY), limits.maxReportWaitMs),
   };
@@ -273,7 +241,8 @@ const PACE_CHECKED_EVERY_MS = 1_000;
 function checkPace(thread: Thread, task: Task): void {
   const { maxReportMs, minReadKbPerSecond } = task.limits;
   const wantedBytes = (performance.now() - task.startedAt) * 1.024 * minReadKbPerSecond;
-  if (task.read < wantedBytes) return end(thread, tooSlow(maxReportMs));
+  if (task.read < wantedBytes)
+    return end(thread, cannotMake(`takes longer than ${maxReportMs / 1_000} seconds`));
   task.timer = setTimeout(() => checkPace(thread, task), PACE_CHECKED_EVERY_MS);
 }
 
@@ -285,7 +254,7 @@ function watchMemory(thread: Thread, task: Task): void {
     // Rejects when the thread has just ended.
     const heap = await thread.worker.getHeapStatistics().catch(() => null);
     if (thread.task !== task || heap === null || heap.used_heap_size <= limitMb * 2 ** 20) return;
-    end(thread, tooLarge(limitMb));
+    end(thread, cannotMake(`needs more than ${limitMb} MB of memory`));
   }, reportCheckMs);
 }
 
@@ -293,18 +262,16 @@ function take(thread: Thread, delivery: Delivery): void {
   const { task } = thread;
   if (task === null) return;
   if ('failure' in delivery) return free(thread, task, errorOf(delivery.failure));
-  const { chunk, fileName, isLast } = delivery;
   if (!task.isLeft) {
-    task.fileName = fileName;
-    task.chunks.push(chunk);
-    task.bytes += chunk.length;
-    addWaiting(task, chunk.length);
-    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(chunk);
+    task.chunks.push(delivery);
+    task.bytes += delivery.bytes.length;
+    addWaiting(task, delivery.bytes.length);
+    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(delivery);
     else task.made.length = 0;
-    if (isLast && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
+    if (delivery.isLast && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
     task.wake();
   }
-  if (isLast) free(thread, task);
+  if (delivery.isLast) free(thread, task);
 }
 
 /** The thread has made its report. */
@@ -352,24 +319,15 @@ function leave(task: Task): void {
   }, LEAVING_MS);
 }
 
-const NARROWER = 'ask for fewer models or a shorter range';
 const TOO_BUSY = new HttpError(
   503,
   'Cannot make this report now: others are being made; try again later',
   { headers: ['Retry-After', '10'] },
 );
 
-function tooSlow(limitMs: number): HttpError {
-  const seconds = limitMs / 1_000;
+function cannotMake(why: string): HttpError {
   return new HttpError(
     503,
-    `Cannot make this report: it takes longer than ${seconds} seconds; ${NARROWER}`,
-  );
-}
-
-function tooLarge(limitMb: number): HttpError {
-  return new HttpError(
-    503,
-    `Cannot make this report: it needs more than ${limitMb} MB of memory; ${NARROWER}`,
+    `Cannot make this report: it ${why}; ask for fewer models or a shorter range`,
   );
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
-import type { Exchange } from './response.ts';
 import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
@@ -65,44 +64,28 @@ export function checkMessage(
     );
   if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
     throw ambiguous('Cannot read the request target: it names no host, or a user before the host');
-  checkHostLines(rawHeaders, httpVersion);
+  const hosts = request.headersDistinct['host']?.length ?? 0;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+    throw ambiguous(`Cannot read the request: expected one Host header, got ${hosts}`);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
     throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
-}
-
-/**
- * Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests from web pages
- * (access.ts).
- */
-function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name === 'Host' || (name?.length === 4 && name.toLowerCase() === 'host')) count += 1;
-  }
-  if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
-  throw ambiguous(`Cannot read the request: expected one Host header, got ${count}`);
 }
 
 function ambiguous(message: string): HttpError {
   return new HttpError(400, message, { closesConnection: true });
 }
 
-/** How much of a header's value an error repeats. */
-const MAX_SHOWN_LENGTH = 100;
-
 /**
  * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text that
  * is not JSON.
  */
 export async function readJsonBody(
-  { request, response, expects }: Exchange,
+  request: IncomingMessage,
   { maxBodyBytes }: HttpLimits,
 ): Promise<unknown> {
   checkContentType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-  if (expects === 'continue') response.writeContinue();
   const bytes = await readBytes(request, maxBodyBytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -119,14 +102,14 @@ function checkContentType({ headers }: IncomingMessage): void {
   if (type !== 'application/json') {
     throw new HttpError(
       415,
-      `Cannot read the body: its Content-Type must be application/json, got ${type?.slice(0, MAX_SHOWN_LENGTH) ?? 'none'}`,
+      `Cannot read the body: its Content-Type must be application/json, got ${type === undefined ? 'none' : shorten(type)}`,
     );
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
     throw new HttpError(
       415,
-      `Cannot read the body: it must not be compressed, got Content-Encoding ${coding.slice(0, MAX_SHOWN_LENGTH)}`,
+      `Cannot read the body: it must not be compressed, got Content-Encoding ${shorten(coding)}`,
     );
 }
 
@@ -144,19 +127,6 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   return promise;
 }
 
-/** Discards the rest of a refused body; a client that sends far more is cut off. */
-export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits): void {
-  if (request.complete) return;
-  let drained = 0;
-  request.removeAllListeners('data');
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > maxDrainedBytes) request.destroy();
-  });
-  request.on('error', () => {}); // the client has left, which also ends the request
-  request.resume();
-}
-
 function tooLarge(maxBytes: number): HttpError {
   return new HttpError(413, `Cannot read the body: it is larger than ${maxBytes} bytes`);
 }
@@ -166,7 +136,8 @@ function tooLarge(maxBytes: number): HttpError {
  * once.
  */
 const MAX_LISTED_PROBLEMS = 20;
-const MAX_SHOWN_NAME = 100;
+/** How much of a name or a value an error repeats. */
+const MAX_SHOWN = 100;
 /** The query or the headers of a route: texts, each checked and read by its schema. */
 export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 
@@ -197,7 +168,6 @@ export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
   query: string,
 ): v.InferOutput<Schema> {
-  if (schema === undefined && query === '') return {} as v.InferOutput<Schema>;
   const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
   const names = namesOf(schema ?? noQuery);
   const unknown = given.find(([name]) => !names.includes(name));
@@ -262,6 +232,6 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
   return shorten(keys.join(''));
 }
 
-function shorten(name: string): string {
-  return name.slice(0, MAX_SHOWN_NAME);
+function shorten(text: string): string {
+  return text.slice(0, MAX_SHOWN);
 }

@@ -1,15 +1,7 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OnWaiting } from '../api/handler.ts';
-import { type AcceptedCoding, chooseCoding, type Coding } from './negotiate.ts';
-
-/** One request and its response. */
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** The request's `Expect`: with `continue` the client waits for permission to send the body. */
-  expects: 'nothing' | 'continue' | 'something else';
-}
+import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**
  * Ends a response that cannot be finished. The connection is reset: without chunks, as over
@@ -47,15 +39,6 @@ function zstd() {
   return { params: { [level]: 1, [window]: 18 } };
 }
 
-function brotli() {
-  const {
-    BROTLI_PARAM_QUALITY: quality,
-    BROTLI_PARAM_LGWIN: window,
-    BROTLI_PARAM_LGBLOCK: block,
-  } = zlib().constants;
-  return { params: { [quality]: 3, [window]: 17, [block]: 16 } };
-}
-
 const gzip = { level: 6, windowBits: 15, memLevel: 8 };
 
 const compressors = {
@@ -63,40 +46,25 @@ const compressors = {
     whole: (text: string | Uint8Array) => zlib().zstdCompressSync(text, zstd()),
     stream: () => zlib().createZstdCompress(zstd()),
   },
-  br: {
-    whole: (text: string | Uint8Array) => zlib().brotliCompressSync(text, brotli()),
-    stream: () => zlib().createBrotliCompress(brotli()),
-  },
   gzip: {
     whole: (text: string | Uint8Array) => zlib().gzipSync(text, gzip),
     stream: () => zlib().createGzip(gzip),
   },
-} satisfies Record<Coding, unknown>;
+};
+
+/** The codings of the API's responses. */
+export type ApiCoding = keyof typeof compressors;
 
 /** The codings of a response, from the one that costs a server the least for what it saves. */
-const OFFERED = ['zstd', 'br', 'gzip'] as const;
+const OFFERED = ['zstd', 'gzip'] as const;
 
 /** The coding that the client of a response prefers. */
-export function codingFor({ req: { headers } }: ServerResponse): AcceptedCoding {
+export function codingFor({ req: { headers } }: ServerResponse): ApiCoding | null {
   return chooseCoding(headers['accept-encoding'], OFFERED);
 }
 
 export function codingHeaders(coding: Coding | null): string[] {
   return coding === null ? [] : ['Content-Encoding', coding];
-}
-
-/**
- * A whole body as its client wants it: compressed unless it is small. Takes about a millisecond per
- * 100 KB.
- */
-export function encodeWhole(
-  text: string | Uint8Array,
-  { coding, isPlainRefused }: AcceptedCoding,
-): { body: string | Uint8Array; coding: Coding | null } {
-  const isSmall =
-    text.length < MIN_COMPRESSED_BYTES && Buffer.byteLength(text) < MIN_COMPRESSED_BYTES;
-  if (coding === null || (isSmall && !isPlainRefused)) return { body: text, coding: null };
-  return { body: compressors[coding].whole(text), coding };
 }
 
 /** What a long response is written to: what its client has not read yet waits here. */
@@ -115,7 +83,7 @@ export interface Outlet {
  */
 export function openOutlet(
   response: ServerResponse,
-  coding: Coding | null,
+  coding: ApiCoding | null,
   onWaiting: OnWaiting,
 ): Outlet {
   const waiting: Uint8Array[] = [];
@@ -183,16 +151,10 @@ export const SAFETY_HEADERS = [
   'Accept-Encoding',
 ];
 
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  json: string,
-  headers: readonly string[] = [],
-): void {
-  sendText(response, status, { type: JSON_TYPE, text: json, headers });
-}
-
-/** Sends a whole response, compressed if the client accepts that and the text is not small. */
+/**
+ * Sends a whole response, compressed if the client accepts that and the text is not small. Takes
+ * about a millisecond per 100 KB.
+ */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -202,7 +164,8 @@ export function sendText(
     headers,
   }: { type: readonly string[]; text: string | Uint8Array; headers: readonly string[] },
 ): void {
-  const { body, coding } = encodeWhole(text, codingFor(response));
+  const coding = Buffer.byteLength(text) < MIN_COMPRESSED_BYTES ? null : codingFor(response);
+  const body = coding === null ? text : compressors[coding].whole(text);
   const sizes = ['Content-Length', String(Buffer.byteLength(body)), ...codingHeaders(coding)];
   response.writeHead(status, [...type, ...sizes, ...SAFETY_HEADERS, ...headers]);
   response.end(body);

@@ -58,6 +58,12 @@ export interface Route {
 
 const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
+const OF_MODEL_DAYS = {
+  400: 'The start date is after the end date.',
+  404: 'There is no such job.',
+  ...BUSY,
+};
+
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [
   {
@@ -149,7 +155,7 @@ export const routes: readonly Route[] = [
       'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
     query: decisionsQuery,
     response: decisionsResponse,
-    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
+    errors: OF_MODEL_DAYS,
     isKept: true,
     handle: decisions,
   },
@@ -161,11 +167,7 @@ export const routes: readonly Route[] = [
       'The messages of conversations that contain all of some words, newest first; a page at a time.',
     query: searchQuery,
     response: searchResponse,
-    errors: {
-      400: 'The start date is after the end date.',
-      404: 'There is no such job.',
-      ...BUSY,
-    },
+    errors: OF_MODEL_DAYS,
     handle: search,
   },
   {
@@ -175,11 +177,7 @@ export const routes: readonly Route[] = [
     summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
     query: performanceQuery,
     response: performanceResponse,
-    errors: {
-      400: 'The start date is after the end date.',
-      404: 'There is no such job, or no price of the benchmark.',
-      ...BUSY,
-    },
+    errors: { ...OF_MODEL_DAYS, 404: 'There is no such job, or no price of the benchmark.' },
     hasTable: true,
     isKept: true,
     handle: performance,
@@ -191,7 +189,7 @@ export const routes: readonly Route[] = [
     summary: 'What a model held at the close of each day: shares, prices, values and weights.',
     query: holdingsQuery,
     response: holdingsResponse,
-    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
+    errors: OF_MODEL_DAYS,
     hasTable: true,
     isKept: true,
     handle: holdings,
@@ -204,7 +202,7 @@ export const routes: readonly Route[] = [
       'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
     query: comparisonQuery,
     response: comparisonResponse,
-    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
+    errors: OF_MODEL_DAYS,
     hasTable: true,
     isKept: true,
     handle: comparison,

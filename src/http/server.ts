@@ -21,7 +21,6 @@ import {
 } from './access.ts';
 import {
   checkMessage,
-  drain,
   isReadable,
   readJsonBody,
   readTarget,
@@ -31,7 +30,7 @@ import {
   validateQuery,
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { cutOff, type Exchange, sendJson, sendText } from './response.ts';
+import { cutOff, JSON_TYPE, sendText } from './response.ts';
 import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
@@ -107,132 +106,87 @@ export function createHttpServer(
     connections: watchConnections(server, context, limits),
     reports: reports ?? null,
   };
-  const onRequest =
-    (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
-      // The client may hold its body back, which would make the start of the next request
-      // uncertain.
-      if (expects !== 'nothing') response.shouldKeepAlive = false;
-      const exchange = { request, response, expects };
-      const turn = site.connections.enter(exchange);
-      if (turn === true) respond(site, exchange);
-      else void turn.then((isServed) => isServed && respond(site, exchange));
-    };
-  server.on('request', onRequest('nothing'));
-  server.on('checkContinue', onRequest('continue'));
-  server.on('checkExpectation', onRequest('something else'));
+  server.on('request', async (_request, response) => {
+    if (await site.connections.enter(response)) await respond(site, response);
+  });
   return { server, stop: site.connections.stop };
 }
 
-/**
- * Every request ends here in exactly one response, whatever is thrown on the way. A response that
- * is ready at once is also sent at once: waiting for promises would cost a twentieth of the time
- * that a short request takes.
- */
-function respond(site: Site, exchange: Exchange): void {
-  const { request } = exchange;
+/** Every request ends here in exactly one response, whatever is thrown on the way. */
+async function respond(site: Site, response: ServerResponse): Promise<void> {
+  const { connections, context, limits, access } = site;
+  const request = response.req;
   const target = readTarget(request);
   let match: Match<AnyRoute> | null = null;
   try {
-    checkMessage(request, site.limits);
+    checkMessage(request, limits);
     match = find(site, request, target);
     if (match !== null || !isFromBrowser(site, request))
-      checkToken(site.access, request, match?.route ?? null);
-    checkOrigin(site.access, request.headers.origin, target.host);
-    checkExpectation(exchange);
-    const { route, params } = choose(match, request, {
-      ...target,
-      viewedFile: site.context.viewedFile,
-    });
-    const sending = send(site, exchange, { route, params, query: target.query });
-    if (sending !== undefined) return void finishLater(site, exchange, { sending, match, target });
+      checkToken(access, request, match?.route ?? null);
+    checkOrigin(access, request.headers.origin, target.host);
+    const chosen = choose(match, request, { ...target, viewedFile: context.viewedFile });
+    await send(site, response, { ...chosen, query: target.query });
   } catch (error) {
-    fail(site, exchange, { error, match, target });
+    fail(site, response, { error, match, target });
   }
-  finish(site, exchange, target);
-}
-
-async function finishLater(
-  site: Site,
-  exchange: Exchange,
-  {
-    sending,
-    match,
-    target,
-  }: { sending: Promise<void>; match: Match<AnyRoute> | null; target: Target },
-): Promise<void> {
-  try {
-    await sending;
-  } catch (error) {
-    fail(site, exchange, { error, match, target });
-  }
-  finish(site, exchange, target);
-}
-
-function finish({ connections, context }: Site, exchange: Exchange, { path }: Target): void {
-  const { request, response } = exchange;
-  connections.leave(exchange);
+  connections.leave(response);
   context.log.debug('request', {
     method: request.method,
-    path: path.slice(0, MAX_SHOWN_PATH),
+    path: target.path.slice(0, MAX_SHOWN_PATH),
     status: response.statusCode,
   });
 }
 
-interface Chosen<Of = AnyRoute> {
-  route: Of;
+interface Chosen {
+  route: AnyRoute;
   params: Record<string, string>;
   query: string;
 }
 
-/**
- * Nothing when the response has been handed to Node already, otherwise a promise that resolves when
- * it has.
- */
-function send(
+/** Resolves when the response has been handed to Node. */
+async function send(
   site: Site,
-  exchange: Exchange,
+  response: ServerResponse,
   { route, params, query }: Chosen,
-): Promise<void> | undefined {
-  if ('send' in route) return void route.send(exchange.request, exchange.response);
-  if (route.body !== undefined) return serveWithBody(site, exchange, { route, params, query });
-  return serve(
-    site,
-    exchange,
-    route,
-    checkInput(route, exchange.request, { params, query, json: undefined }),
-  );
-}
-
-async function serveWithBody(
-  site: Site,
-  exchange: Exchange,
-  { route, params, query }: Chosen<Route>,
 ): Promise<void> {
-  const json = await readJsonBody(exchange, site.limits);
-  await serve(site, exchange, route, checkInput(route, exchange.request, { params, query, json }));
+  if ('send' in route) return route.send(response.req, response);
+  const json = route.body && (await readJsonBody(response.req, site.limits));
+  await serve(site, response, route, checkInput(route, response.req, { params, query, json }));
 }
 
 /**
  * A response that reads the database is made of one moment, whatever is committed meanwhile: in a
  * reader thread, or here where it takes little.
  */
-function serve(
+async function serve(
   site: Site,
-  exchange: Exchange,
+  response: ServerResponse,
   route: Route,
   input: Input,
-): Promise<void> | undefined {
+): Promise<void> {
   const { context } = site;
-  const send = (handled: Handled) => sendHandled(site, exchange, route, handled);
-  if (route.method !== 'GET' || route.isDirect) {
-    const handled = route.handle(context, input);
-    return handled instanceof Promise ? handled.then(send) : send(handled);
-  }
+  const send = (handled: Handled) => sendHandled(site, response, route, handled);
+  if (route.method !== 'GET' || route.isDirect) return send(await route.handle(context, input));
   const report = route.isShort?.(context, input) ? null : reportFor(site, route, input);
   if (report !== null) return send(report);
   return context.database.read((moment) =>
     send(route.handle({ ...context, database: moment }, input)),
   );
+}
+
+function sendHandled(
+  { limits }: Site,
+  response: ServerResponse,
+  { hasTable }: Route,
+  handled: Handled,
+): Promise<void> | void {
+  const headers = hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
+  if (!isMade(handled)) {
+    assert(!(handled instanceof Promise), 'it has been awaited');
+    return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
+  }
+  const { pieces, fileName } = piecesOf(handled);
+  sendText(response, 200, { type: typeOf(fileName), text: [...pieces].join(''), headers });
 }
 
 /** The response in a reader thread; null where there is none, or no file that it could open. */
@@ -247,23 +201,6 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
   );
 }
 
-function sendHandled(
-  { limits }: Site,
-  { response }: Exchange,
-  { hasTable }: Route,
-  handled: Handled,
-): Promise<void> | undefined {
-  const headers = hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
-  if (!isMade(handled)) {
-    assert(!(handled instanceof Promise), 'it has been awaited');
-    return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
-  }
-  const { pieces, fileName } = piecesOf(handled);
-  const type = typeOf(fileName);
-  sendText(response, 200, { type, text: [...pieces].join(''), headers });
-  return undefined;
-}
-
 /**
  * Null for an unknown path, and for one that cannot be read. A page may have the path of a request
  * with another method: then only a browser finds it.
@@ -274,14 +211,6 @@ function find(site: Site, request: IncomingMessage, { path }: Target): Match<Any
   const match = site.router(method, path);
   const mayBePage = match === null || (!('params' in match) && isFromBrowser(site, request));
   return (mayBePage ? site.pages(method, path) : null) ?? match;
-}
-
-function checkExpectation({ expects }: Exchange): void {
-  if (expects === 'something else')
-    throw new HttpError(
-      417,
-      'Cannot meet the expectation: the only supported Expect is 100-continue',
-    );
 }
 
 function choose(
@@ -299,25 +228,21 @@ function choose(
       404,
       `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
     );
-  if (viewedFile !== null && !isRead(match)) throw viewRefusal(match, { method, path, viewedFile });
-  if ('params' in match) return match;
-  const allowed = match.allowed.join(', ');
-  throw new HttpError(405, `${match.route.path} has no method ${method}; it has ${allowed}`, {
-    headers: ['Allow', allowed],
-  });
+  if ('params' in match && (viewedFile === null || match.route.method === 'GET')) return match;
+  const methods = 'params' in match ? [] : match.allowed;
+  if (viewedFile === null)
+    throw wrongMethod(
+      `${match.route.path} has no method ${method}; it has ${methods.join(', ')}`,
+      methods,
+    );
+  throw wrongMethod(
+    `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`,
+    methods.filter((name) => name === 'GET' || name === 'HEAD'),
+  );
 }
 
-function isRead(match: Match<AnyRoute>): boolean {
-  return 'params' in match && match.route.method === 'GET';
-}
-
-function viewRefusal(
-  match: Match<AnyRoute>,
-  { method, path, viewedFile }: { method: string | undefined; path: string; viewedFile: string },
-): HttpError {
-  const allowed = !('params' in match) && match.allowed.includes('GET') ? 'GET, HEAD' : '';
-  const detail = `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
-  return new HttpError(405, detail, { headers: ['Allow', allowed] });
+function wrongMethod(detail: string, allowed: readonly string[]): HttpError {
+  return new HttpError(405, detail, { headers: ['Allow', allowed.join(', ')] });
 }
 
 function checkInput(
@@ -345,9 +270,9 @@ interface Failure {
 /**
  * Responds with the error, or cuts the connection when a response has begun or the client has left.
  */
-function fail(site: Site, exchange: Exchange, { error, match, target }: Failure): void {
-  const { context, limits } = site;
-  const { request, response } = exchange;
+function fail(site: Site, response: ServerResponse, { error, match, target }: Failure): void {
+  const { context } = site;
+  const request = response.req;
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
     if (!isClientGone)
@@ -358,7 +283,12 @@ function fail(site: Site, exchange: Exchange, { error, match, target }: Failure)
     cutOff(response);
     return;
   }
-  const { status, message: detail, headers, closesConnection } = responseTo(error, context);
+  const {
+    status,
+    message: detail,
+    headers,
+    closesConnection,
+  } = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
   if (closesConnection) response.shouldKeepAlive = false;
   const body = match?.route.bareErrors
     ? { detail }
@@ -366,12 +296,7 @@ function fail(site: Site, exchange: Exchange, { error, match, target }: Failure)
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request))
     site.sendMissing?.(request, response, { status, headers });
-  else sendJson(response, status, printableJson(body), headers);
-  drain(request, limits);
-}
-
-function responseTo(error: unknown, { log }: Context): HttpError {
-  return httpErrorOf(error) ?? loggedError(error, logUnexpected(log, error));
+  else sendText(response, status, { type: JSON_TYPE, text: printableJson(body), headers });
 }
 
 /** Whether a person entered the URL in a browser, and there are pages to show. */

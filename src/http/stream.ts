@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { LateBody, OnWaiting } from '../api/handler.ts';
+import type { LateBody } from '../api/handler.ts';
 import {
   codingFor,
   codingHeaders,
@@ -16,12 +16,6 @@ export const MAX_WHOLE_BYTES = 64 * 1024;
 
 const SPACE = Buffer.from(' ');
 
-interface SendOptions {
-  headers: readonly string[];
-  /** How often white space is sent before the first chunk. */
-  heartbeatMs: number;
-}
-
 /**
  * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
  * white space, which JSON allows, shows the client and any proxy that the response is being made.
@@ -32,83 +26,47 @@ interface SendOptions {
 export async function sendLate(
   response: ServerResponse,
   body: LateBody,
-  { headers, heartbeatMs }: SendOptions,
+  { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
 ): Promise<void> {
-  const client = watchClient(response, body);
-  const isHead = response.req.method === 'HEAD';
+  const { stop, isTable, onWaiting = () => {} } = body;
+  response.once('close', stop);
+  // One that is still being made, or whose last piece is still in its compressor, does not stall.
+  response.on('timeout', () => {
+    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
+  });
+  const isHead = response.req.method === 'HEAD'; // without a body, so nothing to compress
   let outlet: Outlet | undefined;
+  const open = (type: readonly string[]) => {
+    const coding = codingFor(response);
+    const all = [...type, ...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)];
+    response.writeHead(200, all);
+    return openOutlet(response, isHead ? null : coding, onWaiting);
+  };
   const beat = setInterval(() => {
-    if (response.closed || body.isTable) return;
-    outlet ??= openLong(response, [...JSON_TYPE, ...headers], client.onWaiting);
-    if (client.isWaiting() || isHead) return;
+    if (response.closed || isTable) return;
+    outlet ??= open(JSON_TYPE);
     outlet.write(SPACE);
     outlet.flush();
   }, heartbeatMs);
   try {
-    let next = await body.chunks.next();
-    clearInterval(beat);
-    const type = typeOf(body.fileName());
-    const first = next.value ?? new Uint8Array();
-    if (outlet === undefined && body.isOver() && first.length <= MAX_WHOLE_BYTES)
-      return sendText(response, 200, { type, text: first, headers });
-    outlet ??= openLong(response, [...type, ...headers], client.onWaiting);
-    while (next.done !== true && !response.closed && !isHead) {
-      outlet.write(next.value);
-      if (body.onWaiting === undefined) await client.hasRead();
-      next = await body.chunks.next();
+    for await (const { bytes, fileName, isLast } of body.chunks) {
+      clearInterval(beat);
+      if (response.closed) return;
+      const type = typeOf(fileName);
+      if (outlet === undefined && isLast && bytes.length <= MAX_WHOLE_BYTES)
+        return sendText(response, 200, { type, text: bytes, headers });
+      outlet ??= open(type);
+      outlet.write(bytes);
     }
-    await outlet.end();
+    await outlet?.end();
   } catch (error) {
     if (response.closed) return;
-    response.off('close', body.stop);
-    body.stop();
+    response.off('close', stop);
+    stop();
     throw error;
   } finally {
     clearInterval(beat);
   }
-}
-
-/**
- * Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so
- * nothing to compress.
- */
-function openLong(
-  response: ServerResponse,
-  headers: readonly string[],
-  onWaiting: OnWaiting,
-): Outlet {
-  const { coding } = codingFor(response);
-  response.writeHead(200, [...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)]);
-  return openOutlet(response, response.req.method === 'HEAD' ? null : coding, onWaiting);
-}
-
-/**
- * Counts what waits for the client of a response, and cuts it off when it stalls. One that is still
- * being made, or whose last piece is still in its compressor, does not.
- */
-function watchClient(response: ServerResponse, { stop, onWaiting }: LateBody) {
-  let waiting = 0;
-  let wake = () => {};
-  const isWaiting = () => waiting > 0;
-  response.once('close', stop);
-  response.once('close', () => wake());
-  response.on('timeout', () => {
-    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
-  });
-  return {
-    isWaiting,
-    onWaiting(bytes: number, isRead: boolean) {
-      waiting += bytes;
-      onWaiting?.(bytes, isRead);
-      if (!isWaiting()) wake();
-    },
-    /** Resolves when nothing waits any more, or the client has left. */
-    async hasRead(): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      if (isWaiting() && !response.closed) await promise;
-    },
-  };
 }
 
 /** The header of JSON, or of a table with this name. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { routes } from '../../src/http/routes.ts';
-import { until } from '../support/until.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { USUAL_TERMS } from '../support/job-status.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
@@ -661,16 +660,13 @@ test('reasoning: sessions by date and model, conversations only on request', asy
   }
 });
 
-test('health: healthy, and unhealthy with status 200 while the database cannot be queried, also within one millisecond', async (t) => {
+test('health: healthy, and unhealthy with status 200 while the database cannot be queried', async (t) => {
   const timestamp = '2025-12-01T12:00:00.123Z';
   const service = await startTestService(t, { clock: () => new Date(timestamp) });
   const healthy = { status: 'healthy', database: 'connected', timestamp, ...DEPLOYMENT };
   assert.deepEqual((await service.get('/health')).body, healthy);
   service.database.statement('ALTER TABLE jobs RENAME TO hidden').run();
-  const broken = await until('unhealthy', async () => {
-    const health = await service.get('/health');
-    return health.body.status === 'healthy' ? null : health; // a healthy database is remembered for some milliseconds
-  });
+  const broken = await service.get('/health');
   service.database.statement('ALTER TABLE hidden RENAME TO jobs').run();
   assert.deepEqual(
     [broken.status, broken.body],
@@ -679,7 +675,7 @@ test('health: healthy, and unhealthy with status 200 while the database cannot b
   assert.deepEqual((await service.get('/health')).body, healthy);
 });
 
-test('each health check has the time of its own, although a healthy database is remembered', async (t) => {
+test('each health check has the time of its own', async (t) => {
   let now = Date.parse('2025-12-01T12:00:00Z');
   const { get } = await startTestService(t, { clock: () => new Date(now) });
   for (let day = 0; day < 5; day += 1) {

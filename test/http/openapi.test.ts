@@ -62,10 +62,8 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
   return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
 }
 
-test('there is no example of a route that does not exist, and no route without one', () => {
+test('no route is without an example', () => {
   assert.deepEqual([...examples.keys()], routes);
-  for (const route of routes)
-    assert.throws(() => makeExamples(routes.filter((other) => other !== route)), /is not a route/);
   const [first] = routes;
   assert.ok(first);
   assert.throws(() => makeExamples([...routes, { ...first, path: '/new' }]), /has no example/);

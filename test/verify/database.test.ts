@@ -244,12 +244,15 @@ test('audits run one after another; one whose client leaves ends, and the others
     log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }),
   };
   const ask = () => auditHandler(context as Context, { query: {} } as Input<object>) as LateBody;
+  const order: number[] = [];
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {
-    if (index !== 1) return textOf(body);
+    const text = textOf(body).finally(() => order.push(index));
+    if (index !== 1) return text;
     body.stop();
-    return assert.rejects(textOf(body), { name: 'AbortError' });
+    return assert.rejects(text, { name: 'AbortError' });
   });
   const [one, other] = await Promise.all([first, third, second]);
+  assert.deepEqual(order, [0, 1, 2]);
   assert.deepEqual(
     [one, other].map((text) => JSON.parse(String(text)).status),
     ['sound', 'sound'],

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError, skipReasons } from '../basics/domain.ts';
 import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { triggerResponse } from '../api/trigger.ts';
-import { NOTHING_TO_RESUME } from '../jobs/create.ts';
+import { NOTHING_TO_RESUME } from '../jobs/plan.ts';
 import { cleanText } from '../basics/text.ts';
 import { NO_DATES } from '../jobs/warnings.ts';
 import {

@@ -12,7 +12,7 @@ import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, planJob, type SubmittedJob } from './create.ts';
+import { type JobRequest, planJob, type SubmittedJob } from './plan.ts';
 import { runThroughFaults } from './through-faults.ts';
 
 /** The jobs of the service: one at a time, run in the background. */

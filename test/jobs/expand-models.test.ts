@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { expandModels, warnOfNewRuns } from '../../src/jobs/create.ts';
+import { expandModels, warnOfNewRuns } from '../../src/jobs/plan.ts';
 
 const configuration = parseConfiguration(
   {

@@ -13,7 +13,7 @@ import { morningWrite } from '../../src/database/price-writes.ts';
 import { endJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
-import { expandModels } from '../../src/jobs/create.ts';
+import { expandModels } from '../../src/jobs/plan.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';

@@ -38,7 +38,7 @@ export async function sendLate(
   let outlet: Outlet | undefined;
   const open = (type: readonly string[]) => {
     const coding = codingFor(response);
-    const all = [...type, ...headers, ...SAFETY_HEADERS, ...codingHeaders(coding)];
+    const all = [...type, ...SAFETY_HEADERS, ...headers, ...codingHeaders(coding)];
     response.writeHead(200, all);
     return openOutlet(response, isHead ? null : coding, onWaiting);
   };

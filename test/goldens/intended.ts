@@ -14,6 +14,7 @@ export const intended: readonly { where: RegExp; why: string }[] = [
     where: /GET \/performance\?(.*&)?common=true/,
     why: 'by run, too, the days that models share are those of a comparison (8)',
   },
+  { where: /\$ serve, until SIGTERM/, why: 'a restart is noted when the job is resumed (6)' },
   { where: /\$ restore --help/, why: 'a restore is a rename (10)' },
   { where: /\$ --licenses/, why: 'plots are drawn without a library (14)' },
   {

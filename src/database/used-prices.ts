@@ -29,7 +29,8 @@ export function usedSpans(reader: Reader): UsedSpan[] {
 
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
 const PRICES = query(
-  `SELECT DISTINCT symbol, coalesce(open_date, '') AS date, iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
+  `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
+     iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
    FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND open_date IS NOT NULL
    UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
    FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND close_date IS NOT NULL

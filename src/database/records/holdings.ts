@@ -79,20 +79,23 @@ export function* heldSymbols(database: Reader): Generator<HeldSymbol> {
 }
 
 /**
- * Of ten years of sessions, those of one date are few: the search goes from morning to morning (one
- * `held_since` after another) and reads of each only the sessions from the date on.
+ * The closes from which sessions held a symbol, each with the last date up to which one did: two
+ * look-ups per close, however many sessions began with it.
  */
-const NEXT_MORNING =
-  'SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since < ?2';
-const HOLDERS = query(
+const MORNINGS = query(
   `WITH RECURSIVE morning (held_since) AS (
-     ${NEXT_MORNING}
-     UNION ALL SELECT (${NEXT_MORNING} AND held_since > morning.held_since)
+     SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since IS NOT NULL
+     UNION ALL SELECT (SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since > morning.held_since)
      FROM morning WHERE morning.held_since IS NOT NULL)
-   SELECT session_id AS sessionId, model, own.date FROM morning
-     CROSS JOIN session_prices AS used ON used.symbol = ?1 AND used.held_since = morning.held_since AND used.date >= ?2
+   SELECT coalesce(held_since, ''), coalesce(
+     (SELECT max(date) FROM session_prices WHERE symbol = ?1 AND held_since = morning.held_since), '')
+   FROM morning WHERE held_since IS NOT NULL`,
+  [text, text],
+);
+const HOLDERS = query(
+  `SELECT session_id AS sessionId, model, own.date FROM session_prices AS used
      CROSS JOIN trading_sessions AS own USING (session_id)
-   WHERE status = 'active' ORDER BY session_id`,
+   WHERE used.symbol = ? AND used.held_since = ? AND used.date >= ? AND status = 'active' ORDER BY session_id`,
   { sessionId: integer, model: text, date: text },
 );
 
@@ -108,9 +111,15 @@ export interface SuspectedSplit extends RowOf<typeof HOLDERS> {
  */
 export function suspectedSplits(reader: Reader): SuspectedSplit[] {
   const suspected: SuspectedSplit[] = [];
-  for (const { symbol, since, lastDate } of heldSymbols(reader))
-    for (const jump of unexplainedJumps(reader, [symbol], { from: since, to: lastDate }))
-      for (const held of HOLDERS.all(reader, symbol, jump.date)) suspected.push({ ...held, jump });
+  for (const { symbol, since, lastDate } of heldSymbols(reader)) {
+    const jumps = [...unexplainedJumps(reader, [symbol], { from: since, to: lastDate })];
+    const mornings = jumps.length === 0 ? [] : MORNINGS.all(reader, symbol);
+    for (const jump of jumps)
+      for (const [from, to] of mornings)
+        if (from < jump.date && jump.date <= to)
+          for (const held of HOLDERS.all(reader, symbol, from, jump.date))
+            suspected.push({ ...held, jump });
+  }
   return suspected;
 }
 

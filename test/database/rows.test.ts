@@ -35,7 +35,7 @@ const MORE_ROWS = [
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-08', 10, 10)`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('X', '2025-01-08', 2, 1)`,
   `INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`,
-  `INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (1, 'X', '2025-01-07', '2025-01-06')`,
+  `INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (1, 'm', '2025-01-07', '2025-01-06')`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator, source) VALUES ('m', '2025-01-06', 2, 1, 'csv')`,
   `INSERT INTO stock_split_spans VALUES ('m', 'csv', '2025-01-06', '2025-01-07', 't')`,
   `INSERT INTO trading_sessions (session_id, job_id, date, model, status, error, initial_cash_e4, started_at, completed_at)

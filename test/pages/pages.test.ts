@@ -614,6 +614,7 @@ test('times are in the reader’s time zone, and in UTC on hover', inLongForm, a
 test('a figure shows its definition when it has the focus', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/models/model-a');
+  await page.getByText('Each with its meaning', { exact: true }).click();
   const term = page.locator('dt', { hasText: 'Sharpe ratio' });
   await term.focus();
   const meaning = page.locator(`#${await term.getAttribute('aria-describedby')}`);

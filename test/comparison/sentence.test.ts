@@ -236,6 +236,8 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
       suspected: new Map(),
       ...more,
     };
-    assert.equal(answerOf(facts).sentence, sentence, name);
+    const { sentence: said, left_out: leftOut } = answerOf(facts);
+    assert.equal(said, sentence, name);
+    assert.deepEqual(leftOut, [...facts.suspected.keys()], name);
   }
 });

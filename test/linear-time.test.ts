@@ -29,7 +29,7 @@ import { readLines, takeHeader } from '../src/prices/files/lines.ts';
 import { checkDividend } from '../src/prices/files/dividend-rows.ts';
 import { intradayBars } from '../src/prices/files/yahoo-chart.ts';
 import { importFile } from '../src/prices/import.ts';
-import { childMessageSchema, decodeLine } from '../src/wire/protocol.ts';
+import { decodeLine } from '../src/wire/protocol.ts';
 import { placeOfError } from '../src/basics/json.ts';
 import { secretHider } from '../src/basics/secrets.ts';
 import { readSettings } from '../src/basics/settings.ts';
@@ -217,7 +217,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'the arguments of a call, encoded twice': (text) =>
     readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
   'the name of a call': (text) => readCompletion(callOf({ name: text, arguments: { text } }), 1),
-  'a line of a child': (text) => decodeLine(childMessageSchema, text),
+  'a line of a child': decodeLine,
   'a bar': (text) =>
     checkBar(
       { symbol: text, date: text, open: text, high: text, low: text, close: text, volume: text },

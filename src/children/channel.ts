@@ -4,7 +4,6 @@ import { inShortTurn } from '../basics/turns.ts';
 import { createLineReader } from '../wire/line-reader.ts';
 import {
   type ChildMessage,
-  childMessageSchema,
   decodeLine,
   encodeLine,
   MAX_LINE_BYTES,
@@ -175,7 +174,7 @@ class NoMessage extends Error {}
 function decode(line: string): ChildMessage {
   try {
     checkLineBounds(line);
-    return decodeLine(childMessageSchema, line);
+    return decodeLine(line);
   } catch (error) {
     throw new NoMessage(`The model process broke the protocol: ${messageOf(error)}`);
   }

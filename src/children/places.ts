@@ -40,8 +40,10 @@ export interface Places {
 }
 
 /**
- * A loss halves the number of those that run; each model-day that ends well adds one. Children that
- * ran side by side are often lost together, and halve it once.
+ * A loss halves the number of those that run. Children that ran side by side are often lost
+ * together, and halve it once. Each model-day that ends well adds one, after the second halving a
+ * half, after the third a third: a machine that is always short loses few children to the question
+ * whether it carries more.
  */
 export function createPlaces(most: number): Places {
   const waiting: (() => void)[] = [];
@@ -49,11 +51,11 @@ export function createPlaces(most: number): Places {
   let running = 0;
   let halvings = 0;
   const fill = () => {
-    for (; running < size && waiting.length > 0; running += 1) waiting.shift()?.();
+    for (; running + 1 <= size && waiting.length > 0; running += 1) waiting.shift()?.();
   };
   const leaveOf = (halvingsBefore: number) => (isLost: boolean) => {
-    if (!isLost) size = Math.min(most, size + 1);
-    else if (halvingsBefore === halvings) {
+    if (!isLost) size = Math.min(most, size + 1 / Math.max(1, halvings));
+    else if (halvingsBefore === halvings && size >= 2) {
       size = Math.max(1, Math.floor(Math.min(size, running) / 2));
       halvings += 1;
     }
@@ -63,7 +65,7 @@ export function createPlaces(most: number): Places {
   return {
     most,
     get size() {
-      return size;
+      return Math.floor(size);
     },
     join() {
       const { promise, resolve } = Promise.withResolvers<Leave>();

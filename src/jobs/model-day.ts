@@ -209,7 +209,9 @@ async function trade(
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
-      ...{ log, maxSteps, maxFailures },
+      log,
+      maxSteps,
+      maxFailures,
       onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),

@@ -98,7 +98,11 @@ async function work(
   const entries = new Map(job.runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
   logForeignHosts(context, entries);
   const activeJob: ActiveJob = {
-    ...{ job, entries, configuration, signal, lifetime },
+    job,
+    entries,
+    configuration,
+    signal,
+    lifetime,
     universe: new Set(universe),
     places: createPlaces(mostSideBySide(settings)),
     keyRefusals: new Map(),

@@ -152,6 +152,7 @@ function compareBoth({ reader, yours, untold }: Compared): PriceComparison {
   comparison.differences.sort();
   return comparison;
 }
+
 /** In 1/1,000,000 dollar: sources round their amounts, and conversions for splits more so. */
 const ROUNDING = 100;
 const MILLIONTHS = 1_000_000;

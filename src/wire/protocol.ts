@@ -201,7 +201,7 @@ export const servedSchema = v.pipe(
   v.title('Served'),
 );
 
-export const answerSchema = v.object({
+const answerSchema = v.object({
   type: v.literal('answer'),
   content: v.string(),
   toolCalls: v.pipe(v.array(toolCallSchema), v.maxLength(MAX_TOOL_CALLS)),
@@ -256,7 +256,7 @@ const outcomeSchema = v.object({
   ]),
 });
 
-export const childMessageSchema = v.variant('type', [
+const childMessageSchema = v.variant('type', [
   promptSchema,
   answerSchema,
   failedRequestSchema,
@@ -279,15 +279,13 @@ export function encodeLine(message: Start | PastMessage | ToolResults | ChildMes
 }
 
 /**
- * Parses and checks one line; throws an error that says what is wrong, without repeating the line.
+ * Parses and checks a line of a child; throws an error that says what is wrong, without repeating
+ * the line.
  */
-export function decodeLine<Schema extends v.GenericSchema>(
-  schema: Schema,
-  line: string,
-): v.InferOutput<Schema> {
+export function decodeLine(line: string): ChildMessage {
   const value = tryParse(line);
   if (value === undefined) throw new Error('the line is not JSON');
-  const result = v.safeParse(schema, value, { abortEarly: true }); // only the first error: wrong values may be many
+  const result = v.safeParse(childMessageSchema, value, { abortEarly: true }); // only the first error: wrong values may be many
   if (result.success) return result.output;
   const [issue] = result.issues;
   throw new Error(

@@ -6,7 +6,7 @@ import { FINISH_WAIT_MS, readBody } from '../../src/agent/provider/transport.ts'
 import { classify } from '../../src/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
-import { answerSchema, decodeLine } from '../../src/wire/protocol.ts';
+import { decodeLine } from '../../src/wire/protocol.ts';
 import { isLong } from '../support/long.ts';
 
 /**
@@ -47,7 +47,7 @@ async function answerTo(name: string): Promise<ModelAnswer> {
     ? classify({ status: 200, headers: {}, text: bytesOf(name).toString() }, { step: 3, dialect })
     : await verdictOn(name, [bytesOf(name)]);
   assert.ok('answer' in verdict, JSON.stringify(verdict));
-  decodeLine(answerSchema, JSON.stringify({ type: 'answer', ...verdict.answer })); // the parent takes it
+  decodeLine(JSON.stringify({ type: 'answer', ...verdict.answer })); // the parent takes it
   return verdict.answer;
 }
 

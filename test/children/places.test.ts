@@ -196,6 +196,9 @@ const sequences: [name: string, events: string, running: number, size: number][]
   ['gives the place of a lost one to no other', 'jjjjjjjjjl', 7, 4],
   ['gives the place of a good one to the next', 'jjjjjjjjjw', 8, 8],
   ['grows by one with each good end', `jl${'jw'.repeat(3)}`, 0, 4],
+  ['grows by one after two good ends, once it was halved twice', 'jljwjjlwjw', 0, 2],
+  ['does not grow after the first of them', 'jljwjjlwjj', 1, 1],
+  ['grows as before after losses of a single child', `jl${'jl'.repeat(9)}jw`, 0, 2],
   ['grows to its first size and no further', `jl${'jw'.repeat(100)}${'j'.repeat(9)}`, 8, 8],
 ];
 for (const [name, events, running, size] of sequences) {

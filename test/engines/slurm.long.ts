@@ -26,6 +26,7 @@ import { SLURM, startSlurm } from './slurm.ts';
 
 const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);
 const SIX_NAMES = [...NAMES, ...['delta', 'epsilon', 'zeta'].map(ownModel)];
+
 test('Slurm', async (t) => {
   if (!hasEngine(t, SLURM)) return;
   const slurm = await startSlurm(t, 3);

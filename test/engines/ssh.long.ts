@@ -8,8 +8,9 @@ import {
   assertSameRecords,
   assertSideBySide,
   assertSigterm,
+  HELD_DATE,
   startHeldJob,
-  untilFailed,
+  THREE_DATES,
 } from './jobs.ts';
 import { recipe, sshOptions } from './recipes.ts';
 import { SSH, startTwoMachines } from './ssh.ts';
@@ -23,6 +24,7 @@ const NAMES = ['alpha', 'beta', 'gamma', 'delta'];
 
 /** The launcher is named by its first word: here `ip`, which runs `ssh` on the first machine. */
 const SSH_ENDED = /^The model process ended without an outcome \(ip: exit code 255/;
+const SSH_DID_NOT_START = /^The model process did not start \(ip: exit code 255; ssh: connect to /;
 
 test('ssh', async (t) => {
   if (!hasEngine(t, SSH)) return;
@@ -69,11 +71,16 @@ test('ssh', async (t) => {
     'a cut cable costs the model-days of that moment, with a reason, and no other',
     async (t) => {
       const held = await machines.startProvider(t);
-      const job = await startHeldJob(t, engine, { held, names: NAMES });
+      const request = { start_date: HELD_DATE, end_date: HELD_DATE };
+      const job = await startHeldJob(t, engine, { held, names: NAMES, request });
       machines.setLink('down');
-      await untilFailed(job.service, NAMES.length);
-      machines.setLink('up');
       await assertLost(job, { held, victims: NAMES, reason: SSH_ENDED });
+      const cut = await job.service.runJob(request);
+      assert.equal(cut.status, 'failed');
+      for (const { error } of cut.details) assert.match(error, SSH_DID_NOT_START);
+      machines.setLink('up');
+      const { status, progress } = await job.service.runJob(THREE_DATES);
+      assert.deepEqual([status, progress.completed], ['completed', 3 * NAMES.length]);
       await until('the end of its processes', () => left().length === 0);
     },
   );

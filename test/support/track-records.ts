@@ -225,7 +225,10 @@ function runDay(database: Database, account: Account, day: Day): void {
   const startedFrom = account.last?.sessionId ?? null;
   const write = numberedWrite(database);
   const start = {
-    ...{ startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt },
+    startedFrom,
+    initialCash: INITIAL_CASH,
+    paysDividends: true,
+    startedAt,
     morningWrite: write,
   };
   const sessionId = insertSession(database, modelDay, start);

@@ -136,7 +136,7 @@ test('it reports its progress, and lists are bounded', inLongForm, async (t) => 
   database.close();
 });
 
-test('only active days are stale, whether read in steps or in one query', async () => {
+test('only active days are stale, and of a list only the first are named', async () => {
   const { database, day, fail } = await fourDays();
   fail('2025-01-09');
   await day('2025-01-10');

@@ -25,7 +25,7 @@ import {
   type ResponseBody,
   type Table,
 } from './handler.ts';
-import { benchmarkEntry, checkChoice, choiceEntries, readChoice } from './filters.ts';
+import { benchmarkEntry, checkJob, choiceEntries, filtersOf, readChoice } from './filters.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
@@ -87,7 +87,7 @@ type Query = v.InferOutput<typeof performanceQuery>;
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
-  checkChoice(context.database, query);
+  checkJob(context.database, filtersOf(query));
   checkBenchmark(context.database, query.benchmark);
   if (format !== 'csv') return inJson(context, query);
   if (query.table === 'returns') return returnsTable(context, query);

@@ -11,7 +11,8 @@ import { runs } from '../support/long.ts';
 function reportOf(database: Database, wanted = 'AAPL') {
   const request = {
     database,
-    filters: { model: 'model-a' },
+    filters: {},
+    models: ['model-a'],
     wanted,
     riskFree: 0,
   };

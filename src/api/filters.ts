@@ -183,11 +183,7 @@ export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
 }
 
 /** All runs of the named models, by name. */
-function runsOfSelected(
-  database: Database,
-  names: readonly string[],
-  window: JobWindow,
-): string[] {
+function runsOfSelected(database: Database, names: readonly string[], window: JobWindow): string[] {
   const { models } = selectModels(database, { models: names }, window);
   return [...new Set(models.flatMap(({ runs }) => runs))].sort();
 }

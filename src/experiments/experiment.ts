@@ -34,7 +34,7 @@ export type Numbering = ReadonlyMap<CalendarDate, number>;
  * family's first one in the window, be it completed or failed. So a failed model-day leaves a gap,
  * and the days of two markets that began on different dates meet.
  */
-export function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
+function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
   const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;
@@ -54,14 +54,14 @@ export function numberDates(database: Database, family: Family, window: JobWindo
 }
 
 /** The last number in a market up to a date; 0 before its first one. */
-export function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
+function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
   let last = 0;
   for (const [own, number] of numbering ?? []) if (own <= date) last = number;
   return last;
 }
 
 /** The last date in a market up to a number; null before its first one. */
-export function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
+function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
   let last: CalendarDate | null = null;
   for (const [date, own] of numbering ?? []) if (own <= number) last = date;
   return last;

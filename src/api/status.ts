@@ -45,7 +45,6 @@ export const statusResponse = named('JobStatusResponse', {
     symbols: v.array(v.string()),
   }),
   replace_existing: v.boolean(),
-  /** Some are still missing right after a job of thousands was created. */
   details: v.array(
     named('ModelDay', {
       date: dateText,

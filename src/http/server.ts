@@ -153,8 +153,8 @@ async function send(
 }
 
 /**
- * A response that reads the database is made of one moment, whatever is committed meanwhile: in a
- * reader thread, or here where it takes little.
+ * A response that reads the database is of one moment, whatever is committed meanwhile. It is made
+ * in a reader thread, or here where that takes little time.
  */
 async function serve(
   site: Site,

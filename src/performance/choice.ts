@@ -12,7 +12,7 @@ import { MIN_DAYS_FOR_RISK } from './figure.ts';
 export interface Choice {
   database: Database;
   filters: JobWindow;
-  /** The named models; without, all that may have a model-day which matches the filters. */
+  /** The named models; if absent, all that may have model-days which match the filters. */
   models?: readonly string[] | undefined;
   /**
    * The named models' last dates that do not count, if given; of models without one, all dates

@@ -15,6 +15,7 @@ function reportOf(database: Database, wanted = 'AAPL') {
     models: ['model-a'],
     wanted,
     riskFree: 0,
+    withDetails: false,
   };
   const basis = prepareReports(request);
   const [period] = basis.periods;

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Address } from '../database/moment.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
-import { BUILD, ownProgram } from '../basics/program.ts';
+import { startThread } from '../basics/program.ts';
 import type { Chunk, Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { HttpError } from './errors.ts';
@@ -60,11 +60,6 @@ export interface Failure {
   code: ErrorCode | null;
   message: string;
   stack: string;
-}
-
-/** The data that a reader thread starts with. */
-export interface ThreadData {
-  build: string | null;
 }
 
 /** The reports of one server. */
@@ -213,7 +208,7 @@ function beginNext(): void {
     if (free === undefined && threads.size === MOST_THREADS) return;
     const task = queue.shift();
     if (task === undefined) return;
-    const thread = free ?? startThread();
+    const thread = free ?? startReader();
     thread.task = task;
     task.startedAt = performance.now();
     clearTimeout(task.timer);
@@ -224,11 +219,8 @@ function beginNext(): void {
   }
 }
 
-function startThread(): Thread {
-  const { text, isFile } = ownProgram();
-  const workerData: ThreadData = { build: BUILD };
-  const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
-  const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
+function startReader(): Thread {
+  const worker = startThread({}, { maxOldGenerationSizeMb: HARD_HEAP_MB });
   const thread: Thread = { worker, task: null };
   threads.add(thread);
   worker.on('message', (delivery: Delivery) => take(thread, delivery));

@@ -7,9 +7,8 @@ import { storageFaultOf } from './database/storage/faults.ts';
 import { messageOf, ServiceError } from './basics/domain.ts';
 import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
-import { httpLimits as defaultLimits, type HttpLimits } from './http/limits.ts';
+import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
-import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/queue.ts';
 import type { Log } from './basics/log.ts';
@@ -47,8 +46,7 @@ export interface Service {
 
 /** Opens the database, resumes an unfinished job and listens on all interfaces. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { settings, log, clock, startChild, accessTokens, pages } = options;
-  const { httpLimits = defaultLimits } = options;
+  const { settings, log, clock, startChild, accessTokens, pages, httpLimits } = options;
   const { limits = workerLimits, environment = process.env } = options;
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
@@ -73,7 +71,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       isFixed: false,
       interfaceDescription,
     },
-    { accessTokens, pages, limits: httpLimits, reports: createReports(httpLimits) },
+    { accessTokens, pages, limits: httpLimits },
   );
   const port = await listen(http.server, settings.apiPort, database);
   jobs.resume();

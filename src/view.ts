@@ -7,8 +7,6 @@ import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { BuiltPages } from './http/pages.ts';
-import { httpLimits } from './http/limits.ts';
-import { createReports } from './http/reports.ts';
 import { createHttpServer } from './http/server.ts';
 import { asObject, tryParse } from './basics/json.ts';
 import type { Log } from './basics/log.ts';
@@ -67,7 +65,7 @@ export async function startView({
   const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
   const http = createHttpServer(
     { database, settings: served, log, clock, ...shown },
-    { accessTokens, pages, limits: httpLimits, reports: createReports(httpLimits) },
+    { accessTokens, pages },
   );
   const port = await listen(http.server, settings.apiPort, database);
   return {

@@ -155,14 +155,6 @@ export const choiceEntries = {
 const choiceQuery = v.object(choiceEntries);
 type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
-/**
- * Throws a `ServiceError` for a job that does not exist, for dates out of order and for both
- * `model` and `models`.
- */
-export function checkChoice(database: Database, query: ChoiceQuery): void {
-  checkJob(database, filtersOf(query));
-}
-
 /** The choice, and all runs of the named models. */
 interface ReadChoice extends NarrowedChoice {
   named: readonly string[] | undefined;
@@ -181,7 +173,7 @@ export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
   // By entry, the name of an entry means all its runs. An unknown model has no days.
   const isOneRun = model !== undefined && (by === 'run' || isUnknown);
   const runs = names && (isOneRun ? names : runsOfSelected(database, names, window));
-  const choice = { database, filters: isOneRun ? { ...window, model } : window, models: runs };
+  const choice = { database, filters: window, models: runs };
   if (by === 'run' && !isCommon) {
     const all = { choice, cleanAfter: null, withoutCleanDays: [], common: null };
     return { ...(isClean ? cleanDays(choice) : all), named: runs };
@@ -191,11 +183,7 @@ export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
 }
 
 /** All runs of the named models, by name. */
-function runsOfSelected(
-  database: Database,
-  names: readonly string[],
-  filters: ReturnType<typeof filtersOf>,
-): string[] {
-  const { models } = selectModels(database, { models: names }, filters);
+function runsOfSelected(database: Database, names: readonly string[], window: JobWindow): string[] {
+  const { models } = selectModels(database, { models: names }, window);
   return [...new Set(models.flatMap(({ runs }) => runs))].sort();
 }

@@ -67,7 +67,7 @@ export const jobsResponse = named('JobsResponse', {
   ...deploymentEntries,
 });
 
-/** The sums of more model-days take too long for the thread that serves all. */
+/** With more model-days their sums would take too long in the serving thread. */
 const MOST_MODEL_DAYS = 10_000;
 
 /** Whether the jobs have few model-days. */

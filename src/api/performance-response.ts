@@ -13,7 +13,7 @@ import { dividendStatuses } from '../performance/report.ts';
 
 /** The details of a model in the response of GET /performance. */
 
-export const drawdown = named('Drawdown', {
+const drawdown = named('Drawdown', {
   depth: v.number(),
   peak_date: v.nullable(dateText),
   trough_date: v.nullable(dateText),
@@ -21,7 +21,7 @@ export const drawdown = named('Drawdown', {
   length: count,
 });
 
-export const modelDetails = named('ModelDetails', {
+const modelDetails = named('ModelDetails', {
   /** Months and years in which a day has a return, in order. */
   months: v.array(named('MonthReturn', { month: v.string(), return: v.number(), days: count })),
   years: v.array(named('YearReturn', { year: v.string(), return: v.number(), days: count })),

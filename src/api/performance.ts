@@ -2,12 +2,7 @@ import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
 import { reported, toDollars } from '../basics/money.ts';
-import {
-  type Choice,
-  daysOf,
-  modelsOf,
-  modelsWithoutCompletedDays,
-} from '../performance/choice.ts';
+import { daysOf, modelsOf, modelsWithoutCompletedDays } from '../performance/choice.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import { reportFamilies, type RunOfFamily } from '../performance/families.ts';
@@ -25,7 +20,7 @@ import {
   type ResponseBody,
   type Table,
 } from './handler.ts';
-import { benchmarkEntry, checkChoice, choiceEntries, readChoice } from './filters.ts';
+import { benchmarkEntry, checkJob, choiceEntries, filtersOf, readChoice } from './filters.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
@@ -87,7 +82,7 @@ type Query = v.InferOutput<typeof performanceQuery>;
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
-  checkChoice(context.database, query);
+  checkJob(context.database, filtersOf(query));
   checkBenchmark(context.database, query.benchmark);
   if (format !== 'csv') return inJson(context, query);
   if (query.table === 'returns') return returnsTable(context, query);
@@ -96,24 +91,25 @@ export function performance(context: Context, { query, format }: Input<Query>): 
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
 
-function requestOf(
-  choice: Choice,
-  { benchmark, details }: Query,
-  yearlyRiskFreeRate: number,
-): ReportRequest {
-  return {
-    ...choice,
-    wanted: benchmark,
-    riskFree: dailyRate(yearlyRiskFreeRate),
-    withDetails: details,
+/** What the reports of the chosen models are made of. */
+function prepare(
+  { database, settings }: Context,
+  query: Query,
+  { withDetails }: { withDetails: boolean },
+) {
+  const narrowed = readChoice(database, query);
+  const request: ReportRequest = {
+    ...narrowed.choice,
+    wanted: query.benchmark,
+    riskFree: dailyRate(settings.riskFreeRate),
+    withDetails,
   };
+  return { narrowed, request, basis: prepareReports(request) };
 }
 
 function* inJson(context: Context, query: Query): Generator<string> {
-  const { database, settings } = context;
-  const narrowed = readChoice(database, query);
-  const request = requestOf(narrowed.choice, query, settings.riskFreeRate);
-  const basis = prepareReports(request);
+  const { settings } = context;
+  const { narrowed, request, basis } = prepare(context, query, { withDetails: query.details });
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
   const withCurves = query.by === 'entry';
@@ -139,18 +135,12 @@ function* inJson(context: Context, query: Query): Generator<string> {
   }));
 }
 
-function curvesOf({ database, settings }: Context, query: Query) {
-  const { choice } = readChoice(database, query);
-  const request = requestOf(choice, { ...query, details: false }, settings.riskFreeRate);
-  return { request, basis: prepareReports(request) };
-}
-
 /**
  * A row per date with the daily return of each model, empty where it has none, and that of the
  * benchmark in the last column.
  */
 function returnsTable(context: Context, query: Query): Table {
-  const { request, basis } = curvesOf(context, query);
+  const { request, basis } = prepare(context, query, { withDetails: false });
   type Day = { date: string; daily_return: number | null };
   const column = (name: string, curve: readonly Day[]) => {
     return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
@@ -171,7 +161,7 @@ function returnsTable(context: Context, query: Query): Table {
 
 /** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(context: Context, query: Query): Generator<Cell[]> {
-  const { request, basis } = curvesOf(context, query);
+  const { request, basis } = prepare(context, query, { withDetails: false });
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);

@@ -45,7 +45,6 @@ export const statusResponse = named('JobStatusResponse', {
     symbols: v.array(v.string()),
   }),
   replace_existing: v.boolean(),
-  /** Some are still missing right after a job of thousands was created. */
   details: v.array(
     named('ModelDay', {
       date: dateText,
@@ -80,7 +79,7 @@ export function* status({ database, settings }: Context, { params }: Input): Gen
   yield `,${JSON.stringify(others).slice(1)}`;
 }
 
-/** Of more model-days the status takes too long for the thread that serves all. */
+/** With more model-days the status would take too long in the serving thread. */
 const MOST_MODEL_DAYS = 2_000;
 
 /** Whether the job has few model-days. */

@@ -1,5 +1,13 @@
+import assert from 'node:assert/strict';
 import { basename, dirname, join, relative } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
+import {
+  type MessagePort,
+  parentPort,
+  type ResourceLimits,
+  Worker,
+  workerData,
+} from 'node:worker_threads';
 
 /**
  * The program in its second form: one executable, made of Node and dist/server.js by
@@ -31,8 +39,22 @@ export function fileFrom(folder: string, file = ''): string {
   return path.startsWith('..') ? file : path;
 }
 
-/** This program, for a thread of its own process: a file to run, or its text. */
-export function ownProgram(): { text: string; isFile: boolean } {
+/** Starts this program in a thread of its own process; the data say what the thread does. */
+export function startThread(data: object = {}, resourceLimits: ResourceLimits = {}): Worker {
+  const { text, isFile } = ownProgram();
+  return new Worker(text, { eval: !isFile, workerData: { ...data, build: BUILD }, resourceLimits });
+}
+
+/** In such a thread: the one that started it. Throws when that runs another build. */
+export function startingThread(): MessagePort {
+  assert(parentPort !== null, 'a thread has a parent');
+  const isSame = workerData.build === BUILD;
+  assert(isSame, 'the program file was replaced while it runs: restart the service');
+  return parentPort;
+}
+
+/** A file to run, or its text. */
+function ownProgram(): { text: string; isFile: boolean } {
   if (isExecutable) return { text: readAsset('server.js'), isFile: false };
   const file =
     BUILD === null ? join(dirname(import.meta.filename), '../main.ts') : import.meta.filename;

@@ -111,7 +111,7 @@ export function reportLeader(series: readonly Series[], tried: number) {
 }
 
 /** Mean over sample deviation, per day, without a risk-free rate. */
-export function dailySharpeRatio(logReturns: Float64Array): Figure {
+function dailySharpeRatio(logReturns: Float64Array): Figure {
   const deviation = Math.sqrt(sampleVariance(logReturns));
   return deviation <= LEAST_DEVIATION ? FLAT : mean(logReturns) / deviation;
 }

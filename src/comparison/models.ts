@@ -55,7 +55,7 @@ export function reportModel(
       variance_share_of_runs: isFlat ? measured : measured.ofRuns / measured.total,
       probability_best: isMissing ? series : probabilityBest,
     },
-    isMissing || isFlat ? (measured as Missing) : intervalOf(series.mean, measured, period),
+    isFlat ? measured : isMissing ? series : intervalOf(series.mean, measured, period),
   );
   const returns = record.runs.map((_, run) =>
     isMissing ? series : overPeriod(series.runMeans[run] ?? NaN, period.days),

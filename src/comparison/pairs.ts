@@ -26,7 +26,7 @@ import { type Lead, leadOf, sentenceOf } from './sentences.ts';
  * (Pearson, Regression, Heredity, and Panmixia, Philosophical Transactions of the Royal Society A
  * 187, 1896).
  */
-export function correlationOf(one: Series, other: Series): Figure {
+function correlationOf(one: Series, other: Series): Figure {
   const first = deviationsFrom(one.mean, one.logReturns);
   const second = deviationsFrom(other.mean, other.logReturns);
   const constant = isConstant(first) ? one : isConstant(second) ? other : null;

@@ -96,7 +96,10 @@ function boundsOf(
   return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
 }
 
-/** What it would take to show a difference, and what one among many pairs shows. */
+/**
+ * What it would take for a difference to be shown, and whether it would be if there were no other
+ * pairs.
+ */
 export interface Demands {
   smallestDifference: Figure;
   daysNeeded: Figure;

@@ -34,7 +34,7 @@ export type Numbering = ReadonlyMap<CalendarDate, number>;
  * family's first one in the window, be it completed or failed. So a failed model-day leaves a gap,
  * and the days of two markets that began on different dates meet.
  */
-export function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
+function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
   const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;
@@ -54,14 +54,14 @@ export function numberDates(database: Database, family: Family, window: JobWindo
 }
 
 /** The last number in a market up to a date; 0 before its first one. */
-export function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
+function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
   let last = 0;
   for (const [own, number] of numbering ?? []) if (own <= date) last = number;
   return last;
 }
 
 /** The last date in a market up to a number; null before its first one. */
-export function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
+function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
   let last: CalendarDate | null = null;
   for (const [date, own] of numbering ?? []) if (own <= number) last = date;
   return last;
@@ -107,9 +107,8 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
   if (request.curves) checkCurves(models.length);
   checkLooks(request);
   const all = readFamilies(database, models, window);
-  const cleanAfter = request.days === 'clean' ? latestCutoff(all) : null;
   const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
-  const clean = cleaner(all, cleanAfter, numberings);
+  const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
   const compared: ComparedModel[] = [];
   const ends: AskedDay[] = [];
   const suspected = new Map<string, string[]>();
@@ -119,7 +118,7 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
       ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
     );
     const numbers = numberings?.get(family.model);
-    const own = request.days === 'clean' ? clean(family) : family;
+    const own = clean(family);
     const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
     const named = jumps.map(({ jump }) => `${jump.symbol} on ${jump.date}`);
     if (named.length > 0) suspected.set(family.model, named);
@@ -194,7 +193,7 @@ export function readFamilies(
  * The latest cutoff of the models that have figures over their own clean days: the others must not
  * cost these any days.
  */
-export function latestCutoff(families: readonly Family[]): CalendarDate | null {
+function latestCutoff(families: readonly Family[]): CalendarDate | null {
   let latest: CalendarDate | null = null;
   for (const family of families) {
     const { knowledgeCutoff } = family;
@@ -206,27 +205,31 @@ export function latestCutoff(families: readonly Family[]): CalendarDate | null {
 }
 
 /**
- * Keeps the clean days of a family. By number, the dates of a model without a cutoff say nothing,
- * as in a control market: its clean days are those that meet clean ones. Only a model without
- * figures has a later cutoff than the latest; its reason is about its own clean days.
+ * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By number,
+ * the dates of a model without a cutoff say nothing, as in a control market: its clean days are
+ * those that meet clean ones. Only a model without figures has a later cutoff than the latest; its
+ * reason is about its own clean days.
  */
 export function cleaner(
   families: readonly Family[],
-  after: CalendarDate | null,
-  numberings: Numberings | null,
-) {
+  isClean: boolean,
+  numberings: Numberings | null = null,
+): { cleanAfter: CalendarDate | null; clean: (family: Family) => Family } {
+  if (!isClean) return { cleanAfter: null, clean: (family) => family };
+  const after = latestCutoff(families);
   const latest =
     after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
   const last = Math.max(
     0,
     ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')),
   );
-  return (family: Family): Family => {
+  const clean = (family: Family): Family => {
     const { model, knowledgeCutoff } = family;
     if (numberings !== null && knowledgeCutoff === null)
       return daysAfter(family, dateUpTo(numberings.get(model), last));
     return daysAfter(daysAfter(family, after), knowledgeCutoff);
   };
+  return { cleanAfter: after, clean };
 }
 
 type Numberings = ReadonlyMap<string, Numbering>;

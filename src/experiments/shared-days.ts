@@ -10,7 +10,7 @@ import {
   readRecords,
 } from '../comparison/participants.ts';
 import type { Choice, LeftOutModel, NarrowedChoice } from '../performance/choice.ts';
-import { cleaner, comparedModel, latestCutoff, readFamilies } from './experiment.ts';
+import { cleaner, comparedModel, readFamilies } from './experiment.ts';
 import type { Family } from './family.ts';
 import { at } from '../statistics/moments.ts';
 import { selectModels } from './selection.ts';
@@ -26,7 +26,10 @@ export interface SharedDays {
   reasons: ReadonlyMap<string, string>;
 }
 
-/** The days that `compareModels` would compare the first models over, of these and of others. */
+/**
+ * The days over which `compareModels` would compare the first models, and of all models their own
+ * days, or which of those compared they lack.
+ */
 export function sharedDays(
   compared: readonly ComparedModel[],
   others: readonly ComparedModel[],
@@ -71,7 +74,7 @@ export interface Sharing {
 
 /**
  * The choice of the days that models share, by the rule of a comparison: the runs of an entry count
- * on the days that they all started from the same close, with `isCommon` all models. Throws as
+ * on the days that they all started from the same close; with `isCommon`, all models do. Throws as
  * `selectModels` does.
  */
 export function narrowToShared(
@@ -83,8 +86,7 @@ export function narrowToShared(
   const [compared = [], others = []] = [selection.models, selection.leftOut].map((chosen) =>
     readFamilies(database, chosen, filters),
   );
-  const cleanAfter = isClean ? latestCutoff(compared) : null;
-  const clean = isClean ? cleaner(compared, cleanAfter, null) : (family: Family) => family;
+  const { cleanAfter, clean } = cleaner(compared, isClean);
   const inBrief = (families: readonly Family[]) =>
     families.map((family) => comparedModel(clean(family)));
   const { reasons, own, leftOut, ...shared } = sharedDays(inBrief(compared), inBrief(others));

@@ -31,22 +31,20 @@ export const httpLimits = {
    */
   heartbeatMs: 10_000,
   /**
-   * How long a report may hold a reader thread, unless its client reads so much of it a second; and
-   * how long it may wait for its turn. Longer is a 503, or cuts it off once it has begun.
+   * How long a report may hold a reader thread; longer, while its client has read this much a
+   * second. After that it is a 503, or is cut off once it has begun.
    */
   maxReportMs: 120_000,
   minReadKbPerSecond: 100,
+  /** How long a report may wait for a reader thread. Longer is a 503. */
   maxReportWaitMs: 60_000,
   /** How much memory a report may hold in its thread, and how often that is checked. More is a 503. */
   maxReportHeapMb: 1_024,
   reportCheckMs: 250,
-  /**
-   * How much of one report, and of all, may wait for clients; with more, the thread that makes it
-   * waits too.
-   */
+  /** How much of one report, and of all, may wait for clients; with more, its thread waits too. */
   maxWaitingKb: 64 * 1024,
   maxAllWaitingKb: 128 * 1024,
-  /** How often the first two of these times are checked. */
+  /** How often the timeouts of headers and requests are checked. */
   checkIntervalMs: 1_000,
   /** Further connections are closed at once. */
   maxConnections: 1_000,

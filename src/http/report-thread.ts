@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { parentPort, workerData } from 'node:worker_threads';
 import type { Reader } from '../database/moment.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { momentAt } from '../database/view.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import { BUILD } from '../basics/program.ts';
+import { startingThread } from '../basics/program.ts';
 import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
 import { silentLog, stackTraceOf } from '../basics/log.ts';
 import {
@@ -14,7 +13,6 @@ import {
   MOST_WAITING,
   type Order,
   TAKEN,
-  type ThreadData,
 } from './reports.ts';
 import { routes } from './routes.ts';
 
@@ -26,10 +24,7 @@ const LOOK_AGAIN_MS = 100;
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
 export function makeReports(): void {
-  const port = parentPort;
-  assert(port !== null, 'a reader thread has a parent');
-  const data: ThreadData = workerData;
-  assert(data.build === BUILD, 'the program file was replaced while it runs: restart the service');
+  const port = startingThread();
   const send = (delivery: Delivery) =>
     port.postMessage(delivery, 'bytes' in delivery ? [delivery.bytes.buffer] : []);
   port.on('message', (order: Order) => {

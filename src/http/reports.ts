@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Address } from '../database/moment.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
-import { BUILD, ownProgram } from '../basics/program.ts';
+import { startThread } from '../basics/program.ts';
 import type { Chunk, Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { HttpError } from './errors.ts';
@@ -44,11 +44,11 @@ export interface Order {
   flow: Int32Array<SharedArrayBuffer>;
 }
 
-/** How many bytes of a report wait for its client no more, modulo 2^32. */
+/** How many bytes of a report no longer wait for its client, modulo 2^32. */
 export const TAKEN = 0;
-/** With so many waiting bytes its thread waits. */
+/** While so many bytes wait for the client, the thread waits too. */
 export const MOST_WAITING = 1;
-/** Not 0 once it is not wanted any more. */
+/** Not 0 once the report is no longer wanted. */
 export const IS_UNWANTED = 2;
 
 /** What it sends back. */
@@ -60,11 +60,6 @@ export interface Failure {
   code: ErrorCode | null;
   message: string;
   stack: string;
-}
-
-/** The data that a reader thread starts with. */
-export interface ThreadData {
-  build: string | null;
 }
 
 /** The reports of one server. */
@@ -84,7 +79,7 @@ interface Task {
   chunks: Chunk[];
   /** All of them, unless they are too long to be kept. */
   made: Chunk[];
-  /** How many bytes have been made, how many of these wait for the client, and how many it has read. */
+  /** How many bytes have been made, how many wait for the client, and how many it has read. */
   bytes: number;
   waiting: number;
   read: number;
@@ -140,7 +135,7 @@ export function createReports(limits: HttpLimits): Reports {
   };
 }
 
-/** The report that was not made for longest makes room. */
+/** The report that was made longest ago makes room. */
 function keep(kept: Map<string, Kept>, key: string, report: Kept): void {
   kept.delete(key);
   kept.set(key, report);
@@ -192,7 +187,11 @@ function enter(request: ReportRequest, limits: HttpLimits): Task {
     limits,
     chunks: [],
     made: [],
-    ...{ bytes: 0, waiting: 0, read: 0, startedAt: 0, isLeft: false },
+    bytes: 0,
+    waiting: 0,
+    read: 0,
+    startedAt: 0,
+    isLeft: false,
     onMade() {},
     wake() {},
     timer: setTimeout(() => finish(task, TOO_BUSY), limits.maxReportWaitMs),
@@ -209,7 +208,7 @@ function beginNext(): void {
     if (free === undefined && threads.size === MOST_THREADS) return;
     const task = queue.shift();
     if (task === undefined) return;
-    const thread = free ?? startThread();
+    const thread = free ?? startReader();
     thread.task = task;
     task.startedAt = performance.now();
     clearTimeout(task.timer);
@@ -220,11 +219,8 @@ function beginNext(): void {
   }
 }
 
-function startThread(): Thread {
-  const { text, isFile } = ownProgram();
-  const workerData: ThreadData = { build: BUILD };
-  const resourceLimits = { maxOldGenerationSizeMb: HARD_HEAP_MB };
-  const worker = new Worker(text, { eval: !isFile, workerData, resourceLimits });
+function startReader(): Thread {
+  const worker = startThread({}, { maxOldGenerationSizeMb: HARD_HEAP_MB });
   const thread: Thread = { worker, task: null };
   threads.add(thread);
   worker.on('message', (delivery: Delivery) => take(thread, delivery));

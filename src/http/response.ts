@@ -24,16 +24,13 @@ export function reset(socket: Socket): void {
 /** Smaller bodies are sent as they are, because they fit into one packet anyway. In bytes. */
 export const MIN_COMPRESSED_BYTES = 1_024;
 
-/**
- * The most that one compressor holds beside its response, with the text that waits in it. The windows and levels below were
- * chosen by measuring (docs/benchmarks.md): a compressor that makes bodies much smaller holds
- * megabytes for each client that reads slowly.
- */
-export const MAX_COMPRESSOR_BYTES = 768 * 1024;
-
 /** Loaded by the first response that is compressed; it would take a tenth of a start. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
+/**
+ * This window and level, and those of gzip, were chosen by measuring (docs/benchmarks.md): a
+ * compressor that makes bodies much smaller holds megabytes for each client that reads slowly.
+ */
 function zstd() {
   const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window } = zlib().constants;
   return { params: { [level]: 1, [window]: 18 } };

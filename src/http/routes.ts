@@ -39,7 +39,7 @@ export interface Route {
   /** Needs no access token. */
   isPublic?: true;
   /**
-   * Of a GET: whether the thread that serves all makes the response, because it takes little. All
+   * Of a GET: whether the serving thread makes the response, because that takes little time. All
    * others are made in a reader thread.
    */
   isShort?(context: Context, input: Input): boolean;

@@ -35,7 +35,7 @@ import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
-import type { Reports } from './reports.ts';
+import { createReports, type Reports } from './reports.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import { type Route, routes } from './routes.ts';
 import { sendLate, typeOf } from './stream.ts';
@@ -52,9 +52,7 @@ export interface HttpOptions {
   /** None: every client may do everything. */
   accessTokens: readonly AccessToken[];
   pages: BuiltPages;
-  limits?: HttpLimits;
-  /** What makes reports; without, they are made in this thread. */
-  reports?: Reports;
+  limits?: HttpLimits | undefined;
 }
 
 /** Everything that serving a request needs. */
@@ -66,7 +64,7 @@ interface Site {
   pages: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
   connections: Connections;
-  reports: Reports | null;
+  reports: Reports;
 }
 
 export interface HttpServer {
@@ -81,7 +79,7 @@ export interface HttpServer {
 /** Builds the HTTP server; it is not listening yet. */
 export function createHttpServer(
   context: Context,
-  { accessTokens, pages, limits = httpLimits, reports }: HttpOptions,
+  { accessTokens, pages, limits = httpLimits }: HttpOptions,
 ): HttpServer {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -104,7 +102,7 @@ export function createHttpServer(
     pages: createRouter<AnyRoute>(pageRoutes),
     sendMissing,
     connections: watchConnections(server, context, limits),
-    reports: reports ?? null,
+    reports: createReports(limits),
   };
   server.on('request', async (_request, response) => {
     if (await site.connections.enter(response)) await respond(site, response);
@@ -155,8 +153,8 @@ async function send(
 }
 
 /**
- * A response that reads the database is made of one moment, whatever is committed meanwhile: in a
- * reader thread, or here where it takes little.
+ * A response that reads the database is of one moment, whatever is committed meanwhile. It is made
+ * in a reader thread, or here where that takes little time.
  */
 async function serve(
   site: Site,
@@ -189,11 +187,11 @@ function sendHandled(
   sendText(response, 200, { type: typeOf(fileName), text: [...pieces].join(''), headers });
 }
 
-/** The response in a reader thread; null where there is none, or no file that it could open. */
+/** The response in a reader thread; null where there is no file that it could open. */
 function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
   const { database, settings, viewedFile } = context;
   const address = database.address();
-  if (reports === null || address === null) return null;
+  if (address === null) return null;
   const request = { path: route.path, input, settings: { ...settings }, viewedFile };
   return reports.make(
     { ...request, database: address },

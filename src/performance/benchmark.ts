@@ -178,7 +178,7 @@ export interface BothLevels {
 export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
 
 /** The levels with dividends where the model-day gets them. */
-export function levelsFor(
+function levelsFor(
   { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
   { withDividends, ofPrices }: BothLevels,
 ): Levels {

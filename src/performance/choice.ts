@@ -4,15 +4,15 @@ import type { Database } from '../database/database.ts';
 import { newestRun } from '../database/records/models.ts';
 import { type ChosenDay, chosenDays, modelsIn } from '../database/records/performance.ts';
 import { failedModelDays } from '../database/records/returns.ts';
-import { countActiveDays, type SessionFilters } from '../database/session-filters.ts';
+import { countActiveDays, type JobWindow } from '../database/session-filters.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { MIN_DAYS_FOR_RISK } from './figure.ts';
 
 /** Which model-days the figures cover. */
 export interface Choice {
   database: Database;
-  filters: SessionFilters;
-  /** Instead of the one model of the filters, if given. */
+  filters: JobWindow;
+  /** The named models; if absent, all that may have model-days which match the filters. */
   models?: readonly string[] | undefined;
   /**
    * The named models' last dates that do not count, if given; of models without one, all dates

@@ -26,7 +26,7 @@ export interface Histogram {
 }
 
 /** More bins than that are not seen as a shape. */
-export const MAX_BINS = 40;
+const MAX_BINS = 40;
 /**
  * Numbers and edges are compared as whole numbers of the last decimal, so that none falls on the
  * wrong side of an edge.
@@ -139,7 +139,7 @@ export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput
  * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
  * whole period, for each day on which there are that many.
  */
-export function reportRolling(
+function reportRolling(
   curve: readonly DayOfCurve[],
   { days: { length: count }, leastReturn }: Pick<ReturnSeries, 'days' | 'leastReturn'>,
   riskFree: number,

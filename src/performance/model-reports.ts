@@ -16,7 +16,7 @@ export interface ReportRequest extends Choice {
   /** Per day. */
   riskFree: number;
   /** Whether the reports have details. */
-  withDetails?: boolean;
+  withDetails: boolean;
 }
 
 /** What the figures of all models share. */
@@ -67,7 +67,7 @@ export function prepareReports(request: ReportRequest) {
 export function modelReport(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
   const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
-  const { riskFree, withDetails = false } = request;
+  const { riskFree, withDetails } = request;
   const newest = newestRun(request.database, model);
   const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
   const record = readRecord(request, period, {

@@ -22,11 +22,11 @@ export interface Comparison {
 }
 
 /**
- * A model's performance against the benchmark, named as in the response. Excess return is the difference of the totals. Beta
- * is the slope of the model's returns over the benchmark's; alpha is the return that beta does not
- * explain, per year without compounding (Jensen, The Performance of Mutual Funds, Journal of
- * Finance, 1968), its p-value from Student's t with two degrees of freedom fewer than days;
- * correlation is Pearson's. Tracking error is the deviation of the daily
+ * A model's performance against the benchmark, named as in the response. Excess return is the
+ * difference of the totals. Beta is the slope of the model's returns over the benchmark's; alpha is
+ * the return that beta does not explain, per year without compounding (Jensen, The Performance of
+ * Mutual Funds, Journal of Finance, 1968), its p-value from Student's t with two degrees of freedom
+ * fewer than days; correlation is Pearson's. Tracking error is the deviation of the daily
  * differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio
  * Management, 1999).
  */

@@ -28,7 +28,7 @@ import {
  * of Joanes & Gill, Comparing Measures of Sample Skewness and Kurtosis, The Statistician, 1998. 0
  * for a symmetric distribution; negative where the large moves are losses.
  */
-export function skewness(series: ReturnSeries): Figure {
+function skewness(series: ReturnSeries): Figure {
   return shapeOf(series, (returns, variance) => {
     const { length: n } = returns;
     return ((centralMoment(returns, 3) / variance ** 1.5) * Math.sqrt(n * (n - 1))) / (n - 2);
@@ -40,7 +40,7 @@ export function skewness(series: ReturnSeries): Figure {
  * ((n − 2)(n − 3)). It is G₂ of Joanes & Gill 1998. 0 for a normal distribution; above 0 where
  * large moves are more frequent.
  */
-export function excessKurtosis(series: ReturnSeries): Figure {
+function excessKurtosis(series: ReturnSeries): Figure {
   return shapeOf(series, (returns, variance) => {
     const { length: n } = returns;
     const excess = centralMoment(returns, 4) / variance ** 2 - 3;

@@ -32,7 +32,7 @@ const MAX_LISTED_ROUND_TRIPS = 100;
  * the mean closing value (SEC Form N-1A, item 13, but with cash counted in the value), for the
  * whole curve and not per year.
  */
-export function reportTrading(
+function reportTrading(
   days: readonly LedgerDay[],
   trading: ModelTrading,
   { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,

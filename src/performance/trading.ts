@@ -38,7 +38,7 @@ export function holdingDaysOf({ buyDate, sellDate }: RoundTrip): number {
   return countDays(buyDate, sellDate) - 1;
 }
 
-export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
+function buyLot(book: LotBook, symbol: string, lot: Lot): void {
   const lots = book.get(symbol);
   if (lots === undefined) book.set(symbol, [lot]);
   else lots.push(lot);
@@ -49,7 +49,7 @@ export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
  * the order reaches makes a round trip. Cost and proceeds are divided in proportion to shares; the
  * parts add up to the whole, to 1/10000 dollar.
  */
-export function sellLots(
+function sellLots(
   book: LotBook,
   symbol: string,
   { date, quantity, proceeds }: { date: CalendarDate; quantity: number; proceeds: Money },
@@ -87,7 +87,7 @@ export function sellLots(
  * 550, "fractional shares"). Returns the profit of that sale. Lots remain whole shares and keep
  * their cost.
  */
-export function splitLots(
+function splitLots(
   book: LotBook,
   symbol: string,
   {
@@ -106,7 +106,7 @@ export function splitLots(
   return trips.length === 0 ? cash : sum(trips.map(profitOf));
 }
 
-export function quantityOf(book: LotBook, symbol: string): number {
+function quantityOf(book: LotBook, symbol: string): number {
   return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
 }
 

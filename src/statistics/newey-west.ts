@@ -26,7 +26,7 @@ export function degreesOfDays(days: number): number {
 }
 
 /** 1 − k/(L+1) for the lags k = 1 … L (Bartlett's weights). */
-export function lagWeights(days: number): number[] {
+function lagWeights(days: number): number[] {
   const lags = lagsFor(days);
   return Array.from({ length: lags }, (_, index) => 1 - (index + 1) / (lags + 1));
 }

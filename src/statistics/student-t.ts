@@ -1,7 +1,7 @@
 import { symmetricQuantile } from './moments.ts';
 
 /** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is never read. */
-interface ContinuedFraction {
+export interface ContinuedFraction {
   numerator: (index: number) => number;
   denominator: (index: number) => number;
 }
@@ -15,7 +15,7 @@ const TINY = 1e-300;
  * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
  * 1986). Throws when it does not converge.
  */
-function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
+export function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
   let value = denominator(0) || TINY;
   let [forwards, backwards] = [value, 0];
   for (let index = 1; index <= MAX_TERMS; index += 1) {
@@ -101,8 +101,8 @@ function tail(t: number, degreesOfFreedom: number): number {
       (n === 0 ? 0 : (n * (b - n) * x) / (a + 2 * n - 1)) +
       ((a + n) * (a * y - b * x + 1 + n * (1 + y))) / (a + 2 * n + 1),
   });
-  const power = Math.exp(-a * Math.log1p((t * t) / degreesOfFreedom));
-  return (power * (Math.sqrt(y) * gammaRatio(a))) / (2 * ROOT_OF_PI * fraction);
+  const power = Math.exp(-a * Math.log1p((t * t) / degreesOfFreedom)) * Math.sqrt(y);
+  return (power * gammaRatio(a)) / (2 * ROOT_OF_PI * fraction);
 }
 
 /** From here on, six terms of the series below are exact to the last digit. */

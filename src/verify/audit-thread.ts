@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict';
-import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { BUILD, ownProgram } from '../basics/program.ts';
+import { workerData } from 'node:worker_threads';
+import { startingThread, startThread } from '../basics/program.ts';
 import type { Reader } from '../database/database.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
@@ -15,7 +14,6 @@ import type { AuditReport, ReplayOptions } from './replay.ts';
 /** What the thread starts with. */
 interface Order {
   audit: { path: string; filters: ReplayFilters };
-  build: string | null;
 }
 
 /** What it sends back. */
@@ -27,9 +25,8 @@ export async function auditInThread(
   { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
-  const { text, isFile } = ownProgram();
-  const order: Order = { audit: { path, filters }, build: BUILD };
-  const worker = new Worker(text, { eval: !isFile, workerData: order });
+  const order: Order = { audit: { path, filters } };
+  const worker = startThread(order);
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
   worker.on('message', (delivery: Delivery) => {
     if ('done' in delivery) onProgress(delivery.done, delivery.total);
@@ -54,11 +51,9 @@ export function isAuditThread(): boolean {
 
 /** What that thread does; what it throws ends it. */
 export async function auditHere(): Promise<void> {
-  const port = parentPort;
-  assert(port !== null, 'the thread of an audit has a parent');
+  const port = startingThread();
   const send = (delivery: Delivery) => port.postMessage(delivery);
-  const { audit, build }: Order = workerData;
-  assert(build === BUILD, 'the program file was replaced while it runs: restart the service');
+  const { audit }: Order = workerData;
   const { path, filters } = audit;
   const onProgress = (done: number, total: number) => send({ done, total });
   const report = await withSnapshot(path, (reader) => auditLedger(reader, { filters, onProgress }));

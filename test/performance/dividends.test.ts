@@ -11,9 +11,11 @@ import { runs } from '../support/long.ts';
 function reportOf(database: Database, wanted = 'AAPL') {
   const request = {
     database,
-    filters: { model: 'model-a' },
+    filters: {},
+    models: ['model-a'],
     wanted,
     riskFree: 0,
+    withDetails: false,
   };
   const basis = prepareReports(request);
   const [period] = basis.periods;

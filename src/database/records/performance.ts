@@ -1,12 +1,7 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
-import {
-  boundsOf,
-  type JobWindow,
-  modelsWithSessions,
-  type SessionFilters,
-} from '../session-filters.ts';
+import { boundsOf, type JobWindow, modelsWithSessions } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
 import {
@@ -81,8 +76,7 @@ const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? 
 ]);
 
 /** The models of which model-days may match the filters, by name. */
-export function modelsIn(reader: Reader, { model, jobId }: SessionFilters): Iterable<string> {
-  if (model !== undefined) return [model];
+export function modelsIn(reader: Reader, { jobId }: JobWindow): Iterable<string> {
   return jobId === undefined ? modelsWithSessions(reader) : MODELS_OF_JOB.all(reader, jobId).flat();
 }
 

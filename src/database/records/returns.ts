@@ -4,7 +4,6 @@ import {
   countActiveDays,
   type JobWindow,
   jsonIds,
-  type SessionFilters,
   type Window,
 } from '../session-filters.ts';
 import type { Database } from '../database.ts';
@@ -116,7 +115,7 @@ export function marketDates(
 const FAILED = query(
   `SELECT DISTINCT model, date FROM jobs CROSS JOIN job_details AS own USING (job_id)
    WHERE job_id = coalesce(?1, job_id) AND jobs.status NOT IN ('completed', 'discarded')
-     AND date BETWEEN ?2 AND ?3 AND own.status = 'failed' AND model = coalesce(?4, model)`,
+     AND date BETWEEN ?2 AND ?3 AND own.status = 'failed'`,
   [text, text],
 );
 
@@ -126,10 +125,10 @@ const FAILED = query(
  */
 export function failedModelDays(
   database: Database,
-  { jobId, model, ...window }: SessionFilters,
+  { jobId, ...window }: JobWindow,
 ): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
-  const rows = FAILED.all(database, jobId ?? null, ...boundsOf(window), model ?? null);
+  const rows = FAILED.all(database, jobId ?? null, ...boundsOf(window));
   for (const [name, date] of rows) failed.set(name, (failed.get(name) ?? new Set()).add(date));
   return failed;
 }

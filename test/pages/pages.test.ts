@@ -244,7 +244,7 @@ test(
       ({ model }: { model: string }) => model === 'model-a',
     );
     const last = start * curve.at(-1).growth;
-    assert.match(await dateAt(0.98), day(lastDate));
+    assert.match(await dateAt(0.999), day(lastDate));
     const tip = page.locator('.curves .tip');
     assert.match(
       await tip.innerText(),

@@ -91,7 +91,7 @@ export function lookOf(name: string): Look {
  * The first ten entries differ by colour and are solid, the next ten are dashed, and so on. A run
  * has the colour of its entry and the next dash. Once the dashes are used up, there are markers.
  */
-export function lookAt({ order, run }: Place): Look {
+function lookAt({ order, run }: Place): Look {
   const line = Math.floor(order / COLOURS) + run - 1;
   return {
     colour: `series-${order % COLOURS}`,

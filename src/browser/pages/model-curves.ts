@@ -4,6 +4,7 @@ import { count, money, share } from '../format.ts';
 import { lookOf, OUTLINES } from '../look.ts';
 import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
 import { markAt } from '../plot/drawing.ts';
+import { legend } from '../plot/legend.ts';
 import {
   benchmarkLines,
   benchmarkWords,
@@ -14,7 +15,7 @@ import {
   type PlotOptions,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { createPlot, legend, type Plot } from '../plot/plot.ts';
+import { createPlot, type Plot } from '../plot/plot.ts';
 import type { Scale } from '../plot/scale.ts';
 import type { Drawdown, ModelReport } from '../responses.ts';
 import { goTo } from '../router.ts';

@@ -73,7 +73,7 @@ function* views(
   );
   yield section(
     'Profit by symbol',
-    lateFold('Each symbol', () => [profitBySymbol(data)]),
+    lateFold('Each symbol', () => profitBySymbol(data)),
   );
   if (entry !== null)
     yield section(

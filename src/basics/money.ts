@@ -49,7 +49,7 @@ export function fromDollars(dollars: number): Money {
 }
 
 /** The same without a bound, to compare and to show. */
-export function unitsIn(dollars: number): number {
+function unitsIn(dollars: number): number {
   return Math.round(dollars * UNITS_PER_DOLLAR);
 }
 

@@ -1,30 +1,5 @@
-/**
- * Long work is cut into slices, and the event loop runs once between any two slices, so that no
- * request waits for more than about one slice, however many long responses are being made.
- */
-
-/** How long one slice may take. */
-export const SLICE_MS = 5;
-/**
- * After which no further short work begins in a round: one piece takes up to three milliseconds
- * already.
- */
-const SHORT_SLICE_MS = 1;
-
-const waiting: (() => void)[] = [];
-
-/** Resolves when the caller may work for a slice: one caller per round of the event loop, in order. */
-export function nextTurn(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (waiting.length === 0) setImmediate(giveTurn);
-  waiting.push(resolve);
-  return promise;
-}
-
-function giveTurn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(giveTurn);
-}
+/** After which the event loop runs; one piece of work takes up to three milliseconds already. */
+export const SLICE_MS = 1;
 
 const dueSoon: (() => void)[] = [];
 
@@ -48,7 +23,7 @@ export function inShortTurn<Result>(work: () => Result | PromiseLike<Result>): P
 }
 
 function workForSlice(): void {
-  const end = performance.now() + SHORT_SLICE_MS;
+  const end = performance.now() + SLICE_MS;
   const workOne = () => {
     dueSoon[0]?.();
     // A tick that a microtask asks for comes after all other microtasks: then the work is over, or

@@ -7,7 +7,6 @@ import type {
   Comparison,
   Decisions,
   Found,
-  Holdings,
   Jobs,
   KnownModels,
   Performance,
@@ -205,14 +204,6 @@ export function getPerformance(
   signal: AbortSignal,
 ): Promise<Performance> {
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
-}
-
-/** What a model held at the close of each of its days. */
-export function getHoldings(
-  filters: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Holdings> {
-  return request(`/holdings?${new URLSearchParams(filters)}`, { signal });
 }
 
 /** Models compared, as the query (with its question mark, or empty) chooses. */

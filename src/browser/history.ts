@@ -10,8 +10,8 @@ import { setAttributes } from './element.ts';
  */
 
 /**
- * This suits only the length of the page as it was; all else is carried along when its filters
- * change.
+ * What begins so suits only the length of the page as it was; all else is carried along when its
+ * filters change.
  */
 const NOT_CARRIED = 'scroll';
 
@@ -65,7 +65,9 @@ export function addEntry(url: string): void {
   waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
   writeKept();
   const isSamePage = new URL(url, location.origin).pathname === here().pathname;
-  const carried = Object.entries(keptHere()).filter(([key]) => isSamePage && key !== NOT_CARRIED);
+  const carried = Object.entries(keptHere()).filter(
+    ([key]) => isSamePage && !key.startsWith(NOT_CARRIED),
+  );
   waiting = null;
   history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
 }

@@ -82,16 +82,13 @@ function placeOf(name: string): Place {
   return { order, run };
 }
 
-/** The look of a name, the same on every page. */
-export function lookOf(name: string): Look {
-  return lookAt(placeOf(name));
-}
-
 /**
- * The first ten entries differ by colour and are solid, the next ten are dashed, and so on. A run
- * has the colour of its entry and the next dash. Once the dashes are used up, there are markers.
+ * The look of a name, the same on every page. The first ten entries differ by colour and are solid,
+ * the next ten are dashed, and so on. A run has the colour of its entry and the next dash. Once the
+ * dashes are used up, there are markers.
  */
-export function lookAt({ order, run }: Place): Look {
+export function lookOf(name: string): Look {
+  const { order, run } = placeOf(name);
   const line = Math.floor(order / COLOURS) + run - 1;
   return {
     colour: `series-${order % COLOURS}`,

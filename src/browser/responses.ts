@@ -1,7 +1,6 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../api/comparison.ts';
 import type { decisionsResponse } from '../api/decisions.ts';
-import type { holdingsResponse } from '../api/holdings.ts';
 import type { jobsResponse } from '../api/jobs.ts';
 import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
@@ -39,10 +38,6 @@ export type ComparedPair = Comparison['pairs'][number];
 
 export type Details = NonNullable<ModelReport['details']>;
 export type Drawdown = Details['drawdowns'][number];
-
-export type Holdings = v.InferOutput<typeof holdingsResponse>;
-export type HeldDay = Holdings['days'][number];
-export type HeldSymbol = Holdings['symbols'][number];
 
 export type Found = v.InferOutput<typeof searchResponse>;
 export type FoundMessage = Found['messages'][number];

@@ -20,10 +20,7 @@ export interface Column<Row> {
   look?: (row: Row) => string;
   /** What the heading means. */
   meaning?: string | undefined;
-  /**
-   * Whether its cells draw what other columns say: a file leaves them out, and the table can be
-   * saved as a picture too.
-   */
+  /** Whether its cells draw what other columns say: a file leaves them out. */
   isDrawing?: boolean;
   /** Whether its cell names the row. */
   isName?: boolean;

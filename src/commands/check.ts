@@ -12,7 +12,7 @@ import { describeRefused, importWithProgress, meaningIn } from './import-prices.
 import { ownDatabase } from './own-database.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
-export function describeReplay(report: AuditReport): string {
+function describeReplay(report: AuditReport): string {
   const { modelDays, same, superseded, fromOutside } = report;
   const others =
     superseded.modelDays === 0

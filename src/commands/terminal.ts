@@ -91,7 +91,7 @@ export function outliveReaders(
 }
 
 /** Whether something could not be written because its reader has ended or closed the pipe. */
-export function isReaderLost(error: unknown): boolean {
+function isReaderLost(error: unknown): boolean {
   return codeOf(error) === 'EPIPE';
 }
 
@@ -107,9 +107,7 @@ export interface ProgressLine {
   end(): void;
 }
 
-export function createProgressLine(
-  stream: Output & { columns?: number; write(text: string): unknown },
-): ProgressLine {
+export function createProgressLine(stream: Output & { columns?: number }): ProgressLine {
   let drawn = '';
   const write = (line: string) => {
     // Wrapping is off meanwhile: characters may be wider than their count.

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { prepareOnce, type Reader } from './database.ts';
 import { query, text } from './rows.ts';
-import { nextTurn } from '../basics/turns.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
 import { digestTable, listedTables } from './manifest.ts';
@@ -148,7 +148,7 @@ export async function keepJob(
     reader.statement(starts).run(rows.jobId);
     for (const [table, kept] of Object.entries(KEPT)) {
       connection.exec(`DELETE FROM ${table} WHERE (${kept}) IS NOT TRUE`);
-      await nextTurn();
+      await nextRound();
       onPause();
     }
     connection.exec(OPENINGS);

@@ -234,7 +234,6 @@ function writeModels(
 
 /** What the pages of the models ask for: the steps that write it. */
 function modelSteps(work: Work, models: Models['models']): (() => void)[] {
-  const { respond, publication, write } = work;
   const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
   const entries = Map.groupBy(models, ({ family }) => family);
   const runsOf = (name: string) =>
@@ -244,12 +243,6 @@ function modelSteps(work: Work, models: Models['models']): (() => void)[] {
     for (const by of runsOf(model).length > 1 ? ['entry', 'run'] : ['entry'])
       answer(work, '/performance', { model, by, details: 'true' });
     answer(work, '/performance', { model, table: 'actions', format: 'csv' });
-    answer(work, '/holdings', { model });
-    const own = { kind: 'failure', model };
-    const query = { ...choiceOf(publication, own), ...own, limit: LONGEST_PAGE };
-    const failures: Decisions = JSON.parse(respond('/decisions', query));
-    const decisions = failures.decisions.map((one) => withoutWords(publication, one));
-    write(`/decisions?${new URLSearchParams(own)}`, JSON.stringify({ ...failures, decisions }));
   });
 }
 

@@ -1,6 +1,6 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Listed } from '../basics/domain.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
-import { nextTurn, SLICE_MS } from '../basics/turns.ts';
 import type { Reader } from '../database/database.ts';
 import {
   committedSessionsOn,
@@ -91,6 +91,9 @@ export function emptyReport(): AuditReport {
   };
 }
 
+/** After which signals and messages may arrive. */
+const SLICE_MS = 5;
+
 /**
  * Replays every committed model-day, active or superseded, date by date and in slices, adding to
  * the report.
@@ -111,7 +114,7 @@ export async function replayLedger(
     for (const session of committedSessionsOn(reader, date, filters)) {
       if (performance.now() >= sliceEnd) {
         onProgress(report.modelDays, total);
-        await nextTurn();
+        await nextRound();
         signal?.throwIfAborted();
         sliceEnd = performance.now() + SLICE_MS;
       }

@@ -244,7 +244,7 @@ test(
       ({ model }: { model: string }) => model === 'model-a',
     );
     const last = start * curve.at(-1).growth;
-    assert.match(await dateAt(0.98), day(lastDate));
+    assert.match(await dateAt(0.999), day(lastDate));
     const tip = page.locator('.curves .tip');
     assert.match(
       await tip.innerText(),
@@ -382,9 +382,9 @@ test('a click on a curve opens that day, and so does Enter', inBrowser, async (t
   await page.mouse.click(x + width - 14, y + top);
   await page.waitForURL(`**/model-days/model-a/${lastDate}`);
   await page.goBack();
-  const canvas = page.locator('.curves .drawing');
+  const drawing = page.locator('.curves .drawing');
   await over.waitFor();
-  await canvas.focus();
+  await drawing.focus();
   for (const key of ['Home', 'Enter', 'ArrowRight', 'Enter']) await page.keyboard.press(key); // there is no day at the start
   await page.waitForURL(`**/model-days/model-a/${firstDate}`);
 });

@@ -32,7 +32,7 @@ import { startTestView } from '../support/view.ts';
 /** What a reader sees of a page, without the controls that need a server. */
 async function textOf(page: Page): Promise<string> {
   await page.evaluate(
-    `for (const part of document.querySelectorAll('.folded, .choosing, nav[aria-label="Jobs by status"], .ranking-way')) part.hidden = true`,
+    `for (const part of document.querySelectorAll('.folded, .choosing, nav[aria-label="Jobs by status"], p:has(> a[href*="kind=failure"])')) part.hidden = true`,
   );
   return page.locator('main').innerText();
 }
@@ -116,6 +116,7 @@ for (const [own, least] of linked)
       await open(link);
       assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
       assert.equal(await page.getByRole('button', { name: /^(Discard|Cancel) job$/ }).count(), 0);
+      assert.equal(await page.getByText('Its failed model-days').count(), 0);
       const notices = await page.locator('main .notice').allInnerTexts();
       assert.deepEqual(
         notices.filter((words) => /not responding|no session|no job|status \d/.test(words)),
@@ -210,7 +211,7 @@ test('the file of a request has a name for every file system, and no two share o
     `${'x'.repeat(199)}y`,
   ];
   const files = names.map(
-    (model) => publishedFile(`/holdings?${new URLSearchParams({ model })}`).path,
+    (model) => publishedFile(`/performance?${new URLSearchParams({ model })}`).path,
   );
   assert.equal(new Set(files.map((file) => file.toLowerCase())).size, names.length);
   for (const file of files) assert.match(file, /^data\/[\w.=,~-]{1,200}$/);

@@ -5,7 +5,7 @@ import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-c
 import { marksOf, marksOfRuns, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
 import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
-import { spreadOut } from '../../src/browser/plot/plot.ts';
+import { spreadOut } from '../../src/browser/plot/legend.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
 const nothing = {

@@ -3,6 +3,7 @@ import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
 import { lookOf } from '../look.ts';
 import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
+import { legend } from '../plot/legend.ts';
 import {
   type BenchmarkCurve,
   benchmarkLines,
@@ -15,7 +16,7 @@ import {
   titleOfCurves,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { createPlot, legend, type Plot } from '../plot/plot.ts';
+import { createPlot, type Plot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';

@@ -1,9 +1,10 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
 import { count, money, share } from '../format.ts';
-import { lookOf } from '../look.ts';
+import { lookOf, OUTLINES } from '../look.ts';
 import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
 import { markAt } from '../plot/drawing.ts';
+import { legend } from '../plot/legend.ts';
 import {
   benchmarkLines,
   benchmarkWords,
@@ -14,7 +15,7 @@ import {
   type PlotOptions,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { createPlot, legend, type Plot } from '../plot/plot.ts';
+import { createPlot, type Plot } from '../plot/plot.ts';
 import type { Scale } from '../plot/scale.ts';
 import type { Drawdown, ModelReport } from '../responses.ts';
 import { goTo } from '../router.ts';
@@ -94,7 +95,7 @@ function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWit
 const MARKS = {
   buy: ['M0 5L3.5 11H-3.5Z', 'gain'],
   sell: ['M0-5L3.5-11H-3.5Z', 'loss'],
-  dividend: ['M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z', 'dividend'],
+  dividend: [OUTLINES.disc, 'dividend'],
 } as const;
 
 /** A mark per day for its purchases, one for its sales, and one for its dividends. */
@@ -181,7 +182,7 @@ function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVG
     const [left, width] = [xOf(from), xOf(to) - xOf(from)];
     return [
       svg('rect', { class: 'fall loss', x: left, width, y: area.top, height: area.height }),
-      markAt(MARKS.dividend[0], 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
+      markAt(OUTLINES.disc, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
       svg('text', { class: 'number', x: middle, y: text, 'text-anchor': 'middle' }, number),
     ];
   });

@@ -1,5 +1,5 @@
 import { runName } from '../../basics/runs.ts';
-import { here } from '../address.ts';
+import { here, isPublished } from '../address.ts';
 import { getJobs, getModels } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
@@ -73,7 +73,7 @@ function* views(
   );
   yield section(
     'Profit by symbol',
-    lateFold('Each symbol', () => [profitBySymbol(data)]),
+    lateFold('Each symbol', () => profitBySymbol(data)),
   );
   if (entry !== null)
     yield section(
@@ -82,8 +82,9 @@ function* views(
     );
 }
 
-/** The feed has every failed model-day with its cause. */
-function toFailures(model: string): HTMLElement {
+/** The feed has every failed model-day with its cause; in a published folder it has no filters. */
+function toFailures(model: string): HTMLElement | null {
+  if (isPublished()) return null;
   const query = new URLSearchParams({ models: model, kind: 'failure' });
   return h('p', link(`/decision-feed?${query}`, 'Its failed model-days, each with its cause'));
 }

@@ -1,5 +1,5 @@
 import { modelDayPath } from '../../basics/paths.ts';
-import { h, svg } from '../element.ts';
+import { type Child, svg } from '../element.ts';
 import { count, money, price, profit, share, unbrokenDate } from '../format.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { Details, ModelReport } from '../responses.ts';
@@ -66,14 +66,13 @@ export function currentHoldings({ open_positions, end_value }: ModelReport): HTM
 }
 
 /** The profit with each symbol, as a bar from zero and in numbers. */
-export function profitBySymbol({ details, performance }: ModelData): HTMLElement {
+export function profitBySymbol({ details, performance }: ModelData): Child[] {
   const { symbols } = details;
-  const title = 'Profit by symbol';
-  if (symbols.length === 0) return section(title, h('p.quiet', 'The model has not traded.'));
   const barOf = barScale(symbols.map((row) => row.profit ?? 0));
   const bars = table<Row>({
-    caption: title,
+    caption: 'Profit by symbol',
     rows: symbols,
+    none: 'The model has not traded.',
     most: 25,
     columns: [
       nameColumn('Symbol', 'symbol'),
@@ -93,7 +92,7 @@ export function profitBySymbol({ details, performance }: ModelData): HTMLElement
       numberColumn('Trades', 'trades', count),
     ],
   });
-  return section(title, bars, meaningOf(performance, 'symbols'));
+  return [bars, symbols.length > 0 && meaningOf(performance, 'symbols')];
 }
 
 /**

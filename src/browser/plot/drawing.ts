@@ -101,12 +101,7 @@ function axesOf({ dates, format }: PlotOptions, scale: Scale): SVGElement[] {
   ];
 }
 
-function textAt(
-  x: number,
-  y: number,
-  words: Child,
-  anchor: 'start' | 'middle' | 'end',
-): SVGElement {
+function textAt(x: number, y: number, words: Child, anchor: 'middle' | 'end'): SVGElement {
   return svg('text', { class: 'label', x: round(x), y: round(y), 'text-anchor': anchor }, words);
 }
 

@@ -1,15 +1,12 @@
 import { asArray } from '../../basics/json.ts';
 import { h, type Live, on, replace, svg } from '../element.ts';
 import { keep } from '../history.ts';
-import { swatch } from '../look.ts';
 import { svgButton } from '../save.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
-import { toggle } from '../ui.ts';
 import { type Cursor, KEYS, listenToKeys, listenToPointer, type Shown } from './choosing.ts';
-import { AXIS_HEIGHT, drawPlot, scaleOf } from './drawing.ts';
-import { type Line, type PlotOptions, rankOrder } from './lines.ts';
+import { drawPlot, scaleOf } from './drawing.ts';
+import type { Line, PlotOptions } from './lines.ts';
 import { fillTip, placeTip } from './reading.ts';
-import type { Scale } from './scale.ts';
 
 /** A plot on a page. */
 export interface Plot {
@@ -122,94 +119,6 @@ function frame({
   });
   drawing.style.setProperty('height', `${height}px`);
   return { element: h('div.plot', drawing, tip, spoken), drawing, tip, spoken };
-}
-
-/** Later values of the same lines put the names into another order. */
-interface Legend extends Live<readonly Line[]> {
-  /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
-  place(scale: Scale): void;
-}
-
-/** In pixels, between the names at the ends of the lines. */
-const LEGEND_ROW = 24;
-
-/**
- * The names of the lines, highest last value first, with words such as their return; each hides and
- * shows its own. In a wide window the style sheet puts them where `place` says, at the right ends of
- * the lines, if a plot of this height has room for all.
- */
-export function legend(
-  plot: Plot,
-  lines: readonly Line[],
-  { wordsOf, height = 0 }: { wordsOf?: (line: Line) => string; height?: number } = {},
-): Legend {
-  const words = lines.map(() => h('b'));
-  const items = lines.map((line, place) => {
-    const attributes = {
-      class: 'legend',
-      'aria-pressed': String(plot.isVisible(place)),
-      title: `Hide or show ${line.label}`,
-    };
-    const parts = [swatch(line), h('span', line.label), wordsOf !== undefined && words[place]];
-    return h(
-      'li',
-      toggle(parts, (isShown) => plot.setVisible(place, isShown), attributes),
-    );
-  });
-  const element = h('ul.legends', { 'aria-label': 'Lines of the plot' });
-  // From the start, so that nothing moves when the plot is drawn.
-  element.classList.toggle('ends', items.length * LEGEND_ROW <= height - AXIS_HEIGHT - LEGEND_ROW);
-  let order: number[] = [];
-  let shown = lines;
-  const update = (later: readonly Line[]) => {
-    shown = later;
-    later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
-    const next = rankOrder(later);
-    if (next.join() === order.join()) return;
-    order = next;
-    const focused = document.activeElement;
-    element.append(...order.flatMap((place) => items[place] ?? []));
-    if (focused instanceof HTMLElement && element.contains(focused))
-      focused.focus({ preventScroll: true });
-  };
-  update(lines);
-  const place = ({ y, area }: Scale) => {
-    element.classList.add('placed');
-    const wanted = order.map((line) => y(lastOf(shown[line])) || 0);
-    spreadOut(wanted, { gap: LEGEND_ROW, height: area.top + area.height }).forEach((top, rank) =>
-      items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top)}px`),
-    );
-  };
-  return { element, update, place };
-}
-
-function lastOf(line: Line | undefined): number {
-  return line?.values.findLast((value) => value !== null) ?? 0;
-}
-
-/**
- * Heights from the top, in order, at least a gap apart and within the height, each as near to where
- * it is wanted as those before it leave.
- */
-export function spreadOut(
-  wanted: readonly number[],
-  { gap, height }: { gap: number; height: number },
-): number[] {
-  let free = 0;
-  const down = wanted.map((y) => {
-    const own = Math.max(free, y);
-    free = own + gap;
-    return own;
-  });
-  let floor = height;
-  return down
-    .toReversed()
-    .map((y) => {
-      const own = Math.min(floor, y);
-      floor = own - gap;
-      return own;
-    })
-    .reverse();
 }
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {

@@ -209,6 +209,28 @@ test('a model-day that another job replaced since the last page is not begun aga
   database.close();
 });
 
+test('the ids of decisions and of sessions are places in the feed, and other texts are not', () => {
+  const database = openDatabase(':memory:');
+  database.statement('PRAGMA foreign_keys = OFF').get();
+  insertSession(database, {
+    ...{ ...day, jobId: 'j', status: 'active' },
+    ...{ refused: ['MSFT'], bought: ['AAPL', 'NVDA'] },
+  });
+  insertSession(database, { ...day, jobId: 'k', status: 'active', model: 'b' });
+  insertSession(database, { ...day, jobId: 'j', status: 'failed', model: 'c' });
+  const after = (id: string) => {
+    const place = placeOf(database, id);
+    return place && decisions(database, {}, { after: place, limit: 9 }).map((one) => one.id);
+  };
+  const failure = `failure:${DATES[0]}:j:c`;
+  const all = ['1:2:2', '1:1:1', '1:0:1', '2', failure];
+  assert.deepEqual(after('1'), all);
+  for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
+  for (const other of ['9', '1:2', '1:2:3', '1:9:2', '2:0', `${failure}c`, 'failure:', ''])
+    assert.equal(after(other), undefined, other);
+  database.close();
+});
+
 test('the failures of a discarded job are not in the feed', () => {
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();

@@ -2,10 +2,9 @@ import { dateIn, priceTables } from './price-tables.ts';
 import { evidenceTables } from './evidence-tables.ts';
 
 /**
- * The current schema, which a new database gets directly. Adding a migration (schema.ts) means
- * changing this too. Columns whose names end in `_e4` are integers of 1/10000 dollar; prices in
- * `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
- * a trailing Z.
+ * The schema; a change of it takes the next `SCHEMA_VERSION` (schema.ts). Columns whose names end
+ * in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools
+ * read and write that table. Timestamps are UTC with a trailing Z.
  */
 export const tables = `
 CREATE TABLE jobs (
@@ -113,6 +112,7 @@ CREATE TABLE trading_sessions (
 CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
 CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE status = 'running';
 CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
+CREATE INDEX sessions_by_model ON trading_sessions (model, date);
 CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);
 
 -- The cash after one action, and what cash and holdings are worth at the session date's close. daily_* are against the day it started from.
@@ -230,8 +230,6 @@ CREATE TABLE idempotency_keys (
   request_hash TEXT NOT NULL,
   answer TEXT NOT NULL CHECK (json_valid(answer))
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX sessions_by_model ON trading_sessions (model, date);
 
 -- The lots of an opening's holdings, oldest first.
 CREATE TABLE opening_lots (

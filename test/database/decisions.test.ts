@@ -87,7 +87,7 @@ function insertSession(
         role: 'tool',
         content: JSON.stringify(result),
         tool_name: 'buy',
-        timestamp: 't',
+        timestamp: 'logged',
       },
       // As models write it: in lower case, and with characters that JSON may escape.
       tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace(
@@ -199,7 +199,7 @@ test('a model-day that another job replaced since the last page is not begun aga
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();
   insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
-  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: ['AAPL'] });
+  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: [...SYMBOLS] });
   insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
   const after = placeOf(database, '1:1') ?? null;
   assert.deepEqual(
@@ -226,6 +226,15 @@ test('the ids of decisions and of sessions are places in the feed, and other tex
   const all = ['1:2:2', '1:1:1', '1:0:1', '2', failure];
   assert.deepEqual(after('1'), all);
   for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
+  assert.deepEqual(
+    decisions(database, {}, { after: null, limit: 9 }).map(({ timestamp, side, reason }) => [
+      ...[timestamp, side, reason],
+    ]),
+    [
+      ...[...Array(3)].map(() => ['logged', 'buy', null]),
+      ...[...Array(2)].map(() => ['t', null, null]),
+    ],
+  );
   for (const other of ['9', '1:2', '1:2:3', '1:9:2', '2:0', `${failure}c`, 'failure:', ''])
     assert.equal(after(other), undefined, other);
   database.close();

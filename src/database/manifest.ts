@@ -8,7 +8,7 @@ import { count } from '../basics/sentences.ts';
  */
 
 /** What a manifest says of a table. */
-export interface TableDigest {
+interface TableDigest {
   table: string;
   rows: number;
   /** SHA-256, in hexadecimal digits. */

@@ -215,7 +215,7 @@ export function* realDates(database: Database, symbol: string): Generator<Calend
 export const addCoverage = priceSpans.add;
 
 /** Whether synthetic prices count as known: only in DEV without a provider. */
-export interface Trust {
+interface Trust {
   synthetic: boolean;
 }
 

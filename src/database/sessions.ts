@@ -147,7 +147,7 @@ export function appendMessages(
 }
 
 /** What is committed at the end of a completed model-day. */
-export interface Commit {
+interface Commit {
   positions: readonly PositionRow[];
   /** With the closing marks of everything that the positions hold. */
   evidence: Evidence;
@@ -332,7 +332,7 @@ const RUNNING = query(
 );
 
 /** A session that was running when its process ended, with its reasoning log. */
-export type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
+type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
 
 /** The interrupted session of a model-day; null when it has none. */
 export function interruptedSession(

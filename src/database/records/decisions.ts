@@ -10,7 +10,7 @@ export interface FeedFilters extends Window {
 }
 
 /** Which decisions the feed has. */
-export interface DecisionFilters extends FeedFilters {
+interface DecisionFilters extends FeedFilters {
   symbol?: string | undefined;
   kind?: (typeof decisionKinds)[number] | undefined;
 }

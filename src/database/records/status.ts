@@ -138,7 +138,7 @@ const PLACE = query('SELECT rowid FROM jobs WHERE job_id = ?', { rowid: integer 
  */
 export type JobPlace = RowOf<typeof PLACE>;
 
-export interface JobFilters {
+interface JobFilters {
   status?: JobStatus | undefined;
   before: JobPlace | null;
 }

@@ -146,7 +146,7 @@ function drawCode(uniform: () => number): string {
 /** Cash per share comes in 1/1,000,000 dollar. */
 const MILLIONTHS = 1_000_000;
 
-export const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
+const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
 
 interface Span {
   from: CalendarDate;

@@ -190,11 +190,12 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     probe,
     storageFault: () => (fault === null && isInPlace() && !isFull() ? null : probe()),
     read(work) {
-      connection.exec('BEGIN');
+      connection.exec('BEGIN; PRAGMA query_only = ON');
       try {
         return work(database);
       } finally {
         if (connection.isTransaction) connection.exec('ROLLBACK');
+        connection.exec('PRAGMA query_only = OFF');
       }
     },
     address: () => (path !== IN_MEMORY && isInPlace() ? { path, isView: false } : null),

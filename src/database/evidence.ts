@@ -24,7 +24,7 @@ export interface UsedPrice {
 }
 
 /** A split that a session applied. */
-export interface KnownSplit {
+interface KnownSplit {
   symbol: string;
   date: CalendarDate;
   numerator: number;

@@ -139,7 +139,7 @@ const MISFITS = query(
   },
 );
 
-export interface Examination {
+interface Examination {
   /**
    * Findings of SQLite's own integrity check, and references to missing rows.
    */

@@ -8,7 +8,7 @@ import { count } from '../basics/sentences.ts';
  */
 
 /** What a manifest says of a table. */
-export interface TableDigest {
+interface TableDigest {
   table: string;
   rows: number;
   /** SHA-256, in hexadecimal digits. */
@@ -34,7 +34,7 @@ export function listedTables(reader: Reader): string[] {
 }
 
 /** The columns of a table that are stored, in the order of the schema. */
-export function storedColumns(reader: Reader, table: string): string[] {
+function storedColumns(reader: Reader, table: string): string[] {
   return COLUMNS.all(reader, table).map(([name]) => name);
 }
 

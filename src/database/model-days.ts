@@ -1,7 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { type JobStatus, jobStatuses, skipReasons } from '../basics/domain.ts';
 import type { Database, Reader } from './database.ts';
-import { storeFailures } from './decisions.ts';
 import { integer, oneOf, query, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
@@ -132,7 +131,6 @@ function endModelDays(
        WHERE job_id = ? AND completed_at IS NULL`,
     )
     .run(status, error, at, jobId);
-  if (status === 'failed') storeFailures(database, { jobId });
   return Number(changes);
 }
 

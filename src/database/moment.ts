@@ -43,7 +43,7 @@ export interface Database extends Reader {
   storageFault(): string | null;
   /**
    * Runs the work, which makes a response, on one state of the database: that of its first
-   * statement, whatever other programs commit meanwhile. What it writes is undone.
+   * statement, whatever other programs commit meanwhile. SQLite refuses what it would write.
    */
   read<Result>(work: (moment: Database) => Result): Result;
   /** Null for one that has no file in its place. */

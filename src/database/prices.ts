@@ -75,7 +75,7 @@ function spansOf(table: string): Spans {
 /**
  * The spans in which a source's bars are known: a missing one means that the symbol did not trade.
  */
-export const priceSpans = spansOf('price_data_coverage');
+const priceSpans = spansOf('price_data_coverage');
 /** The spans in which a source's dividends are known: an ex-date without a row has none. */
 export const dividendSpans = spansOf('dividend_coverage');
 /** The spans in which a source's splits are known: a date without a row has none. */
@@ -215,7 +215,7 @@ export function* realDates(database: Database, symbol: string): Generator<Calend
 export const addCoverage = priceSpans.add;
 
 /** Whether synthetic prices count as known: only in DEV without a provider. */
-export interface Trust {
+interface Trust {
   synthetic: boolean;
 }
 

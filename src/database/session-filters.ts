@@ -29,14 +29,6 @@ export function boundsOf({
   return [startDate, endDate];
 }
 
-/** A session in a response. */
-export interface ChosenSession {
-  sessionId: number;
-  jobId: string;
-  date: CalendarDate;
-  model: string;
-}
-
 /**
  * A query over sessions, `own`, by date and model: one statement for each combination of the
  * filters of model and job, each with an index that has this order. `declare` takes what follows

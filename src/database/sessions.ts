@@ -3,7 +3,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
-import { storeDecisions, storeFailures } from './decisions.ts';
+import { storeDecisions } from './decisions.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -147,7 +147,7 @@ export function appendMessages(
 }
 
 /** What is committed at the end of a completed model-day. */
-export interface Commit {
+interface Commit {
   positions: readonly PositionRow[];
   /** With the closing marks of everything that the positions hold. */
   evidence: Evidence;
@@ -256,7 +256,6 @@ export function endModelDay(
     )
     .run(status, error, completedAt, jobId, date, model);
   assert.equal(changes, 1, 'a model-day ends once');
-  if (status === 'failed') storeFailures(database, { jobId, date, model });
 }
 
 const SUPERSEDE = query(
@@ -333,7 +332,7 @@ const RUNNING = query(
 );
 
 /** A session that was running when its process ended, with its reasoning log. */
-export type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
+type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
 
 /** The interrupted session of a model-day; null when it has none. */
 export function interruptedSession(

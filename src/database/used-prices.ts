@@ -17,7 +17,7 @@ const JOBS = query(
 );
 
 /** A job with committed model-days: what they traded on, from the first close they started from. */
-export interface UsedSpan {
+interface UsedSpan {
   agentConfig: string;
   from: CalendarDate;
   to: CalendarDate;

@@ -41,7 +41,7 @@ export interface PriceSummary extends Stored {
 
 type RowOptions = ImportOptions & { today: CalendarDate };
 
-export async function importRows(
+async function importRows(
   database: CommandDatabase,
   file: PriceFile,
   options: RowOptions,

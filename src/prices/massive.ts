@@ -28,7 +28,7 @@ import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
  */
 
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
-export function tickerOf(symbol: string): string {
+function tickerOf(symbol: string): string {
   return symbol.replace(/[-/]/g, '.');
 }
 
@@ -55,7 +55,7 @@ interface DayQuestion {
 }
 
 /** The bars of some symbols. Of a day that is not over, only the open is taken. */
-export function readMarketDay(
+function readMarketDay(
   body: Json,
   { date, symbols, today, closedThrough }: DayQuestion,
 ): MarketDay {

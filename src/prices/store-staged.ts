@@ -24,7 +24,7 @@ export const TRANSACTION_MS = 100;
  * waits for it tries again after at most `MAX_PAUSE_MS`, so it has to find the lock free for longer
  * than that.
  */
-export const FREE_MS = MAX_PAUSE_MS + 10;
+const FREE_MS = MAX_PAUSE_MS + 10;
 
 /** As much of the event loop as an import needs. */
 export type Time = Pick<EventLoop, 'now' | 'sleep'>;

@@ -206,12 +206,13 @@ const OWN_SYMBOLS = `symbol IN ('AAPL', 'MSFT', 'ORLY')`;
 const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
 /** Which rows of the tables a package has, beside those of its openings. */
 const packaged: [where: string, ...tables: string[]][] = [
-  ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions', 'decisions'],
+  ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions'],
   [
     OWN_SESSIONS,
     'positions',
     'holdings',
     'reasoning_logs',
+    'decisions',
     'tool_usage',
     'session_prices',
     'session_splits',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { decisionKinds, storeDecisions, storeFailures } from '../../src/database/decisions.ts';
+import { decisionKinds, storeDecisions } from '../../src/database/decisions.ts';
 import { failModelDays } from '../../src/database/model-days.ts';
 import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
 import { queries } from '../../src/database/rows.ts';
@@ -87,7 +87,7 @@ function insertSession(
         role: 'tool',
         content: JSON.stringify(result),
         tool_name: 'buy',
-        timestamp: 't',
+        timestamp: 'logged',
       },
       // As models write it: in lower case, and with characters that JSON may escape.
       tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace(
@@ -104,7 +104,7 @@ function insertSession(
       refused: refused.length,
       duration_ms: 1,
     });
-  if (status === 'failed') return storeFailures(database, { jobId, date, model });
+  if (status === 'failed') return;
   bought.forEach((symbol, index) => {
     log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
     insert('positions', {
@@ -199,13 +199,44 @@ test('a model-day that another job replaced since the last page is not begun aga
   const database = openDatabase(':memory:');
   database.statement('PRAGMA foreign_keys = OFF').get();
   insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
-  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: ['AAPL'] });
+  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: [...SYMBOLS] });
   insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
   const after = placeOf(database, '1:1') ?? null;
   assert.deepEqual(
     decisions(database, {}, { after, limit: 9 }).map(({ id }) => id),
     ['3'],
   );
+  database.close();
+});
+
+test('the ids of decisions and of sessions are places in the feed, and other texts are not', () => {
+  const database = openDatabase(':memory:');
+  database.statement('PRAGMA foreign_keys = OFF').get();
+  insertSession(database, {
+    ...{ ...day, jobId: 'j', status: 'active' },
+    ...{ refused: ['MSFT'], bought: ['AAPL', 'NVDA'] },
+  });
+  insertSession(database, { ...day, jobId: 'k', status: 'active', model: 'b' });
+  insertSession(database, { ...day, jobId: 'j', status: 'failed', model: 'c' });
+  const after = (id: string) => {
+    const place = placeOf(database, id);
+    return place && decisions(database, {}, { after: place, limit: 9 }).map((one) => one.id);
+  };
+  const failure = `failure:${DATES[0]}:j:c`;
+  const all = ['1:2:2', '1:1:1', '1:0:1', '2', failure];
+  assert.deepEqual(after('1'), all);
+  for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
+  assert.deepEqual(
+    decisions(database, {}, { after: null, limit: 9 }).map(({ timestamp, side, reason }) => [
+      ...[timestamp, side, reason],
+    ]),
+    [
+      ...[...Array(3)].map(() => ['logged', 'buy', null]),
+      ...[...Array(2)].map(() => ['t', null, null]),
+    ],
+  );
+  for (const other of ['9', '1:2', '1:2:3', '1:9:2', '2:0', `${failure}c`, 'failure:', ''])
+    assert.equal(after(other), undefined, other);
   database.close();
 });
 
@@ -265,12 +296,19 @@ test('a page takes time for its own decisions, however many there are', () => {
   for (const query of queries.filter(({ sql }) => sql.includes('FROM decisions AS own'))) {
     const plan = database.statement(`EXPLAIN QUERY PLAN ${query.sql}`).all();
     const steps = plan.map(({ detail }) => String(detail));
-    assert.match(
-      steps[0] ?? '',
-      /^SEARCH own USING INDEX \w*decisions\w* \(.*date>\? AND date<\?\)/,
+    const ownSteps = steps.filter((step) => step.startsWith('SEARCH own'));
+    assert.equal(ownSteps.length, query.sql.includes('UNION ALL') ? 2 : 1);
+    assert.equal(
+      steps.find((step) => step.startsWith('SEARCH')),
+      ownSteps[0],
     );
+    for (const step of ownSteps)
+      assert.match(
+        step,
+        /^SEARCH own USING (PRIMARY KEY|INDEX \w*(decisions|failed)\w*) \(.*date>\? AND date<\?\)/,
+      );
     assert.deepEqual(
-      steps.filter((step) => /^SCAN (?!json_each)|TEMP B-TREE/.test(step)),
+      steps.filter((step) => /^SCAN (?!json_each|\(subquery)|TEMP B-TREE/.test(step)),
       [],
     );
   }

@@ -216,7 +216,8 @@ for (const [query, places] of filters) {
 }
 
 test('a page after a decision that was replaced meanwhile continues with the next model-day', async () => {
-  const sql = `SELECT id FROM decisions JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`;
+  const sql = `SELECT session_id || ':' || message_index || ':' || action_id AS id
+    FROM decisions JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`;
   const id = service.database.statement(sql).get()?.['id'];
   const found = await decisionsAt(`?before=${id}&job_id=${jobs[0]}`);
   assert.deepEqual(

@@ -62,7 +62,7 @@ export function multiplyModels(path: string, copies: number): void {
 function valueOf({ name, isNumber }: Column, copies: number): string {
   const copyOf = (column: string) => `iif(copy = 0, ${column}, ${column} || '-' || copy)`;
   if (isNumber) return `${name} * ${copies} + copy`;
-  if (['model', 'family', 'id'].includes(name)) return copyOf(name);
+  if (['model', 'family'].includes(name)) return copyOf(name);
   return name === 'entry' ? `json_set(entry, '$.signature', ${copyOf('model')})` : name;
 }
 

@@ -21,7 +21,7 @@ const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced) VALUES`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
-const DECISION = `INSERT INTO decisions (id, kind, model, date, job_id, session_id, timestamp, symbol, side, amount, price, detail, message_index, place) VALUES`;
+const DECISION = `INSERT INTO decisions (date, model, place, session_id, message_index, action_id, symbol, amount, detail) VALUES`;
 
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
@@ -121,29 +121,29 @@ export const forbidden: readonly [name: string, sql: string][] = [
     `UPDATE trading_sessions SET status = 'failed', error = NULL`,
   ],
   [
-    'a decision of an unknown model-day',
-    `${DECISION} ('9', 'no_trade', 'm', '2025-01-07', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 9)`,
+    'a decision of an unknown session',
+    `${DECISION} ('2025-01-06', 'm', 9, 99, NULL, NULL, NULL, NULL, NULL)`,
   ],
-  ['a decision that loses its model-day', `UPDATE decisions SET job_id = 'k'`],
+  ['a decision that loses its session', `UPDATE decisions SET session_id = 99`],
   [
     'a second decision in the same place',
-    `${DECISION} ('9', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 1)`,
+    `${DECISION} ('2025-01-06', 'm', 1, 1, NULL, NULL, NULL, NULL, NULL)`,
   ],
   [
-    'a decided trade without a price',
-    `${DECISION} ('9', 'trade', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, NULL, NULL, 2, 9)`,
+    'a decided trade without an action',
+    `${DECISION} ('2025-01-06', 'm', 9, 1, 2, NULL, 'AAPL', NULL, NULL)`,
   ],
   [
     'a refusal without its sentence',
-    `${DECISION} ('9', 'refusal', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, NULL, NULL, 2, 9)`,
+    `${DECISION} ('2025-01-06', 'm', 9, 1, 2, 1, 'AAPL', 1, NULL)`,
   ],
   [
     'a quiet day of no session',
-    `${DECISION} ('9', 'no_trade', 'm', '2025-01-06', 'j', NULL, 't', NULL, NULL, NULL, NULL, NULL, NULL, 9)`,
+    `${DECISION} ('2025-01-06', 'm', 9, NULL, NULL, NULL, NULL, NULL, NULL)`,
   ],
   [
-    'a failure that orders',
-    `${DECISION} ('9', 'failure', 'm', '2025-01-06', 'j', NULL, 't', NULL, 'buy', NULL, NULL, 'e', NULL, 9)`,
+    'a quiet day that orders',
+    `${DECISION} ('2025-01-06', 'm', 9, 1, NULL, NULL, 'AAPL', NULL, NULL)`,
   ],
   ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0)`],
   ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)`],
@@ -286,11 +286,11 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't', '{}', 'm')`],
   [
     'a trade, a refusal of anything, a quiet day',
-    `${DECISION} ('k', 'trade', 'm', '2025-01-06', 'j', 1, 't', 'AAPL', 'buy', 1, 1.5, NULL, 2, 1),
-      ('1:4', 'refusal', 'm', '2025-01-06', 'j', 1, 't', NULL, 'sell', -0.5, NULL, 'e', 4, 2),
-      ('1', 'no_trade', 'm', '2025-01-06', 'j', 1, 't', NULL, NULL, NULL, NULL, NULL, NULL, 3)`,
+    `${DECISION} ('2025-01-06', 'm', 1, 1, 2, 1, 'AAPL', NULL, NULL),
+      ('2025-01-06', 'm', 2, 1, 4, NULL, NULL, -0.5, 'e'),
+      ('2025-01-06', 'm', 3, 1, NULL, NULL, NULL, NULL, NULL)`,
   ],
-  ['a decision with a reason', `UPDATE decisions SET reason = 'r' WHERE id = 'k'`],
+  ['a decision with words before it', `UPDATE decisions SET words_index = 0 WHERE place = 1`],
   [
     'a run that is superseded',
     `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`,

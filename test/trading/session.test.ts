@@ -57,7 +57,7 @@ interface Trader {
 }
 
 /**
- * A trader on a database of its own, or on one that is emptied first: a thousand migrations take
+ * A trader on a database of its own, or on one that is emptied first: a thousand schemas take
  * seconds.
  */
 function createTrader(

@@ -29,7 +29,7 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     'a removed session',
     'DELETE FROM trading_sessions WHERE session_id = 3',
     [
-      'row 5 of decisions refers to a row of trading_sessions that is missing',
+      'a row of decisions refers to a row of trading_sessions that is missing',
       'row 5 of positions refers to a row of trading_sessions that is missing',
       'a row of holdings refers to a row of trading_sessions that is missing',
       'a row of session_prices refers to a row of trading_sessions that is missing',

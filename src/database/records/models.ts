@@ -78,8 +78,7 @@ const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model 
  * A model that some job has named, with its newest job, what it has completed, and its value at the
  * close of its last completed date; dates and value are null before its first day.
  */
-export type SeenModel = RowOf<typeof LAST_RUN> &
-  RowOf<typeof DAYS> & { portfolioValue: Money | null };
+type SeenModel = RowOf<typeof LAST_RUN> & RowOf<typeof DAYS> & { portfolioValue: Money | null };
 
 /** The record of a model; undefined when no job has named it. */
 export function seenModel(database: Database, model: string): SeenModel | undefined {

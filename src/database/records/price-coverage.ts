@@ -42,7 +42,7 @@ const SYMBOL_PRICES = query(
 );
 
 /** What is stored of a symbol's prices; without a bar only the symbol is not null. */
-export type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
+type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
 
 /**
  * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a

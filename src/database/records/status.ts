@@ -6,14 +6,14 @@ import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 /** What the model-days of a job add up to. */
 
 /** SQL, of a row of jobs: how many model-days it has, without counting them. */
-export const MODEL_DAYS_OF_JOB = `json_array_length(dates)
+const MODEL_DAYS_OF_JOB = `json_array_length(dates)
   * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
 
 /**
  * In one pass. Skipped model-days count as done, except those skipped by a cancellation; the cost
  * is of all, failed ones too.
  */
-export function sumsOf(jobId: string): string {
+function sumsOf(jobId: string): string {
   return `
   (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ${jobId}) AS total,
       count(*) FILTER (WHERE ${IS_DONE}) AS completed,
@@ -138,7 +138,7 @@ const PLACE = query('SELECT rowid FROM jobs WHERE job_id = ?', { rowid: integer 
  */
 export type JobPlace = RowOf<typeof PLACE>;
 
-export interface JobFilters {
+interface JobFilters {
   status?: JobStatus | undefined;
   before: JobPlace | null;
 }

@@ -6,8 +6,8 @@ export const meanings = ['raw', 'split-adjusted', 'total-return'] as const;
 export type Meaning = (typeof meanings)[number];
 
 /**
- * Series that are free of split jumps. A new one needs a migration, because the table's definition
- * names them.
+ * Series that are free of split jumps. A new one changes the schema, because the definition of a
+ * table names them.
  */
 const adjustedSources: readonly string[] = [
   'yahoo',

@@ -2,10 +2,9 @@ import { dateIn, priceTables } from './price-tables.ts';
 import { evidenceTables } from './evidence-tables.ts';
 
 /**
- * The current schema, which a new database gets directly. Adding a migration (schema.ts) means
- * changing this too. Columns whose names end in `_e4` are integers of 1/10000 dollar; prices in
- * `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
- * a trailing Z.
+ * The schema; a change of it takes the next `SCHEMA_VERSION` (schema.ts). Columns whose names end
+ * in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools
+ * read and write that table. Timestamps are UTC with a trailing Z.
  */
 export const tables = `
 CREATE TABLE jobs (
@@ -75,6 +74,7 @@ CREATE TABLE job_details (
   CHECK ((error IS NOT NULL) = (status IN ('failed', 'skipped'))),
   CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX failed_model_days ON job_details (date DESC, model, job_id) WHERE status = 'failed';
 
 -- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash. A file
 -- with one job has openings: of each day of another job from which a chain continues, the date, the note and one position, the
@@ -112,6 +112,7 @@ CREATE TABLE trading_sessions (
 CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
 CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE status = 'running';
 CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
+CREATE INDEX sessions_by_model ON trading_sessions (model, date);
 CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);
 
 -- The cash after one action, and what cash and holdings are worth at the session date's close. daily_* are against the day it started from.
@@ -188,35 +189,28 @@ CREATE TABLE tool_usage (
   PRIMARY KEY (session_id, tool_name)
 ) STRICT, WITHOUT ROWID;
 
--- What a model did on a model-day and why, written when that ends; of several the last has place 1.
+-- What a model did on a model-day that it completed; of several decisions the last has place 1. Its session, its trade and the messages
+-- say the rest; date and model are the session's, for the order of the feed.
 CREATE TABLE decisions (
-  id TEXT NOT NULL PRIMARY KEY,
-  kind TEXT NOT NULL CHECK (kind IN ('trade', 'refusal', 'failure', 'no_trade')),
-  model TEXT NOT NULL,
   date TEXT NOT NULL,
-  job_id TEXT NOT NULL,
-  session_id INTEGER REFERENCES trading_sessions, -- null for a model-day that failed before its session began
-  timestamp TEXT NOT NULL,
-  symbol TEXT,
-  side TEXT CHECK (side IN ('buy', 'sell')),
-  amount REAL, -- as ordered; a refused order may ask for anything
-  price REAL CHECK (price > 0), -- dollars
-  reason TEXT CHECK (reason <> ''), -- the model's words before it
-  detail TEXT, -- why an order was refused, or a model-day failed
-  message_index INTEGER, -- of the order's result, or of a model-day's last words
+  model TEXT NOT NULL,
   place INTEGER NOT NULL CHECK (place >= 1),
-  FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
-  CHECK (session_id IS NOT NULL OR kind = 'failure'),
-  CHECK ((side IS NOT NULL) = (kind IN ('trade', 'refusal'))),
-  CHECK ((detail IS NOT NULL) = (kind IN ('refusal', 'failure'))),
-  CHECK (CASE kind
-    WHEN 'trade' THEN symbol IS NOT NULL AND amount >= 1 AND price IS NOT NULL
-    WHEN 'refusal' THEN price IS NULL AND message_index IS NOT NULL
-    ELSE symbol IS NULL AND amount IS NULL AND price IS NULL END)
-) STRICT;
-CREATE UNIQUE INDEX decisions_in_order ON decisions (date DESC, model, job_id, place);
-CREATE INDEX rare_decisions ON decisions (kind, date DESC, model, job_id, place) WHERE kind IN ('refusal', 'failure');
-CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model, job_id, place) WHERE symbol IS NOT NULL;
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  message_index INTEGER, -- of an order: its result
+  words_index INTEGER, -- of the message with the model's words before it
+  action_id INTEGER, -- of an order: the trade, or the next one after a refusal
+  symbol TEXT,
+  amount REAL, -- of a refused order, which may ask for anything
+  detail TEXT, -- why an order was refused
+  kind TEXT GENERATED ALWAYS AS
+    (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade' ELSE 'refusal' END) VIRTUAL,
+  PRIMARY KEY (date DESC, model, place, session_id),
+  CHECK (CASE WHEN message_index IS NULL
+    THEN action_id IS NULL AND symbol IS NULL AND amount IS NULL AND detail IS NULL
+    ELSE detail IS NOT NULL OR (action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL) END)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX refused_decisions ON decisions (date DESC, model) WHERE detail IS NOT NULL;
+CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model) WHERE symbol IS NOT NULL;
 
 -- A model-day that has ended, in any status, has no session that is still running.
 CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details
@@ -236,8 +230,6 @@ CREATE TABLE idempotency_keys (
   request_hash TEXT NOT NULL,
   answer TEXT NOT NULL CHECK (json_valid(answer))
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX sessions_by_model ON trading_sessions (model, date);
 
 -- The lots of an opening's holdings, oldest first.
 CREATE TABLE opening_lots (

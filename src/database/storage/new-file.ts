@@ -107,6 +107,15 @@ export function logBeside(path: string): string | undefined {
   );
 }
 
+/** Throws when a log lies where SQLite would apply it to a file that gets this name. */
+export function assertNoLogBeside(path: string): void {
+  const log = logBeside(path);
+  if (log !== undefined)
+    throw new Error(
+      `${basename(path)}${log} lies beside it, and SQLite would apply that log to it`,
+    );
+}
+
 /**
  * As `assertUsableName`, and throws when something has that name, or a log lies there that SQLite
  * would apply to the file.
@@ -118,11 +127,7 @@ export function assertFreeName(path: string, database: string): void {
   if (lstatSync(dirname(path), { throwIfNoEntry: false }) === undefined)
     throw new Error(`the folder ${dirname(path)} does not exist`);
   assertUsableName(path, database);
-  const log = logBeside(path);
-  if (log !== undefined)
-    throw new Error(
-      `${basename(path)}${log} lies beside it, and SQLite would apply that log to it`,
-    );
+  assertNoLogBeside(path);
 }
 
 /**

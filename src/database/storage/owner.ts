@@ -37,7 +37,7 @@ const LOCK = 'owner.lock';
 export const DATABASE_NAMES: readonly string[] = Object.keys(FOLDERS);
 
 /** Held while a server owns a database. */
-export interface Ownership {
+interface Ownership {
   release(): void;
 }
 

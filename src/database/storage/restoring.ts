@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf } from '../../basics/domain.ts';
 import { assertUsable } from './files.ts';
-import { flush, flushFolder, logBeside } from './new-file.ts';
+import { assertNoLogBeside, flush, flushFolder, logBeside } from './new-file.ts';
 
 /** How long another program may keep the log locked. */
 const LOCK_TIMEOUT_MS = 5_000;
@@ -20,11 +20,7 @@ export function replaceDatabase(place: string, copy: string): string | null {
   assertUsable(place);
   const isThere = existsSync(place);
   if (isThere && logBeside(place) !== undefined) mergeLog(place);
-  const log = logBeside(place);
-  if (log !== undefined)
-    throw new Error(
-      `${basename(place)}${log} lies beside it, and SQLite would apply that log to it`,
-    );
+  assertNoLogBeside(place);
   const aside = isThere ? keepAside(place) : null;
   renameSync(copy, place);
   flushFolder(dirname(place));

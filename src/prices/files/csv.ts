@@ -74,7 +74,7 @@ const MAX_NAMED_LENGTH = 200;
  * A name of a column without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close`
  * and `AdjClose`.
  */
-export function squeezed(name: string): string {
+function squeezed(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
@@ -92,7 +92,7 @@ export function columnsOf({ names }: Header): Columns {
 }
 
 /** Whether a header has a column that may be the symbol under an unknown name. */
-export function hasUnknownColumns({ names }: Header): boolean {
+function hasUnknownColumns({ names }: Header): boolean {
   const known = new Set([...Object.values(NAMES).flat(), ...OTHER_NAMES]);
   return names.some((name) => !known.has(squeezed(name)));
 }

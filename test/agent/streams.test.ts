@@ -210,7 +210,8 @@ const open: [what: string, events: object[]][] = [
   ],
 ];
 for (const [what, events] of open) {
-  test(`chat: without [DONE], a finish reason ${what} is the end of an answer`, async () => {
+  test(`chat: without [DONE], a finish reason ${what} is the end of an answer`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] }); // at once: no time passes
     const read = await readBody(staysOpen(events), dialects.chat.assemble());
     const verdict = classify(read, { step: 1, dialect: dialects.chat });
     assert.ok('answer' in verdict);

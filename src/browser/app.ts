@@ -1,6 +1,5 @@
 import type { PagePath } from '../basics/paths.ts';
 import { hrefOf, isPublished } from './address.ts';
-import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
 import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
@@ -55,23 +54,14 @@ function start(): void {
   setTimeout(() => startRouter(main, pages));
 }
 
-/** A notice over every page while the server does not respond, or what the page follows fails. */
+/** A notice over every page while what it follows fails. */
 function lostNotice(): HTMLElement {
   const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true });
-  let [isLost, failed] = [false, ''];
-  const show = () => {
-    const problem = isLost ? 'The server is not responding.' : failed;
-    notice.hidden = problem === '';
-    renew(notice, `${problem} This page may be out of date. ${TRIES_AGAIN}`);
-  };
-  const hear = (name: string, act: (event: Event) => void) =>
-    document.addEventListener(name, (event) => {
-      act(event);
-      show();
-    });
-  hear(SERVER_LOST, () => (isLost = true));
-  hear(SERVER_RESPONDS, () => (isLost = false));
-  hear(POLLED, (event) => (failed = (event as CustomEvent<string | null>).detail ?? ''));
+  document.addEventListener(POLLED, (event) => {
+    const { detail: problem } = event as CustomEvent<string | null>;
+    notice.hidden = problem === null;
+    renew(notice, problem, ` This page may be out of date. ${TRIES_AGAIN}`);
+  });
   return notice;
 }
 

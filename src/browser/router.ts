@@ -89,13 +89,13 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   show(true);
 }
 
-/** The control that the reader changed last, by its name: the page of the change has it too. */
-let changed: string | undefined;
+/** The control from which the reader left, by its name: the next page may have it too. */
+let changed: string | null = null;
 
 /** Gives the focus to that control, in a fold that opens for it, or else to the heading. */
 function focusIn(main: HTMLElement): void {
   const control = main.querySelector<HTMLElement>(`[name="${changed}"]`);
-  changed = undefined;
+  changed = null;
   const fold = control?.closest<HTMLDetailsElement>('.folded');
   if (fold) fold.open = true;
   (control ?? main.querySelector('h1'))?.focus({ preventScroll: true });
@@ -182,11 +182,11 @@ export async function appendInTurn(
 }
 
 /**
- * Goes to another of our pages, as a link to it would. Where a control has led there, it has a name,
- * and the new page gives the focus to its own of that name.
+ * Goes to another of our pages, as a link to it would. Where the focus is on a control with a name,
+ * the new page gives it to its own of that name.
  */
-export function goTo(url: string, control?: string): void {
-  changed = control;
+export function goTo(url: string): void {
+  changed = document.activeElement?.getAttribute('name') ?? null;
   writeKept();
   const { pathname, search } = here();
   if (url !== pathname + search) addEntry(url);

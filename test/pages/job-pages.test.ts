@@ -4,7 +4,7 @@ import {
   type JobChoice,
   jobChoiceIn,
   jobListPath,
-  jobsRequest,
+  jobsQuery,
 } from '../../src/browser/pages/job-list.ts';
 import { failuresInWords, jobCost, totalInWords } from '../../src/browser/pages/job-panel.ts';
 import { ranInWords } from '../../src/basics/sentences.ts';
@@ -17,20 +17,20 @@ import { jobStatusAnswer } from '../support/job-status.ts';
 /** What the pages of jobs make of addresses and responses, without a browser. */
 
 const addresses: [search: string, choice: JobChoice, address: string, request: string][] = [
-  ['', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
+  ['', { status: '', before: '' }, '/job-list', '?limit=25'],
   [
     '?status=failed',
     { status: 'failed', before: '' },
     '/job-list?status=failed',
-    '/jobs?status=failed&limit=25',
+    '?status=failed&limit=25',
   ],
-  ['?status=done&more=1', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
-  ['?status=toString', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
+  ['?status=done&more=1', { status: '', before: '' }, '/job-list', '?limit=25'],
+  ['?status=toString', { status: '', before: '' }, '/job-list', '?limit=25'],
   [
     '?before=a%26b&status=running',
     { status: 'running', before: 'a&b' },
     '/job-list?status=running&before=a%26b',
-    '/jobs?status=running&before=a%26b&limit=25',
+    '?status=running&before=a%26b&limit=25',
   ],
 ];
 
@@ -38,7 +38,7 @@ test('the address of the job list has the status and the page, and so does the r
   for (const [search, choice, address, request] of addresses) {
     const read = jobChoiceIn(search);
     assert.deepEqual(
-      [read, jobListPath(read), jobsRequest(read)],
+      [read, jobListPath(read), jobsQuery(read)],
       [choice, address, request],
       search,
     );

@@ -1,6 +1,6 @@
 import { jobPath } from '../../basics/paths.ts';
 import { ranInWords } from '../../basics/sentences.ts';
-import { cancelJob, discardJob, getStatus } from '../api.ts';
+import { get, send, unlessMissing } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { cost, counted, duration, jobStatusWords, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
@@ -79,7 +79,9 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
       spoken,
     ),
     async refresh(signal) {
-      const status = await getStatus(jobId, signal).catch((error: unknown) => {
+      const path = `/simulate/status/${encodeURIComponent(jobId)}` as const;
+      const asked = get(path, '', signal).catch(unlessMissing);
+      const status = await asked.catch((error: unknown) => {
         if (grid === null) replace(notes, h('p.notice.bad', `${messageOf(error)} ${TRIES_AGAIN}`));
         throw error;
       });
@@ -149,7 +151,7 @@ const CANCEL = {
     'This stops its model processes. Completed model-days are kept; the others will not run.',
   no: 'Keep it running',
   yes: 'Cancel the job',
-  act: cancelJob,
+  act: (jobId: string) => send('POST', `/simulate/cancel/${encodeURIComponent(jobId)}`),
 };
 
 const DISCARD = {
@@ -159,7 +161,7 @@ const DISCARD = {
     'become stale. Nothing is erased, but this cannot be undone.',
   no: 'Keep it',
   yes: 'Discard the job',
-  act: (jobId: string) => discardJob(jobId).then(() => location.reload()),
+  act: (jobId: string) => send('DELETE', jobPath(jobId)).then(() => location.reload()),
 };
 
 /** Asks for confirmation before it acts; if the server refuses, the dialog shows its reason. */

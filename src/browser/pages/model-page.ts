@@ -1,8 +1,8 @@
 import { runName } from '../../basics/runs.ts';
 import { here, isPublished } from '../address.ts';
-import { getJobs, getModels } from '../api.ts';
+import { get } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
 import type { JobEntry, ModelReport } from '../responses.ts';
@@ -31,16 +31,14 @@ export const showModel: Page = async (host, params, signal) => {
   const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(here().search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
   const filters = filtersIn(here().search);
-  const bar = filterBar(filters, { hides: HIDDEN });
+  const bar = filterBar(filters, { hides: HIDDEN }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
-  replace(host, h('div.bar', heading(title), bar.element), tabs, content);
-  const [data, { models }, { jobs }] = await Promise.all([
+  replace(host, h('div.bar', heading(title), bar), tabs, content);
+  const [data, { models }] = await Promise.all([
     modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
-    getModels(signal),
-    getJobs(OFFERED_JOBS, signal),
+    get('/models', '', signal),
   ]);
-  bar.offer({ jobs });
   const isAll = !('reason' in data || 'report' in data);
   replace(tabs, runTabs(models, { model, isAll }));
   if (isAll) return replace(content, ...entryViews(data.performance, signal));

@@ -11,7 +11,7 @@ import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
 import { POLLED } from './poll.ts';
-import { markTabAsDev, type Page, siteName, startRouter } from './router.ts';
+import { type Page, siteName, startRouter } from './router.ts';
 import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
@@ -75,7 +75,6 @@ function showMode(): void {
   const banner = { role: 'region', 'aria-label': 'Development mode' };
   document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));
   document.documentElement.classList.add('is-dev');
-  markTabAsDev();
 }
 
 /** A view says on every page which file it shows. */

@@ -136,49 +136,14 @@ export function siteName(): string {
   return (isPublished() && viewedFile()) || 'Trading Simulation';
 }
 
-let pageTitle = '';
-let isDev = false;
-
 /**
  * The heading of a page, which also names the tab; it receives the focus when the reader follows a
  * link to the page.
  */
 export function heading(title: string): HTMLHeadingElement {
-  pageTitle = title;
-  nameTab();
+  const mode = document.body.dataset['dev'] === undefined ? '' : 'DEV · ';
+  document.title = `${mode}${title} · ${siteName()}`;
   return h('h1', { tabindex: -1 }, title);
-}
-
-function nameTab(): void {
-  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${siteName()}`;
-}
-
-/** Puts DEV into the tab's name, on this page and the next ones. */
-export function markTabAsDev(): void {
-  isDev = true;
-  nameTab();
-}
-
-/** How long a page builds its parts before the browser may paint and react again. */
-const TURN_MS = 15;
-
-/**
- * Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page
- * reacts meanwhile.
- */
-export async function appendInTurn(
-  place: HTMLElement,
-  parts: Iterable<HTMLElement>,
-  signal: AbortSignal,
-): Promise<void> {
-  let startedAt = performance.now();
-  for (const part of parts) {
-    place.append(part);
-    if (performance.now() - startedAt < TURN_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    if (signal.aborted) return;
-    startedAt = performance.now();
-  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
 import type { JobEntry, ModelReport } from '../responses.ts';
-import { type Page, appendInTurn, heading } from '../router.ts';
+import { type Page, heading } from '../router.ts';
 import { lateFold, link, missing, section, viewedFile } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve } from './model-curves.ts';
@@ -53,7 +53,7 @@ export const showModel: Page = async (host, params, signal) => {
     report.failed_model_days > 0 && toFailures(model),
   );
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
-  await appendInTurn(content, views(data, entry, signal), signal);
+  content.append(...views(data, entry, signal));
 };
 
 function* views(

@@ -166,6 +166,7 @@ const browserFeatures: [
   use: RegExp,
   since: Record<'chrome' | 'firefox' | 'safari', number>,
 ][] = [
+  ['Navigation', /\bnavigation\./, { chrome: 102, firefox: 147, safari: 26.2 }],
   ['getOrInsert', /\.getOrInsert/, { chrome: 145, firefox: 144, safari: 26.2 }],
   ['requestIdleCallback', /requestIdleCallback/, { chrome: 47, firefox: 55, safari: NEVER }],
   ['Temporal', /\bTemporal\./, { chrome: 144, firefox: 139, safari: NEVER }],

@@ -37,7 +37,7 @@ function isThere({ pathname, searchParams }: URL): boolean {
 }
 
 /** The page that a link leads to; null for a link to elsewhere, or to a place on a page. */
-export function pageOf({ origin, pathname, hash, href }: HTMLAnchorElement): URL | null {
+export function pageOf({ origin, pathname, hash, href }: HTMLAnchorElement | URL): URL | null {
   if (origin !== location.origin) return null;
   if (!isPublished()) return hash === '' ? new URL(href) : null;
   return hash.startsWith('#/') && pathname === location.pathname ? pageBehind(hash) : null;

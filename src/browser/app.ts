@@ -15,7 +15,7 @@ import { type Page, siteName, startRouter } from './router.ts';
 import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
-const navigation = [
+const destinations = [
   ['/', 'Overview'],
   ['/compare', 'Compare'],
   ['/decision-feed', 'Decisions'],
@@ -44,7 +44,7 @@ function start(): void {
     main.focus();
   });
   const brand = h('a.brand', { href: '/' }, siteName());
-  const there = navigation.filter(([path]) => hrefOf(path) !== null);
+  const there = destinations.filter(([path]) => hrefOf(path) !== null);
   const nav = h('nav', { 'aria-label': 'Pages' }, ...there.map(([path, name]) => link(path, name)));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();

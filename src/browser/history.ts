@@ -1,12 +1,11 @@
 import { asArray, asObject, type Json } from '../basics/json.ts';
-import { here, hrefOf } from './address.ts';
+import { hrefOf } from './address.ts';
 import { setAttributes } from './element.ts';
 
 /**
  * What a page keeps while the reader is elsewhere: how far it is scrolled, how its tables are
- * sorted, what is hidden and unfolded. It belongs to one entry of the browser's history
- * (`history.state`), so Back, Forward and a reload find the page as it was left, and a link to the
- * same URL starts afresh.
+ * sorted, what is hidden and unfolded. It is the state of one entry of the browser's history, so
+ * Back, Forward and a reload find the page as it was left, and a link to another starts afresh.
  */
 
 /**
@@ -25,84 +24,35 @@ export interface Kept {
   write(value: unknown): void;
 }
 
-/**
- * Safari refuses to write the history more than a hundred times in 30 seconds: so many writes are
- * made at once, then one at a time.
- */
-const WRITES_AT_ONCE = 20;
-const WRITE_EVERY_MS = 500;
-
-let entry = 0;
-/**
- * What the history does not have yet of the current entry, and its address if that has changed;
- * null when it has everything.
- */
-let waiting: { state: Json; url: string | undefined } | null = null;
-let atOnce = WRITES_AT_ONCE;
-
-/** The router calls this whenever another entry is shown. */
-export function startEntry(): void {
-  entry += 1;
-  waiting = null; // it belongs to the entry that was left, which can no longer be written
-}
-
 /** The value of the entry that is shown now, under the key. */
 export function keep(key: string): Kept {
-  const own = entry;
+  const own = navigation.currentEntry?.key;
+  const isHere = () => navigation.currentEntry?.key === own;
   return {
-    read: () => (own === entry ? keptHere()[key] : undefined),
+    read: () => (isHere() ? keptHere()[key] : undefined),
     write(value) {
-      if (own === entry) change({ state: { ...keptHere(), [key]: value }, url: waiting?.url });
+      if (isHere()) navigation.updateCurrentEntry({ state: { ...keptHere(), [key]: value } });
     },
   };
 }
 
-/**
- * Adds an entry to the history. The same page with other filters keeps its sorting, hidden lines
- * and folds.
- */
-export function addEntry(url: string): void {
-  waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
-  writeKept();
-  const isSamePage = new URL(url, location.origin).pathname === here().pathname;
-  const carried = Object.entries(keptHere()).filter(
-    ([key]) => isSamePage && !key.startsWith(NOT_CARRIED),
-  );
-  waiting = null;
-  history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
+/** What the same page keeps under other filters: its sorting, hidden lines and folds. */
+export function carriedHere(): Json {
+  const all = Object.entries(keptHere());
+  return Object.fromEntries(all.filter(([key]) => !key.startsWith(NOT_CARRIED)));
 }
 
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
-  change({ state: keptHere(), url: hrefOf(url) ?? url });
+  const info = IN_PLACE;
+  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', state: keptHere(), info });
 }
 
-/** Writes what the history does not have yet. What the browser refuses is written later. */
-export function writeKept(): void {
-  if (waiting === null) return;
-  try {
-    history.replaceState(waiting.state, '', waiting.url);
-    waiting = null;
-  } catch {}
-}
+/** What a change of the address is, that shows no other page. */
+export const IN_PLACE = 'in place';
 
 function keptHere(): Json {
-  return waiting?.state ?? asObject(history.state) ?? {};
-}
-
-function change(later: NonNullable<typeof waiting>): void {
-  waiting = later;
-  if (atOnce === 0) return; // a write is coming
-  if (atOnce === WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
-  atOnce -= 1;
-  writeKept();
-}
-
-/** Makes the write that waits, or one more possible at once. */
-function proceed(): void {
-  if (waiting === null) atOnce += 1;
-  else writeKept();
-  if (atOnce < WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
+  return asObject(navigation.currentEntry?.getState()) ?? {};
 }
 
 /** The longest history entry must stay small; further folds are not kept. */
@@ -112,8 +62,7 @@ const MAX_NAME = 80;
 
 /**
  * Keeps which folds the reader opened and closed. They are so again after Back, when a live page
- * draws them anew, and when they are inside a fold whose content is made as it opens. A list of
- * choices (`.choose`) stays closed.
+ * draws them anew, and when they are inside a fold whose content is made as it opens.
  */
 export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   const kept = keep('folds');
@@ -154,7 +103,7 @@ function isFold(item: unknown): item is [string, boolean] {
 function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();
   const names = new Map<HTMLDetailsElement, string>();
-  for (const fold of host.querySelectorAll<HTMLDetailsElement>('details:not(.choose)')) {
+  for (const fold of host.querySelectorAll<HTMLDetailsElement>('details')) {
     const outer = fold.parentElement?.closest('details');
     const around = outer == null ? '' : `${names.get(outer) ?? ''} › `;
     const own = fold.dataset['name'] ?? fold.querySelector('summary')?.textContent ?? '';

@@ -1,9 +1,9 @@
 import { matchPage, type PagePath } from '../basics/paths.ts';
-import { here, isPublished, pageOf } from './address.ts';
+import { here, hrefOf, isPublished, pageOf } from './address.ts';
 import { mayPass } from './api.ts';
-import { h, on, replace, setAttributes } from './element.ts';
+import { h, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
-import { addEntry, keepFolds, startEntry, startScroll, writeKept } from './history.ts';
+import { carriedHere, IN_PLACE, keepFolds, startScroll } from './history.ts';
 import { untilDue } from './poll.ts';
 import { failure, link, missing, TRIES_AGAIN, viewedFile } from './ui.ts';
 
@@ -29,7 +29,6 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     leaving.abort();
     leaving = new AbortController();
     const { signal } = leaving;
-    startEntry();
     const hadFocus = main.contains(document.activeElement);
     const { pathname } = here();
     const match = matchPage(pathname);
@@ -72,24 +71,26 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     failures += 1;
     await untilDue(failures, signal);
     if (signal.aborted) return;
-    writeKept();
     show(true);
   };
-  on(document.documentElement, 'click', (event) => {
-    const page = pageClicked(event);
-    if (page === null) return;
-    event.preventDefault();
-    if (page.href === here().href) return;
+  navigation.addEventListener('navigate', (event) => {
+    const manual = { scroll: 'manual', focusReset: 'manual' } as const;
+    if (event.info === IN_PLACE) return event.intercept(manual);
+    if (!leadsToPage(event)) return;
     failures = 0;
-    addEntry(page.pathname + page.search);
-    show(false);
+    changed = document.activeElement?.getAttribute('name') ?? null;
+    const [left, carried] = [here().pathname, carriedHere()];
+    const handler = async () => {
+      const isOther = event.navigationType === 'traverse' || here().pathname !== left;
+      if (!isOther) navigation.updateCurrentEntry({ state: carried });
+      show(false);
+    };
+    event.intercept({ ...manual, handler });
   });
-  addEventListener('popstate', () => show(false));
-  addEventListener('pagehide', writeKept);
   show(true);
 }
 
-/** The control from which the reader left, by its name: the next page may have it too. */
+/** The control from which the reader left, by its name: the page with other filters has it too. */
 let changed: string | null = null;
 
 /** Gives the focus to that control, in a fold that opens for it, or else to the heading. */
@@ -108,13 +109,12 @@ function missingPage(path: string): HTMLElement[] {
   return [heading('Page not found'), ...missing(`There is no page at ${path}.`, ...ways)];
 }
 
-/** The page whose link was plainly clicked; the browser itself follows all other links. */
-function pageClicked(event: MouseEvent): URL | null {
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
-    return null;
-  const clicked = event.target instanceof Element ? event.target.closest('a') : null;
-  const page = clicked?.target === '' ? pageOf(clicked) : null;
-  return page !== null && matchPage(page.pathname) !== null ? page : null;
+/** Whether the way leads to one of our pages; the browser itself follows all others. */
+function leadsToPage(event: NavigateEvent): boolean {
+  const { canIntercept, downloadRequest, navigationType: type, destination } = event;
+  if (!canIntercept || downloadRequest !== null || type === 'reload') return false;
+  const page = pageOf(new URL(destination.url));
+  return type === 'traverse' || (page !== null && matchPage(page.pathname) !== null);
 }
 
 function markCurrentLink(): void {
@@ -146,14 +146,7 @@ export function heading(title: string): HTMLHeadingElement {
   return h('h1', { tabindex: -1 }, title);
 }
 
-/**
- * Goes to another of our pages, as a link to it would. Where the focus is on a control with a name,
- * the new page gives it to its own of that name.
- */
+/** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
-  changed = document.activeElement?.getAttribute('name') ?? null;
-  writeKept();
-  const { pathname, search } = here();
-  if (url !== pathname + search) addEntry(url);
-  dispatchEvent(new PopStateEvent('popstate'));
+  navigation.navigate(hrefOf(url) ?? url);
 }

@@ -540,7 +540,8 @@ test(
   inBrowser,
   async (t) => {
     const { page, open } = await visit(t, service.url, { viewport: { width: 800, height: 300 } });
-    const kept = () => page.evaluate<object>('({ ...history.state, scroll: undefined })');
+    const kept = () =>
+      page.evaluate<object>('({ ...navigation.currentEntry.getState(), scroll: undefined })');
     const back = async () => {
       await page.goBack();
       await loaded(page);
@@ -1025,6 +1026,7 @@ test(
       details.drawdowns.length,
     );
     await page.getByText('Each symbol', { exact: true }).click();
+    await region('Profit by symbol').locator('tbody th').first().waitFor();
     assert.deepEqual(
       await names('Profit by symbol'),
       details.symbols.map(({ symbol }: { symbol: string }) => symbol),

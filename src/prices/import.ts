@@ -3,7 +3,12 @@ import { type CalendarDate, dateOf } from '../basics/calendar.ts';
 import { meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
-import { createStaging, type StagedRow, type Staging } from '../database/staging.ts';
+import {
+  createStaging,
+  type StagedRow,
+  type StagedSymbol,
+  type Staging,
+} from '../database/staging.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
   meaningOfFile,
@@ -67,11 +72,11 @@ async function importRows(
         if (dividendsOn ?? splitsOn)
           unknown.set(symbol, [...(unknown.get(symbol) ?? []), row.leaves]);
       }
-    staging.sort();
     refuseConflicts(file, staging, refuse);
     const isWhole = [...refused.values()].reduce((sum, rows) => sum + rows, 0) === rowsThatSay;
-    const taken = refuseSymbols(database, staging, { file, options, refuse });
+    const { taken, symbols } = refuseSymbols(database, staging, { file, options, refuse });
     const stored = await storeStaged(database, staging, {
+      symbols,
       source: taken.source,
       isWhole,
       unknown,
@@ -131,21 +136,25 @@ function refuseConflicts({ header }: PriceFile, staging: Staging, refuse: Refuse
   }
 }
 
-/** Decides what the prices are, and refuses the symbols that do not agree. */
+/**
+ * Decides what the prices are, and refuses the symbols that do not agree; returns the others too.
+ */
 function refuseSymbols(
   database: Database,
   staging: Staging,
   { file, options, refuse }: { file: PriceFile; options: RowOptions; refuse: Refuse },
-): Taken {
-  const nights = nightsIn(database, staging);
+): { taken: Taken; symbols: StagedSymbol[] } {
+  const staged = staging.symbols();
+  const nights = nightsIn(database, staging, staged);
   const taken = meaningOfFile(file, options.as ?? null, nights);
-  for (const { symbol, firstLine, rows } of staging.symbols()) {
+  const symbols = staged.filter(({ symbol, firstLine, rows }) => {
     const defect = problemOf(database, symbol, { staging, taken, nights });
-    if (defect === null) continue;
+    if (defect === null) return true;
     refuse(firstLine, defect, rows);
     staging.remove(symbol);
-  }
-  return taken;
+    return false;
+  });
+  return { taken, symbols };
 }
 
 export type ImportSummary = PriceSummary | DividendSummary | SplitSummary;

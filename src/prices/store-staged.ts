@@ -11,7 +11,7 @@ import {
   spanWithout,
   storeStagedBars,
 } from '../database/prices.ts';
-import type { Staging } from '../database/staging.ts';
+import type { StagedSymbol, Staging } from '../database/staging.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 
@@ -137,6 +137,8 @@ export interface Stored {
 }
 
 interface StoreOptions {
+  /** Those whose rows are stored. */
+  symbols: readonly StagedSymbol[];
   source: PriceSource;
   /** Whether no row was refused that may have named any dividend or split. */
   isWhole: boolean;
@@ -150,7 +152,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ): Promise<Stored> {
-  const symbols = staging.symbols();
+  const { symbols } = options;
   const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   const progress: Stored = {
     symbols: symbols.map(({ symbol }) => symbol),
@@ -176,17 +178,17 @@ function* storeSymbols(
   staging: Staging,
   options: SymbolOptions,
 ): Generator<null> {
-  const { progress } = options;
-  const symbols = staging.symbols();
+  const { progress, symbols } = options;
   const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
-  for (const { symbol, rows } of symbols) {
+  for (const facts of symbols) {
+    const { symbol, rows } = facts;
     // Real prices replace synthetic ones in the transaction that stores the others.
     if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
     progress.changed += storeStagedBars(database, symbol, options);
     progress.bars += rows;
     options.options.onStored?.(progress.bars, total);
     yield null;
-    storeTold(database, staging, { symbol, ...options });
+    storeTold(database, staging, { facts, ...options });
     yield null;
   }
 }
@@ -195,9 +197,9 @@ function* storeSymbols(
 function storeTold(
   database: Database,
   staging: Staging,
-  { symbol, source, isWhole, unknown, options, progress }: SymbolOptions & { symbol: string },
+  { facts, source, isWhole, unknown, options, progress }: SymbolOptions & { facts: StagedSymbol },
 ): void {
-  const facts = staging.factsOf(symbol);
+  const { symbol } = facts;
   const recordedAt = timestamp(options.clock());
   const yesterday = addDays(options.today, -1);
   const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
@@ -208,9 +210,9 @@ function storeTold(
     addCoverage(database, span, { source, recordedAt });
   const stamp = { source: ACTIONS_SOURCE, recordedAt };
   const [dividends, splits] = [staging.dividendsOf(symbol), staging.splitsOf(symbol)];
-  const spansOf = (hasGaps: boolean, on: 'dividendsOn' | 'splitsOn') => {
+  const spansOf = (hasGaps: number, on: 'dividendsOn' | 'splitsOn') => {
     const dates = unknown.get(symbol)?.flatMap((row) => row[on] ?? []) ?? [];
-    return isWhole && !hasGaps
+    return isWhole && hasGaps === 0
       ? spanOf(facts.firstDate, facts.lastDate).flatMap((span) => spanWithout(span, dates))
       : [];
   };

@@ -224,9 +224,13 @@ export interface Taken {
  * The closes around all splits of the file's symbols that are known, from the file itself or from
  * the database.
  */
-export function nightsIn(database: Database, staging: Staging): SplitNight[] {
+export function nightsIn(
+  database: Database,
+  staging: Staging,
+  symbols: readonly StagedSymbol[],
+): SplitNight[] {
   const splits = Map.groupBy(staging.splits(), ({ symbol }) => symbol);
-  return staging.symbols().flatMap(({ symbol }) => {
+  return symbols.flatMap(({ symbol }) => {
     const stored = storedSplits(database, symbol);
     const byDate = new Map(
       [...stored, ...(splits.get(symbol) ?? [])].map((split) => [split.date, split]),

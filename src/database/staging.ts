@@ -34,14 +34,17 @@ export interface Staging {
   /** What the rows of a symbol say together. */
   factsOf(symbol: string): StagedFacts;
   dividendsOf(symbol: string): Dividend[];
+  /** Those of 1:1, which say that there was none, only from rows without prices. */
   splitsOf(symbol: string): Split[];
   /** How many dates the rows have. */
   dates(): number;
   close(): void;
 }
 
-export interface StagedRow extends Bar {
+export interface StagedRow extends Omit<Bar, 'open'> {
   line: number;
+  /** Null, as all prices are, in a file without prices. */
+  open: number | null;
   /** Cash per share in 1/1,000,000 dollar; null where the row does not say. */
   dividend: number | null;
   /**
@@ -78,7 +81,7 @@ export interface StagedSymbol {
   rows: number;
 }
 
-const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, line INTEGER NOT NULL, open REAL NOT NULL, high REAL,
+const COLUMNS = `symbol TEXT NOT NULL, date TEXT NOT NULL, id INTEGER NOT NULL, line INTEGER NOT NULL, open REAL, high REAL,
   low REAL, close REAL, volume REAL, dividend INTEGER, numerator INTEGER, denominator INTEGER`;
 /** As much as SQLite sorts in memory before it continues in a file. */
 const CACHE_MB = 16;
@@ -184,7 +187,8 @@ export function createStaging(database: Database): Staging {
       ),
     splitsOf: (symbol) =>
       read<Split>(
-        'SELECT symbol, date, numerator, denominator FROM staged WHERE symbol = ? AND numerator <> denominator ORDER BY date',
+        `SELECT symbol, date, numerator, denominator FROM staged
+         WHERE symbol = ? AND (numerator <> denominator OR open IS NULL AND numerator IS NOT NULL) ORDER BY date`,
         symbol,
       ),
     dates: () =>

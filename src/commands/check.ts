@@ -76,8 +76,7 @@ async function compareWith(
       const summary = await importWithProgress(yours, name, { as: files.as, verb: 'compare' });
       const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
       process.stdout.write(`${lines.join('\n')}\n`);
-      if (summary.kind === 'prices' && summary.taken.by === 'default')
-        for (const symbol of summary.symbols) untold.add(symbol);
+      if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
     }
     return untold;
   });

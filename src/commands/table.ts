@@ -56,7 +56,7 @@ export const commands: Record<string, Command> = {
   'import-prices': command({
     summary: 'Imports daily prices and dividends from files.',
     details: lines(
-      "Prices: Alpha Vantage JSON, merged JSON lines, Yahoo's chart JSON, and CSV with a header (as of Yahoo, Stooq and Tushare). The",
+      'Prices: Alpha Vantage JSON, merged JSON lines, and CSV with a header (as of Yahoo, Stooq and Tushare). The',
       'summary says whether they were taken as raw, or as adjusted for splits, or for splits and dividends, and why.',
       'Dividends: CSV with symbol,ex_date,amount, and Alpha Vantage JSON. A file may be compressed by gzip or zstd. Bad rows',
       'are reported and skipped. Exit code 0 if every file had something to import, otherwise 1.',

@@ -6,7 +6,7 @@ import { type Split, splitsBetween } from '../database/market.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
-import { MAX_PRICE, MAX_VOLUME } from '../prices/files/bar.ts';
+import { MAX_PRICE, MAX_VOLUME } from '../prices/files/row.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
 import { addDays, type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
@@ -14,7 +14,7 @@ import { dividendCoverage, dividendsBetween } from '../database/splits-and-divid
 import type { Reader } from '../database/database.ts';
 import { paysNothing } from '../database/records/holdings.ts';
 import { gapsBetween } from '../prices/needs.ts';
-import { MAX_CASH } from '../prices/files/dividend-rows.ts';
+import { MAX_CASH } from '../prices/amounts.ts';
 import { cashPerShare } from '../trading/morning.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createFolder } from './new-folder.ts';

@@ -27,14 +27,17 @@ export interface Staging {
   /** The closes around a split; null where there are none. */
   night(split: Split): SplitNight | null;
   dividendsOf(symbol: string): Dividend[];
+  /** Those of 1:1, which say that there was none, only from rows without prices. */
   splitsOf(symbol: string): Split[];
   /** How many dates the rows have. */
   dates(): number;
   close(): void;
 }
 
-export interface StagedRow extends Bar {
+export interface StagedRow extends Omit<Bar, 'open'> {
   line: number;
+  /** Null, as all prices are, in a file without prices. */
+  open: number | null;
   /** Cash per share in 1/1,000,000 dollar; null where the row does not say. */
   dividend: number | null;
   /**
@@ -76,7 +79,7 @@ const CACHE_MB = 64;
 const NAMES =
   'symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator';
 const TABLE = `CREATE TABLE staging.staged (
-  symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL,
+  symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL, high REAL, low REAL, close REAL, volume REAL,
   dividend INTEGER, numerator INTEGER, denominator INTEGER,
   lines TEXT, -- those of all rows of the symbol and date, where there are several
   differs INTEGER NOT NULL DEFAULT FALSE, -- whether their prices do
@@ -166,7 +169,8 @@ export function createStaging(database: Database): Staging {
       ),
     splitsOf: (symbol) =>
       read<Split>(
-        'SELECT symbol, date, numerator, denominator FROM staged WHERE symbol = ? AND numerator <> denominator ORDER BY date',
+        `SELECT symbol, date, numerator, denominator FROM staged
+         WHERE symbol = ? AND (numerator <> denominator OR open IS NULL AND numerator IS NOT NULL) ORDER BY date`,
         symbol,
       ),
     dates: () =>

@@ -8,17 +8,16 @@ import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
   type ActionQuery,
-  cashOf,
   type DateProvider,
   describeFailure,
   type MarketDay,
   type Problem,
   type ProviderResponse,
-  ratioOf,
   type RefusedBar,
   whatIsUnknown,
 } from './provider.ts';
-import { checkBar, inWords, type RawBar } from './files/bar.ts';
+import { cashOf, ratioOf } from './amounts.ts';
+import { checkBar, inWords, type RawRow } from './files/row.ts';
 import { messageOf } from '../basics/domain.ts';
 import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
 
@@ -92,7 +91,7 @@ function readMarketDay(
 function rawBar(
   { o, h, l, c, v }: Json,
   { symbol, date }: { symbol: string; date: CalendarDate },
-): RawBar {
+): RawRow {
   return {
     symbol,
     date,

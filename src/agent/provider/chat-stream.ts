@@ -1,7 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
 import { errorOf } from './answer.ts';
-import { createGrowth, eventObject, normalised, UnreadableEvent } from './event-stream.ts';
+import { createGrowth, eventObject, normalised } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -81,7 +81,7 @@ function joined(before: unknown, piece: unknown): unknown {
   if (list === undefined && next === undefined) {
     const odd = [before ?? '', piece].find((part) => typeof part !== 'string');
     if (odd === undefined) return `${before ?? ''}${piece}`;
-    throw new UnreadableEvent(`a piece that is not text: ${normalised(odd)}`);
+    throw new Error(`a piece that is not text: ${normalised(odd)}`);
   }
   const parts = list ?? (asText(before) === undefined ? [] : [before]);
   for (const part of next ?? [piece]) parts.push(part);
@@ -104,7 +104,7 @@ function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
         : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
     else if (list.push({ ...piece }) > MAX_ITEMS)
-      throw new UnreadableEvent(`more than ${MAX_ITEMS} pieces of thoughts`);
+      throw new Error(`more than ${MAX_ITEMS} pieces of thoughts`);
   }
   return list;
 }
@@ -124,8 +124,7 @@ function createCalls() {
   const calls: Call[] = [];
   const byIndex = new Map<unknown, Call>();
   const begin = (index: unknown): Call => {
-    if (calls.length === MAX_TOOL_CALLS)
-      throw new UnreadableEvent(`more than ${MAX_TOOL_CALLS} tool calls`);
+    if (calls.length === MAX_TOOL_CALLS) throw new Error(`more than ${MAX_TOOL_CALLS} tool calls`);
     const call: Call = { type: 'function', function: {} };
     calls.push(call);
     byIndex.set(index, call);

@@ -2,7 +2,7 @@ import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../..
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, errorOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect, Question } from './dialect.ts';
-import { createGrowth, eventObject, textIn, UnreadableEvent } from './event-stream.ts';
+import { createGrowth, eventObject, textIn } from './event-stream.ts';
 
 const VERSION = '2023-06-01';
 /**
@@ -177,7 +177,7 @@ function assembleMessage(): Assembler {
   };
   const takeDelta = (block: Json | undefined, delta: Json) => {
     const type = textIn(delta, 'type');
-    if (block === undefined) throw new UnreadableEvent('a piece of a block that has not begun');
+    if (block === undefined) throw new Error('a piece of a block that has not begun');
     if (type === 'input_json_delta')
       inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
     const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
@@ -198,7 +198,7 @@ function assembleMessage(): Assembler {
       if (type === 'message_start') message = { ...asObject(event['message']) };
       else if (type === 'content_block_start') {
         growth.add(event['content_block']);
-        if (blocks.size === MAX_BLOCKS) throw new UnreadableEvent(`more than ${MAX_BLOCKS} blocks`);
+        if (blocks.size === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
         blocks.set(index, { ...asObject(event['content_block']) });
       } else if (type === 'content_block_delta') {
         growth.add(event['delta']);

@@ -1,13 +1,13 @@
 import { backOff, spread } from '../../basics/event-loop.ts';
 import { messageOf } from '../../basics/domain.ts';
 import type { HttpResponse } from '../../basics/http-client.ts';
-import { asArray, asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import { asArray, asObject, asText, type Json } from '../../basics/json.ts';
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 import { errorOf, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import type { FailedResponse } from './transport.ts';
+import type { FailedResponse, ReadResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
@@ -50,11 +50,11 @@ const PASSING_FAILURES: readonly FailedResponse['failure'][] = [
 
 /** Classifies the result of one request. `step` is counted from 1. */
 export function classify(
-  result: HttpResponse | FailedResponse,
+  result: ReadResponse | FailedResponse,
   { step, dialect }: { step: number; dialect: Pick<Dialect, 'read'> },
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
-  const body = tryParse(result.text);
+  const { body } = result;
   const isGood = result.status >= 200 && result.status < 300;
   if (body === undefined)
     return isGood
@@ -73,7 +73,7 @@ export function classify(
   try {
     return { answer: dialect.read(asObject(body) ?? {}, step) };
   } catch (problem) {
-    const words = quote(result.text);
+    const words = quote(result.text || JSON.stringify(body));
     return {
       reason: `sent an unreadable response: ${messageOf(problem)}: ${words}`,
       passes: false,

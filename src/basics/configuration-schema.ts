@@ -8,9 +8,8 @@ import {
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { efforts } from './makers.ts';
-import { fitsPrompt, MAX_PROMPT_LENGTH } from './trusted-file.ts';
-import { repeatProblems } from './runs.ts';
-import { unprintableIn } from './text.ts';
+import { fits, unprintableIn } from './text.ts';
+import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**
  * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
@@ -39,15 +38,9 @@ const MAX_INITIAL_CASH = 1_000_000_000;
 /** The unit of money. */
 const MIN_INITIAL_CASH = 0.0001;
 
-/** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
-const hasSignatureLength = v.check(
-  (text: string) => text.length <= MAX_SIGNATURE_LENGTH || [...text].length <= MAX_SIGNATURE_LENGTH,
-  `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`,
-);
-const isPrintable = v.check(
-  (text: string) => unprintableIn(text) === null,
-  ({ input }) => `must not contain ${unprintableIn(input)}`,
-);
+export function isSignatureLength(text: string): boolean {
+  return fits(text, MAX_SIGNATURE_LENGTH);
+}
 
 /**
  * Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON
@@ -59,8 +52,11 @@ const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
-  hasSignatureLength,
-  isPrintable,
+  v.check(isSignatureLength, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
+  v.check(
+    (text) => unprintableIn(text) === null,
+    ({ input }) => `must not contain ${unprintableIn(input)}`,
+  ),
   v.metadata({
     maxLength: MAX_SIGNATURE_LENGTH,
     pattern: String.raw`^[^${UNPRINTABLE}\S]*[^${UNPRINTABLE}\s][^${UNPRINTABLE}]*$`,
@@ -123,9 +119,11 @@ const httpUrl = v.pipe(
 );
 
 /** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
-const BASELINE_PREFIX = 'baseline/';
+export const BASELINE_PREFIX = 'baseline/';
+/** Every `basemodel` that does. */
+export const baselines = baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy);
 
-const modelFields = v.object({
+const modelSchema = v.object({
   signature: signatureSchema,
   name: v.nullish(v.string()),
   basemodel: v.nullish(v.string()),
@@ -167,7 +165,10 @@ const modelFields = v.object({
   prompt: v.nullish(
     v.pipe(
       v.string(),
-      v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`),
+      v.check(
+        (text) => fits(text, MAX_PROMPT_LENGTH),
+        `must not be longer than ${MAX_PROMPT_LENGTH} characters`,
+      ),
     ),
   ),
   prompt_file: v.nullish(v.string()),
@@ -176,23 +177,6 @@ const modelFields = v.object({
   /** The last date that the model may remember from its training. */
   knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
 });
-
-const modelSchema = v.pipe(
-  modelFields,
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    if (dataset.value.prompt && dataset.value.prompt_file)
-      addIssue({ message: 'has both prompt and prompt_file; keep one' });
-    if (!isUnknownBaseline(dataset.value)) return;
-    const key = dataset.value.basemodel ? 'basemodel' : 'signature';
-    const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
-    const input = dataset.value;
-    addIssue({
-      message,
-      path: [{ type: 'object', origin: 'value', input, key, value: input[key] }],
-    });
-  }),
-);
 
 export const agentConfigSchema = v.object({
   max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
@@ -214,33 +198,8 @@ export const agentConfigSchema = v.object({
   dividends: v.optional(v.boolean(), true),
 });
 
-function pathTo(
-  input: ModelConfiguration[],
-  index: number,
-  key: keyof ModelConfiguration,
-): [v.ArrayPathItem, v.ObjectPathItem] {
-  const value = input[index] as ModelConfiguration;
-  return [
-    { type: 'array', origin: 'value', input, key: index, value },
-    { type: 'object', origin: 'value', input: value, key, value: value[key] },
-  ];
-}
-
 export const configurationSchema = v.object({
-  models: v.pipe(
-    v.array(modelSchema),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const seen = new Set<string>();
-      for (const { signature } of dataset.value) {
-        if (seen.has(signature)) addIssue({ message: `lists the signature '${signature}' twice` });
-        seen.add(signature);
-      }
-      const entries = dataset.value.map((entry) => ({ ...entry, baseline: baselineOf(entry) }));
-      for (const { index, key, message } of repeatProblems(entries, MAX_SIGNATURE_LENGTH))
-        addIssue({ message, path: pathTo(dataset.value, index, key) });
-    }),
-  ),
+  models: v.array(modelSchema),
   agent_config: v.optional(
     v.pipe(
       v.unknown(),
@@ -273,7 +232,7 @@ export interface Configuration extends v.InferOutput<typeof configurationSchema>
   unknownKeys: readonly string[];
 }
 
-type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
+type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;
 
 /** What a model's entry requests: the `model` of a provider's request, or a baseline. */
 export function basemodelOf({ signature, basemodel }: NamedModel): string {
@@ -285,8 +244,4 @@ export function baselineOf(entry: NamedModel): BaselineStrategy | null {
   return (
     baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null
   );
-}
-
-function isUnknownBaseline(entry: NamedModel): boolean {
-  return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }

@@ -94,14 +94,17 @@ const universesSchema = v.pipe(
 /** Half of the traded amount; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
-const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
-const dollars = v.pipe(v.number(), v.minValue(0));
+const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
+const basisPoints = v.optional(upTo(MAX_BASIS_POINTS), 0);
+const dollars = upTo(Infinity);
 /**
  * Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost
  * finite.
  */
 const MAX_TOKEN_PRICE = 1_000_000;
-const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
+const tokenPrice = upTo(MAX_TOKEN_PRICE);
 /** The words by which published configurations say that a URL or key is not set. */
 const PLACEHOLDER = /^\s*(Optional:|YOUR_)/;
 
@@ -137,7 +140,7 @@ const modelSchema = v.object({
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
-  max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  max_tokens: v.nullish(whole(1, Infinity)),
   reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
   /**
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
@@ -157,7 +160,7 @@ const modelSchema = v.object({
   ),
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */
-  repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
+  repeats: v.nullish(whole(1, MAX_REPEATS), 1),
   /**
    * Instructions added to the system prompt; or the file that has them, relative to the
    * configuration's.
@@ -179,18 +182,15 @@ const modelSchema = v.object({
 });
 
 export const agentConfigSchema = v.object({
-  max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
-  max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
-  base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
+  max_steps: v.optional(whole(1, 1_000), 30),
+  max_retries: v.optional(whole(0, 100), 3),
+  base_delay: v.optional(upTo(3_600), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
   /** Dollars per executed order, and basis points of the traded amount. */
-  commission_per_trade: v.optional(
-    v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)),
-    0,
-  ),
-  commission_bps: v.optional(basisPoints, 0),
+  commission_per_trade: v.optional(upTo(MAX_COMMISSION), 0),
+  commission_bps: basisPoints,
   /** How much worse than the open an order fills. */
-  slippage_bps: v.optional(basisPoints, 0),
+  slippage_bps: basisPoints,
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(v.nullable(symbolsSchema), null),

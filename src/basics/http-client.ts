@@ -244,6 +244,18 @@ function plainBody(response: IncomingMessage): Readable {
   return pipeline(response, decoder(), () => {}); // an error ends the reading too
 }
 
+/**
+ * `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined
+ * without a valid one.
+ */
+export function readRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const [exact, text = ''] = [headers['retry-after-ms'], headers['retry-after']];
+  const isNumber = (value: unknown) => /^\s*\d+(\.\d+)?\s*$/.test(String(value));
+  if (isNumber(exact)) return Number(exact);
+  const ms = isNumber(text) ? Number(text) * 1000 : Math.max(0, Date.parse(text) - now);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** Why a request failed, or reading its body. */
 export function failureOf(thrown: unknown): HttpFailure {
   const error: NodeJS.ErrnoException = thrown instanceof Error ? thrown : new Error(String(thrown));

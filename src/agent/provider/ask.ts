@@ -62,9 +62,7 @@ export function createProviderModel(
         continue; // at once: it is another request
       }
       const isLast = !verdict.passes || tries > endpoint.maxRetries;
-      const waitMs = isLast
-        ? null
-        : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
+      const waitMs = isLast ? null : waitAfter(tries, endpoint.baseDelayMs, verdict.retryAfterMs);
       onFailure({ reason, waitMs, usage });
       if (waitMs === null) {
         const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;

@@ -1,7 +1,6 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
-import { errorOf } from './answer.ts';
-import { createGrowth, eventObject, normalised } from './event-stream.ts';
+import { createGrowth, normalised } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -36,14 +35,7 @@ export function assembleCompletion(): Assembler {
     for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
   };
   return {
-    take({ name, data }) {
-      if (data.trim() === '[DONE]') return true;
-      const chunk = eventObject(data);
-      const error = errorOf(chunk, name);
-      if (error !== undefined) {
-        response['error'] = error;
-        return true;
-      }
+    take(chunk) {
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
       const choice = asObject(asArray(chunk['choices'])?.[0]);
       const delta = asObject(choice?.['delta']) ?? asObject(choice?.['message']); // some send the last piece whole
@@ -57,7 +49,7 @@ export function assembleCompletion(): Assembler {
       if (chunk['usage'] != null && !isPiece) return true;
       return (reason !== null || isPiece) && 'finished';
     },
-    isComplete: () => finishReason !== null,
+    isComplete: (isDone) => isDone || finishReason !== null,
     body() {
       const list = calls.list();
       const whole = { ...message, ...(list.length > 0 && { tool_calls: list }) };

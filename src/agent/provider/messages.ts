@@ -1,8 +1,8 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, errorOf, readToolCalls } from './answer.ts';
+import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect, Question } from './dialect.ts';
-import { createGrowth, eventObject, textIn } from './event-stream.ts';
+import { createGrowth, textIn } from './event-stream.ts';
 
 const VERSION = '2023-06-01';
 /**
@@ -186,15 +186,9 @@ function assembleMessage(): Assembler {
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };
   return {
-    take({ name, data }) {
-      const event = eventObject(data);
+    take(event, name) {
       const type = textIn(event, 'type') || name;
       const index = typeof event['index'] === 'number' ? event['index'] : NaN;
-      const error = errorOf(event, name);
-      if (error !== undefined) {
-        message['error'] = error;
-        return true;
-      }
       if (type === 'message_start') message = { ...asObject(event['message']) };
       else if (type === 'content_block_start') {
         growth.add(event['content_block']);

@@ -14,10 +14,12 @@ import { type Json, tryParse } from '../../basics/json.ts';
 import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
 import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
+import { errorOf } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
   createEventReader,
   createGrowth,
+  eventObject,
   MAX_RESPONSE_BYTES,
   type StreamEvent,
 } from './event-stream.ts';
@@ -27,7 +29,7 @@ const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
 /** How long after a finish reason a stream may stay open before the answer counts without its end. */
 export const FINISH_WAIT_MS = 10_000;
 
-export interface SentRequest {
+interface SentRequest {
   dialect: Dialect;
   body: string;
   /** Whether the response is asked for as a stream. */
@@ -89,50 +91,58 @@ export async function readBody(
   assembler: Assembler,
 ): Promise<ReadResponse | FailedResponse> {
   const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
+  let end: End = false;
   try {
     if (!isStream) return { status, headers, text: await textOf(body, MAX_RESPONSE_BYTES) };
-    if (!(await takeEvents({ body, close }, assembler)) && !assembler.isComplete())
+    end = await takeEvents({ body, close }, assembler);
+    if (end !== true && typeof end !== 'object' && !assembler.isComplete(end === 'done'))
       throw new HttpFault('broken_off', 'before its end');
   } catch (error) {
     const failed = failureOf(error);
     const isAboutEvents = failed.failure === 'too_large' || failed.failure === 'unreadable';
-    if (isAboutEvents || !assembler.isComplete()) return { ...failed, soFar: assembler.body() };
+    if (isAboutEvents || !assembler.isComplete(false))
+      return { ...failed, soFar: assembler.body() };
   }
-  return { status, headers, text: '', body: assembler.body() };
+  const whole = { ...assembler.body(), ...(typeof end === 'object' && end) };
+  return { status, headers, text: '', body: whole };
 }
 
-/**
- * Reads events up to the last one, or to the end of the body; returns whether the last one came.
- */
+/** What an event says of the end of its stream: that it is the last one, or an error. */
+type End = ReturnType<Assembler['take']> | 'done' | { error: unknown };
+
+/** Reads events up to the last one, or to the end of the body; returns what ended them. */
 async function takeEvents(
   { body, close }: Pick<HttpStream, 'body' | 'close'>,
   assembler: Assembler,
-): Promise<boolean> {
-  let hasEnded = false;
+): Promise<End> {
+  let last: End = false;
   let waiting: NodeJS.Timeout | undefined;
+  const isOver = () => last !== false && last !== 'finished';
   const takeBytes = createEventReader((event) => {
-    if (hasEnded) return;
-    const end = taken(event, assembler);
-    hasEnded = end === true;
-    if (end !== 'finished') return;
+    if (isOver()) return;
+    last = taken(event, assembler);
+    if (last !== 'finished') return;
     clearTimeout(waiting);
     waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
   try {
     for await (const chunk of upTo(body, MAX_STREAM_BYTES)) {
       takeBytes(chunk);
-      if (hasEnded) return true;
+      if (isOver()) break;
     }
-    return false;
+    return last;
   } finally {
     clearTimeout(waiting);
   }
 }
 
-/** What an assembler throws is about the event, and never about the connection. */
-function taken(event: StreamEvent, assembler: Assembler): ReturnType<Assembler['take']> {
+/** What goes wrong here is about the event, and never about the connection. */
+function taken({ name, data }: StreamEvent, assembler: Assembler): End {
+  if (data.trim() === '[DONE]') return 'done';
   try {
-    return assembler.take(event);
+    const event = eventObject(data);
+    const error = errorOf(event, name);
+    return error === undefined ? assembler.take(event, name) : { error };
   } catch (error) {
     throw error instanceof HttpFault ? error : new HttpFault('unreadable', messageOf(error));
   }

@@ -13,7 +13,7 @@ const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
 /** Why one try has no answer. `reason` continues "The model provider". */
-interface Refusal {
+export interface Refusal {
   reason: string;
   /** Whether it may pass; only then it is tried again. */
   passes: boolean;

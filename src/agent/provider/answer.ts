@@ -121,15 +121,14 @@ interface ReadUsage {
 export function readUsage(value: unknown): ReadUsage {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
+  const { prompt_tokens, completion_tokens, total_tokens: total } = usage;
+  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
   const inPrompt =
     asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
   const inCompletion =
     asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details']);
-  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
-  const isBeside =
-    usage['prompt_tokens'] === undefined && (readBeside != null || writtenBeside != null);
-  const prompt = usage['prompt_tokens'] ?? usage['input_tokens'];
-  const completion = usage['completion_tokens'] ?? usage['output_tokens'];
+  const prompt = prompt_tokens ?? usage['input_tokens'];
+  const completion = completion_tokens ?? usage['output_tokens'];
   const cached =
     inPrompt?.['cached_tokens'] ??
     usage['prompt_cache_hit_tokens'] ??
@@ -137,36 +136,22 @@ export function readUsage(value: unknown): ReadUsage {
     readBeside;
   const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
   const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
-  const total = usage['total_tokens'];
+  const isBeside = prompt_tokens === undefined;
   const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
   const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);
-  const completionTokens = asCount(completion);
+  // Gemini and Grok count thoughts only in the total; they cost as much as the rest.
+  const visible = asCount(completion);
+  const hidden = (asCount(total) ?? 0) - (promptTokens ?? Infinity);
   return {
     usage: {
       promptTokens,
-      completionTokens: withHiddenTokens(completionTokens, {
-        promptTokens,
-        totalTokens: asCount(total),
-      }),
+      completionTokens: visible === null ? null : Math.max(visible, hidden),
       cachedTokens: asCount(cached),
       cacheWriteTokens: asCount(written),
       reasoningTokens: asCount(reasoning),
     },
     note: noteOnCounts({ prompt, completion, cached, written, reasoning, total }),
   };
-}
-
-/**
- * Gemini and Grok count thoughts only in the total; they cost as much as the rest of the
- * completion.
- */
-function withHiddenTokens(
-  completionTokens: number | null,
-  { promptTokens, totalTokens }: { promptTokens: number | null; totalTokens: number | null },
-): number | null {
-  if (completionTokens === null || promptTokens === null || totalTokens === null)
-    return completionTokens;
-  return Math.max(completionTokens, totalTokens - promptTokens);
 }
 
 function asCount(value: unknown): number | null {

@@ -94,12 +94,11 @@ function notesOn(
 function readServed(body: Json): Served | null {
   const { model, id, system_fingerprint, provider } = body;
   const service_tier = body['service_tier'] ?? asObject(body['usage'])?.['service_tier'];
-  const given = Object.entries({ model, id, system_fingerprint, service_tier, provider }).flatMap(
-    ([name, value]) => {
-      const text = asText(value);
-      return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
-    },
-  );
+  const said = Object.entries({ model, id, system_fingerprint, service_tier, provider });
+  const given = said.flatMap(([name, value]) => {
+    const text = asText(value);
+    return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
+  });
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
@@ -160,12 +159,12 @@ function asCount(value: unknown): number | null {
 }
 
 function noteOnCounts(counts: Record<string, unknown>): string | null {
-  const wrong = Object.entries(counts).filter(
-    ([, value]) => typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER,
+  const wrong = Object.entries(counts).flatMap(([kind, value]) =>
+    typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER ? `${kind} ${value}` : [],
   );
-  if (wrong.length === 0) return null;
-  const named = wrong.map(([kind, value]) => `${kind} ${value}`).join(', ');
-  return `The provider reported an impossible number of tokens (${named}); it is recorded as unknown.`;
+  return wrong.length === 0
+    ? null
+    : `The provider reported an impossible number of tokens (${wrong.join(', ')}); it is recorded as unknown.`;
 }
 
 /** A tool call as a provider sent it: a missing id, and arguments in whatever form. */
@@ -198,12 +197,8 @@ function uniqueId(
   own: string | undefined,
   { step, index, taken }: { step: number; index: number; taken: Set<string> },
 ): string {
-  let id = own;
-  for (
-    let number = step * MAX_TOOL_CALLS + index;
-    id === undefined || taken.has(id);
-    number += MAX_TOOL_CALLS ** 2
-  )
+  let [id, number] = [own, step * MAX_TOOL_CALLS + index];
+  for (; id === undefined || taken.has(id); number += MAX_TOOL_CALLS ** 2)
     id = `c${String(number).padStart(8, '0')}`;
   taken.add(id);
   return id;

@@ -23,7 +23,7 @@ export function assembleCompletion(): Assembler {
   const response: Json = {};
   const message: Json = { role: 'assistant' };
   const calls = createCalls();
-  const growth = createGrowth();
+  const grow = createGrowth();
   let finishReason: unknown = null;
   const takeDelta = (delta: Json) => {
     for (const field of TEXTS) message[field] = joined(message[field], delta[field]);
@@ -39,7 +39,7 @@ export function assembleCompletion(): Assembler {
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
       const choice = asObject(asArray(chunk['choices'])?.[0]);
       const delta = asObject(choice?.['delta']) ?? asObject(choice?.['message']); // some send the last piece whole
-      growth.add(delta);
+      grow(delta);
       if (delta !== undefined) takeDelta(delta);
       if (choice?.['error'] != null) response['error'] = choice['error'];
       const reason = choice?.['finish_reason'] ?? null;

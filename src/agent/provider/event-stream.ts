@@ -47,14 +47,12 @@ const MAX_DEPTH = 56;
  * Bounds what a response adds up to while it arrives, with an `HttpFault`: the text in it, every
  * field, and how deep it nests.
  */
-export function createGrowth(): { add(part: unknown): void } {
+export function createGrowth(): (part: unknown) => void {
   let size = 0;
-  return {
-    add(part) {
-      size += sizeOf(part, MAX_DEPTH);
-      const words = `the response is larger than ${MAX_RESPONSE_BYTES} bytes`;
-      if (size > MAX_RESPONSE_BYTES) throw new HttpFault('too_large', words);
-    },
+  return (part) => {
+    size += sizeOf(part, MAX_DEPTH);
+    const words = `the response is larger than ${MAX_RESPONSE_BYTES} bytes`;
+    if (size > MAX_RESPONSE_BYTES) throw new HttpFault('too_large', words);
   };
 }
 
@@ -68,7 +66,7 @@ function sizeOf(value: unknown, levels: number): number {
 
 /** A part of a response as text. Throws an `HttpFault` where that is too large. */
 export function normalised(body: unknown): string {
-  createGrowth().add(body);
+  createGrowth()(body);
   return JSON.stringify(body);
 }
 

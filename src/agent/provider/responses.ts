@@ -35,13 +35,11 @@ export const responses: Dialect = {
       ...(system.length > 0 && { instructions: system.join('\n\n') }),
       input: conversation.flatMap(wireItems),
       tools: tools.map(({ name, description, parameters: schema }) => ({
-        ...{
-          type: 'function',
-          name,
-          description,
-          parameters: schema,
-          strict: allowsStrict(schema),
-        },
+        type: 'function',
+        name,
+        description,
+        parameters: schema,
+        strict: allowsStrict(schema),
       })),
     };
   },
@@ -168,13 +166,13 @@ function assembleResponse(): Assembler {
   let response: Json = {};
   const items = new Map<number, Json>();
   let isComplete = false;
-  const growth = createGrowth();
+  const grow = createGrowth();
   return {
     take(event, name) {
       const type = textIn(event, 'type') || name;
       if (type === 'response.output_item.done') {
         const [index, item] = [event['output_index'], asObject(event['item'])];
-        growth.add(item);
+        grow(item);
         if (item !== undefined) items.set(typeof index === 'number' ? index : items.size, item);
       }
       const whole = asObject(event['response']);

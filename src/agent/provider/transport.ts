@@ -152,7 +152,7 @@ function taken({ name, data }: StreamEvent, assembler: Assembler): End {
 function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
   const body = response.body ?? tryParse(response.text);
   try {
-    createGrowth().add(body);
+    createGrowth()(body);
     return { ...response, body };
   } catch (error) {
     return failureOf(error);

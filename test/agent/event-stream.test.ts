@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type StreamEvent, createEventReader } from '../../src/agent/provider/event-stream.ts';
-import { runs } from '../support/long.ts';
 
 /** The events in some chunks of bytes. */
 function eventsIn(chunks: readonly (string | Buffer)[], maxLength = 1_000): string[] {
@@ -49,38 +47,6 @@ for (const [name, text, events] of rows) {
     }
   });
 }
-
-test('bytes of any kind, cut anywhere, give the same events', () => {
-  const line = fc.constantFrom(
-    'data: a',
-    'data:',
-    'event: x',
-    ': c',
-    '',
-    'data: \u{1f600}',
-    'id: 1',
-  );
-  const end = fc.constantFrom('\n', '\r', '\r\n');
-  const text = fc
-    .array(
-      fc.tuple(line, end).map((pair) => pair.join('')),
-      { maxLength: 30 },
-    )
-    .map((lines) => lines.join(''));
-  fc.assert(
-    fc.property(text, fc.array(fc.nat(200), { maxLength: 8 }), (whole, cuts) => {
-      const bytes = Buffer.from(whole);
-      const places = [
-        0,
-        ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((one, other) => one - other),
-        bytes.length,
-      ];
-      const chunks = places.slice(1).map((to, index) => bytes.subarray(places[index], to));
-      assert.deepEqual(eventsIn(chunks), eventsIn([bytes]));
-    }),
-    { numRuns: runs(200, 5_000) },
-  );
-});
 
 test('what is kept of an event without an end is at most as long as the limit', () => {
   const [most, more] = [`data: ${'x'.repeat(94)}`, `data: ${'x'.repeat(95)}`];

@@ -4,7 +4,7 @@ import type { MeasuredPairs } from './pairs.ts';
 import { LEAST_DEVIATION, type Series } from './participants.ts';
 import { type Figure, reportFigures } from '../performance/figure.ts';
 import { toDigits } from './difference.ts';
-import { normalCdf, normalQuantile } from '../statistics/student-t.ts';
+import { normalCdf, normalQuantile } from '../statistics/normal.ts';
 
 const DRAWS = 10_000;
 /**

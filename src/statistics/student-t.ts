@@ -1,5 +1,7 @@
+import { symmetricQuantile } from './moments.ts';
+
 /** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is never read. */
-interface ContinuedFraction {
+export interface ContinuedFraction {
   numerator: (index: number) => number;
   denominator: (index: number) => number;
 }
@@ -13,7 +15,7 @@ const TINY = 1e-300;
  * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
  * 1986). Throws when it does not converge.
  */
-function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
+export function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
   let value = denominator(0) || TINY;
   let [forwards, backwards] = [value, 0];
   for (let index = 1; index <= MAX_TERMS; index += 1) {
@@ -53,41 +55,14 @@ export function studentTUpperTail(t: number, degreesOfFreedom: number): number {
   return t < SERIES_UP_TO ? 0.5 - middle(t, degreesOfFreedom) : tail(t, degreesOfFreedom);
 }
 
-const MAX_STEPS = 200;
-const MAX_GROWTH = 4;
-const PRECISION = 4 * Number.EPSILON;
-
-/**
- * The t with P(T ≤ t) = probability, accurate relative to the smaller tail; infinite at 0 and 1, NaN
- * outside of them.
- */
+/** The t with P(T ≤ t) = probability; infinite at 0 and 1. */
 export function studentTQuantile(probability: number, degreesOfFreedom: number): number {
-  if (!(degreesOfFreedom > 0 && probability >= 0 && probability <= 1)) return NaN;
-  if (probability === 0.5) return 0;
-  return probability < 0.5
-    ? -upperQuantile(probability, degreesOfFreedom)
-    : upperQuantile(1 - probability, degreesOfFreedom);
-}
-
-/**
- * The t above 0 with P(T > t) = tail, which is below 1/2: Newton's method on ln P(T > t) over ln t,
- * which is nearly straight in the tails; a step that leaves the bracket is replaced by the bracket's
- * middle.
- */
-function upperQuantile(tail: number, degreesOfFreedom: number): number {
-  if (tail === 0) return Infinity;
-  let [low, high, t] = [0, Infinity, 1];
-  for (let step = 0; step < MAX_STEPS; step += 1) {
-    const above = studentTUpperTail(t, degreesOfFreedom);
-    if (above > tail) low = t;
-    else high = t;
-    const slope = t * studentTDensity(t, degreesOfFreedom);
-    const next = t * Math.min(MAX_GROWTH, Math.exp((Math.log(above / tail) * above) / slope));
-    if (Math.abs(next - t) <= PRECISION * t) return next;
-    t = next > low && next < high ? next : (low + Math.min(high, MAX_GROWTH * t)) / 2;
-    if (high - low <= PRECISION * low) return t;
-  }
-  return t;
+  if (!(degreesOfFreedom > 0)) return NaN;
+  const distribution = {
+    upperTail: (t: number) => studentTUpperTail(t, degreesOfFreedom),
+    density: (t: number) => studentTDensity(t, degreesOfFreedom),
+  };
+  return symmetricQuantile(distribution, probability);
 }
 
 /** Γ((ν+1)/2) / (√(νπ) Γ(ν/2)) · (1 + t²/ν)^(-(ν+1)/2). */
@@ -149,22 +124,4 @@ function gammaRatio(a: number): number {
     0,
   );
   return factor * Math.sqrt(from) * Math.exp(-exponent);
-}
-
-/** The standard normal distribution: Student's with so many degrees of freedom that no digit differs. */
-const NORMAL = 1e30;
-
-/** P(Z ≤ z), accurate relative to the tail it is in. */
-export function normalCdf(z: number): number {
-  return studentTCdf(z, NORMAL);
-}
-
-/** P(Z > z), accurate relative to the tail it is in. */
-export function normalUpperTail(z: number): number {
-  return studentTUpperTail(z, NORMAL);
-}
-
-/** The z with P(Z ≤ z) = probability; infinite at 0 and 1. */
-export function normalQuantile(probability: number): number {
-  return studentTQuantile(probability, NORMAL);
 }

@@ -16,8 +16,6 @@ import {
 } from '../../src/browser/pages/side-by-side.ts';
 import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
 import { neighbours } from '../../src/browser/pages/pairs.ts';
-import { sideFigures } from '../../src/browser/pages/model-figures.ts';
-import { reportConventions } from '../../src/performance/definitions.ts';
 import {
   type Box,
   cutoffMarks,
@@ -164,15 +162,6 @@ test('the curves of differences start together from zero; by number, or without 
   );
   assert.equal(differenceLines([pair('b', [{ number: 1, difference: 0.1 }])]), null);
   assert.equal(differenceLines([comparedPair('a', 'b', 0)]), null);
-});
-
-test('every figure side by side has a definition', () => {
-  const { definitions } = reportConventions(0);
-  const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
-  assert.deepEqual(
-    sideFigures.filter(({ name }) => !known.has(name)).map(({ name }) => name),
-    [],
-  );
 });
 
 test('sentences are those of neighbours in the order; with one model against all, every pair', () => {

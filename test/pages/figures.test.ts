@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dividendsOf, restOfSummary } from '../../src/browser/pages/model-day-page.ts';
+import { restOfSummary } from '../../src/browser/pages/model-day-page.ts';
 import {
   chance,
   change,
@@ -23,7 +23,7 @@ import {
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-import type { Detail, ResultsRecord } from '../../src/browser/responses.ts';
+import type { Detail } from '../../src/browser/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -112,48 +112,6 @@ test('a plot has a margin above and below, none beyond zero; a flat or empty one
     }
   }
 });
-
-function record(date: string): ResultsRecord {
-  const action = {
-    id: 1,
-    action_id: 1,
-    action_type: null,
-    symbol: null,
-    amount: null,
-    price: null,
-  };
-  return {
-    ...action,
-    model: 'model',
-    job_id: 'job',
-    date,
-    cash: 0,
-    holdings: [],
-    portfolio_value: 100,
-    daily_profit: null,
-    daily_return_pct: null,
-    created_at: `${date}T08:00:00.000Z`,
-  };
-}
-
-/** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what the day received. */
-const received: [name: string, dividends: string[], sum: number][] = [
-  ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], 123.456],
-  ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], 10],
-  ['shares times price on a stale day, which started from other cash', ['10 0.5 3000'], 5],
-  ['nothing, below the ledger’s unit', ['1 0 1000'], 0],
-];
-for (const [name, dividends, sum] of received) {
-  test(`dollars of a dividend: ${name}`, () => {
-    const previous = { ...record('2025-09-12'), cash: 1_000 };
-    const records = dividends.map((text) => {
-      const [amount = 0, price = 0, cash = 0] = text.split(' ').map(Number);
-      return { ...record('2025-09-15'), action_type: 'dividend' as const, amount, price, cash };
-    });
-    assert.equal(dividendsOf(records, previous)?.toFixed(6), sum.toFixed(6));
-    assert.equal(dividendsOf([previous], null), null);
-  });
-}
 
 test('the time to go follows the pace of the model-days that ran', () => {
   const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();

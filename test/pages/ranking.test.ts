@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanOf } from '../../src/browser/pages/entries.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
-import { marksOf, marksOfRuns, rankingOf } from '../../src/browser/pages/leaderboard.ts';
+import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
 import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
 import { spreadOut } from '../../src/browser/plot/legend.ts';
@@ -88,89 +88,57 @@ test('a ranking over all days warns that its order may mislead; one without comm
 
 const calm = {
   incomparable: [],
-  start_date: '2025-10-01',
-  end_date: '2025-10-31',
-  stale_model_days: 0,
   failed_model_days: 0,
   days_before_cutoff: 0,
   knowledge_cutoff: null,
 } satisfies Partial<ModelReport>;
+const late = { kind: 'period', reason: 'Its period' } as const;
+const few = { kind: 'missing_days', reason: 'It has 3 days' } as const;
 
-const marks: [report: Partial<ModelReport>, words: string[]][] = [
-  [{}, []],
+const marks: [
+  name: string,
+  runs: Partial<ModelReport>[],
+  marks: [words: string, reason: string][],
+][] = [
+  ['nothing', [{}, {}], []],
   [
-    { incomparable: [{ kind: 'period', reason: 'Its period' }] },
-    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025'],
+    'what makes it incomparable',
+    [{ incomparable: [late] }],
+    [['not comparable: period', 'Its period']],
   ],
-  [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
   [
-    {
-      incomparable: [
-        { kind: 'costs', reason: '' },
-        { kind: 'missing_days', reason: '' },
+    'failed days, and days that its model may remember',
+    [{ failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' }],
+    [
+      ['1 failed day', '1 model-day failed and has not been completed since'],
+      [
+        '2 days on or before its knowledge cutoff',
+        '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
       ],
-    },
-    ['other trading costs', 'missing days'],
+    ],
   ],
   [
-    {
-      incomparable: [
-        { kind: 'suspected_split', reason: '' },
-        { kind: 'never_traded', reason: '' },
-        { kind: 'part_of_universe', reason: 'It holds 1 of 2 symbols' },
-      ],
-    },
-    ['possible unknown split', 'never traded', 'holds 1 of 2 symbols'],
-  ],
-  [{ failed_model_days: 2 }, ['2 failed days']],
-  [
-    { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },
-    ['9 days on or before its knowledge cutoff'],
-  ],
-  [
-    {
-      incomparable: [{ kind: 'stale', reason: '' }],
-      stale_model_days: 3,
-      failed_model_days: 1,
-      days_before_cutoff: 1,
-    },
-    ['3 stale days', '1 failed day', '1 day on or before its knowledge cutoff'],
+    'several runs: each respect once, and the days of all',
+    [
+      {},
+      { incomparable: [late], failed_model_days: 1 },
+      { incomparable: [late, few], failed_model_days: 2 },
+    ],
+    [
+      ['not comparable: period, missing days', 'Its period. It has 3 days'],
+      ['3 failed days', '3 model-days failed and have not been completed since'],
+    ],
   ],
 ];
 
-test('a row names stale, missing and failed days, another period, other costs, and days that its model may remember', () => {
-  for (const [report, words] of marks)
+for (const [name, runs, expected] of marks)
+  test(`a row is marked: ${name}`, () => {
+    const found = marksOf(runs.map((own) => ({ ...calm, ...own })));
     assert.deepEqual(
-      marksOf({ ...calm, ...report }).map((mark) => mark.words),
-      words,
+      found.map(({ words, reason }) => [words, reason]),
+      expected,
     );
-  const [failed, early] = marksOf({
-    ...calm,
-    failed_model_days: 1,
-    days_before_cutoff: 2,
-    knowledge_cutoff: '2025-10-13',
   });
-  assert.equal(failed?.reason, '1 model-day failed and has not been completed since');
-  assert.equal(
-    early?.reason,
-    '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
-  );
-});
-
-test('the row of several runs is marked for each of them, with the days of all', () => {
-  const late = { kind: 'period', reason: 'Its period' } as const;
-  const few = { kind: 'missing_days', reason: '' } as const;
-  const runs = [
-    calm,
-    { ...calm, incomparable: [late], failed_model_days: 1 },
-    { ...calm, incomparable: [late, few], failed_model_days: 2 },
-  ];
-  assert.deepEqual(
-    marksOfRuns(runs).map(({ words }) => words),
-    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025', 'missing days', '3 failed days'],
-  );
-  assert.deepEqual(marksOfRuns([calm, calm]), []);
-});
 
 function performanceOf(
   starts: Record<string, number>,

@@ -1,15 +1,14 @@
 import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
-import { modelLink } from '../filters.ts';
 import { MISSING, change, counted, longDate, tone } from '../format.ts';
 import { lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import { legend } from '../plot/legend.ts';
 import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
-import { nameColumn, table } from '../table.ts';
+import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
-import { type Compared, excessOf, meanOf } from './entries.ts';
+import { type Compared, entryFigure } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
 import { pairName } from './pairs.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
@@ -61,42 +60,31 @@ function figureTable(
     const mean = entry?.mean_total_return ?? null;
     return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return: mean });
   });
-  const meanings = performance.conventions.definitions;
   const name = nameColumn<Figure>('Figure', 'label', {
-    cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
+    cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
   const caption = 'Figures side by side';
-  const keys = models.map(({ model }) => h('li', modelLink(model, lookOf(model))));
   const isMean = models.some(({ runs }) => runs.length > 1);
   return section(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
-    h('ul.key', { 'aria-label': 'Models side by side' }, ...keys),
-    table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
+    table<Figure>({
+      caption,
+      rows: sideFigures(performance.conventions),
+      isFixed: true,
+      columns: [name, ...columns],
+    }),
   );
 }
 
-function figureColumn(title: string, entry: Compared) {
-  const [first] = entry.runs;
-  const read = (row: Figure) => entryFigure(row, entry);
-  return {
-    title,
-    isNumber: true,
-    raw: read,
-    cell: (row: Figure) => {
-      const text = row.format(read(row));
-      if (text === MISSING) return dash(first && row.reason(first));
-      return (entry.runs.length === 1 && first && row.text?.(first)) || text;
-    },
-    look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
+function figureColumn(title: string, entry: Compared): Column<Figure> {
+  const by = (row: Figure) => entryFigure(row, entry);
+  const cell = (row: Figure) => {
+    const text = row.format(by(row));
+    return text === MISSING ? dash(entry.runs[0] && row.reason(entry.runs[0])) : text;
   };
-}
-
-/** As in the leaderboard. */
-function entryFigure({ name, read }: Figure, entry: Compared): number | null {
-  if (name === 'total_return') return entry.mean_total_return;
-  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
+  return { title, by, cell, isNumber: true, look: (row) => (row.isToned ? tone(by(row)) : '') };
 }
 
 function otherDays({ common }: Performance): string {

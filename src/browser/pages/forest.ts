@@ -2,7 +2,7 @@ import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
-import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
+import { axisSplits, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
 import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
@@ -239,8 +239,8 @@ interface Scale {
   percent(value: number): number;
 }
 
-/** `axisSplits` makes a label per 36 pixels of height; this makes so few that a phone has room. */
-const AXIS_ROOM = 190;
+/** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
+const AXIS_ROOM = 160;
 
 /**
  * From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin.
@@ -252,7 +252,7 @@ export function forestScale(models: readonly ComparedModel[], benchmark: number 
     ...runs,
   ]);
   const known = [0, benchmark, ...values].filter((value) => value !== null && value !== undefined);
-  const [low, high] = paddedRange(lowest(known), highest(known), { isLog: false, fromZero: false });
+  const [low, high] = paddedRange(known);
   return {
     ticks: axisSplits(low, high, AXIS_ROOM),
     percent: (value) => Number((((value - low) / (high - low)) * 100).toFixed(3)),

@@ -112,7 +112,7 @@ function differencePlot(
   const label = 'Growth of the first model of each pair over that of the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
   const plot = createPlot(
-    { label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open },
+    { label, dates, lines, format: change, height: HEIGHT, onOpen: open },
     signal,
   );
   const words =

@@ -15,7 +15,6 @@ import {
   howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
 import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import { neighbours } from '../../src/browser/pages/pairs.ts';
 import {
   type Box,
   cutoffMarks,
@@ -23,12 +22,7 @@ import {
   freeRow,
   middleOf,
 } from '../../src/browser/plot/cutoffs.ts';
-import {
-  comparedModel,
-  comparedPair,
-  comparisonAnswer,
-  modelWithout,
-} from '../support/comparison-answer.ts';
+import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [
   ['', ''],
@@ -164,23 +158,6 @@ test('the curves of differences start together from zero; by number, or without 
   assert.equal(differenceLines([comparedPair('a', 'b', 0)]), null);
 });
 
-test('sentences are those of neighbours in the order; with one model against all, every pair', () => {
-  const [a, b, c] = [
-    comparedModel('a', [0.03]),
-    comparedModel('b', [0.02]),
-    comparedModel('c', [0.01]),
-  ];
-  const namesOf = (pairs: ReturnType<typeof neighbours>) =>
-    pairs.map(({ model, against }) => model + against);
-  const all = comparisonAnswer([a, b, c], 20).pairs;
-  assert.deepEqual(namesOf(neighbours([a, b, c], all)), ['ab', 'bc']);
-  assert.deepEqual(namesOf(neighbours([c, b, a], all)), ['bc', 'ab']);
-  assert.deepEqual(namesOf(neighbours([a, b, modelWithout('c', 'Stale')], all)), ['ab']);
-  const against = all.filter((pair) => pair.model === 'a');
-  assert.deepEqual(namesOf(neighbours([b, a, c], against)), ['ab', 'ac']);
-  assert.deepEqual(namesOf(neighbours([b, c, a], against)), ['ab', 'ac']);
-});
-
 test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {
   const models = [
     comparedModel('a', [0.2, 0.5]),
@@ -199,6 +176,23 @@ test('a forest plot has room for every interval, run and the benchmark, and show
       ticks.every((tick) => percent(tick) >= 0 && percent(tick) <= 100),
   );
   assert.equal(forestScale([], null).percent(0), 50);
+});
+
+test('an interval that is far wider than the others is cut off in the plot, so that they stay readable', () => {
+  const narrow = [0.01, 0.02, -0.03].map((own, place) =>
+    comparedModel(`m${place}`, [own], { interval: { low: own - 0.05, high: own + 0.06 } }),
+  );
+  const wide = comparedModel('wide', [0.1], { interval: { low: -0.9, high: 7.5 } });
+  const { percent, isBeyond, ticks } = forestScale([wide, ...narrow], 0.01);
+  assert.deepEqual([-0.9, 7.5, 0.1, -0.08].map(isBeyond), [true, true, false, false]);
+  for (const { interval } of narrow)
+    assert.ok(percent(interval?.high ?? 0) - percent(interval?.low ?? 0) > 15);
+  const [low, high] = [percent(-0.9), percent(7.5)];
+  assert.ok(low > 0 && low < percent(-0.08) && high < 100 && high > percent(0.1));
+  assert.ok(ticks.length >= 3);
+  const alike = forestScale(narrow, null);
+  assert.ok(narrow.every(({ interval }) => !alike.isBeyond(interval?.low ?? 0)));
+  assert.equal(forestScale([wide], null).isBeyond(7.5), false, 'there are no others');
 });
 
 test('a model that was left out is named with its reason', () => {

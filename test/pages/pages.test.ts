@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
 import { change, longDate, profit, unbrokenDate } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { realAgentHere } from '../support/agent-here.ts';
@@ -105,6 +106,8 @@ const twoCompared = {
     }),
   ],
 };
+
+const pairRows = (page: Page) => page.locator('table:has(caption:text-is("Pairs")) tbody tr');
 
 const inBrowser = { skip: noBrowser };
 const LINKS = ':is(header, main) a';
@@ -720,7 +723,7 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
 });
 
 test(
-  'the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair',
+  'the page of comparisons shows a line per model, its runs and the benchmark, and a row per pair',
   inLongForm,
   async (t) => {
     const { page, open } = await visit(t, service.url);
@@ -765,7 +768,7 @@ test(
       await page.locator('.forest tbody tr').nth(1).innerText(),
       /# 3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
     );
-    assert.equal(await page.locator('.sentences li').count(), 2);
+    assert.equal(await pairRows(page).count(), 3);
     const missing = page.getByRole('region', { name: 'Left out', exact: true });
     assert.match(await missing.innerText(), /stale: <\/pre><img/);
     await page
@@ -888,7 +891,7 @@ test(
 );
 
 test(
-  'a table has all pairs, their leads in points and whether they are more than chance; five sentences are shown at first',
+  'a table has all pairs, how they differ and whether by more than chance; five are shown at first',
   inLongForm,
   async (t) => {
     const { page, open } = await visit(t, service.url);
@@ -904,19 +907,17 @@ test(
       route.fulfill({ json: { ...comparison, models, pairs } }),
     );
     await open('/compare');
-    await page.getByText('All pairs as a table').press('Enter');
-    assert.deepEqual(
-      await page.locator('table:has(caption:text("All pairs")) tbody :is(th, td)').allInnerTexts(),
-      ['model-a over model-b', '+4.00', 'more than chance', '<0.001', '0.42'],
-    );
+    assert.deepEqual(await pairRows(page).locator('> *').allInnerTexts(), [
+      ...['model-a over model-b', HOSTILE, 'more than chance', '<0.001', '0.42'],
+    ]);
     const many = Array.from({ length: 8 }, (_none, index) => comparedModel(`m${index}`, [0.01]));
     await page.route('**/comparison*', (route) =>
       route.fulfill({ json: comparisonAnswer(many, 30) }),
     );
     await open('/compare');
-    assert.equal(await page.locator('.sentences > li:visible').count(), 5);
-    await page.getByText('2 more', { exact: true }).click();
-    assert.equal(await page.locator('.sentences > li:visible').count(), 7);
+    assert.equal(await pairRows(page).count(), 5);
+    await page.getByText('Show all 28').click();
+    assert.equal(await pairRows(page).count(), 28);
     await page.getByText('Choose 2 to 4 models in the filters').waitFor();
   },
 );
@@ -945,7 +946,7 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
 });
 
 test(
-  'the page shows what the service computes: every model, its benchmark, and a sentence for each pair',
+  'the page shows what the service computes: every model, its benchmark, and a row for each pair',
   inLongForm,
   async (t) => {
     const month = lastWeekdays(21);
@@ -972,13 +973,13 @@ test(
     assert.deepEqual(names.toSorted(), ['bold', 'calm', 'held']);
     assert.equal(await page.locator('.forest tbody .run').count(), 4);
     assert.equal(await page.locator('.forest tbody .against').count(), 3);
-    assert.equal(await page.locator('.sentences li').count(), 2);
+    assert.equal(await pairRows(page).count(), 3);
     assert.equal(await page.locator('.side').count(), 4, 'a column per run');
     await page.locator('.drawing').first().focus();
     for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
     await page.waitForURL(`**/compare?date=${month[0]}`);
     await open('/compare?models=bold&against=held&confidence=0.9');
-    assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
+    assert.deepEqual(await pairRows(page).locator('.reason').allInnerTexts(), [
       (await own.get('/comparison?models=bold&against=held&confidence=0.9&looks=daily')).body
         .pairs[0].sentence,
     ]);

@@ -3,10 +3,10 @@ import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../a
 import { h, replace } from '../element.ts';
 import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
 import { filtersIn, queryOf } from '../filters.ts';
-import { byName, count, counted, longDate } from '../format.ts';
-import type { ComparedModel, Comparison, Performance } from '../responses.ts';
+import { byName, count, counted, longDate, pValue, ratio } from '../format.ts';
+import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { nameColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
 import { inLines } from './answer.ts';
 import {
@@ -20,8 +20,7 @@ import {
   requestOf,
 } from './compare-options.ts';
 import { BEST, forest } from './forest.ts';
-import { measured, neighbours, pairTable } from './pairs.ts';
-import { fitsSideBySide, sideBySide } from './side-by-side.ts';
+import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
 /**
  * Whether one model trades better than another, or the difference may be chance; two to four also
@@ -166,23 +165,34 @@ export function withReturns(
   return rows.sort((one, other) => other.total_return - one.total_return);
 }
 
-/** How many sentences are shown until the reader asks for all. */
-const SENTENCES_AT_FIRST = 5;
-
+/** How the models of each pair differ, in the service's words. */
 function differences({ models, pairs }: Comparison): HTMLElement | null {
-  const known = measured(models);
-  if (pairs.length === 0 || known.length === 0) return null;
-  const sentences = neighbours(models, pairs).map((pair) =>
-    h('li', { class: pair.shown && 'shown' }, pair.sentence),
-  );
-  const others = sentences.slice(SENTENCES_AT_FIRST);
-  return section(
-    'Differences',
-    h('ul.sentences', ...sentences.slice(0, SENTENCES_AT_FIRST)),
-    others.length > 0 &&
-      h('details.fold', h('summary', `${others.length} more`), h('ul.sentences', ...others)),
-    pairTable(known, pairs),
-  );
+  if (pairs.length === 0 || measured(models).length === 0) return null;
+  const shown = table<ComparedPair>({
+    caption: 'Pairs',
+    rows: pairs,
+    most: 5,
+    columns: [
+      nameColumn('Pair', pairName),
+      textColumn('Difference', 'sentence', { look: () => 'reason' }),
+      textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
+        look: ({ shown }) => (shown ? 'gain' : ''),
+      }),
+      numberColumn('p after Holm', 'p_value_holm', pValue, {
+        reason: ({ unavailable }) => unavailable['p_value_holm'],
+      }),
+      numberColumn('Correlation', 'correlation', ratio, {
+        meaning: 'Of the daily log returns',
+        reason: ({ unavailable }) => unavailable['correlation'],
+      }),
+    ],
+  });
+  return section('Differences', shown);
+}
+
+/** The models that have figures, in their order. */
+function measured(models: readonly ComparedModel[]): ComparedModel[] {
+  return models.filter(({ total_return }) => total_return !== null);
 }
 
 /** The days of every return on the page. */

@@ -10,7 +10,6 @@ import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
 import { type Compared, entryFigure } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
-import { pairName } from './pairs.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
 
 const HEIGHT = 260;
@@ -140,6 +139,11 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
     return { ...lookOf(name), label: name, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
+}
+
+/** A pair as it is named in plots and tables. */
+export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
+  return `${model} over ${against}`;
 }
 
 function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }[] {

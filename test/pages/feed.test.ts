@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import {
-  decisionsRequest,
+  decisionsQuery,
   feedChoiceIn,
   feedPath,
-  searchRequest,
+  searchQuery,
 } from '../../src/browser/pages/decision-feed.ts';
 import { piecesOf, speakerOf } from '../../src/browser/pages/conversation.ts';
 import type { Script } from '../support/agents.ts';
@@ -36,13 +36,10 @@ for (const [search, path, [decisions, messages]] of addresses) {
     const choice = feedChoiceIn(search);
     assert.equal(feedPath(choice), `/decision-feed${path}`);
     assert.deepEqual(
-      [decisionsRequest(choice, ''), searchRequest(choice, '')],
-      [`/decisions?${decisions}`, `/search?${messages}`],
+      [decisionsQuery(choice, ''), searchQuery(choice, '')],
+      [`?${decisions}`, `?${messages}`],
     );
-    assert.equal(
-      decisionsRequest(choice, 'failure:1:#'),
-      `/decisions?${decisions}&before=failure%3A1%3A%23`,
-    );
+    assert.equal(decisionsQuery(choice, 'failure:1:#'), `?${decisions}&before=failure%3A1%3A%23`);
   });
 }
 
@@ -189,7 +186,7 @@ test('a model-day is one card with its reason once, also where it comes in sever
   await open('/decision-feed?models=model-a,model-x%232,model-x%2310');
   assert.equal(await page.getByLabel('From', { exact: true }).isVisible(), false);
   await page.getByText('model-a, model-x#2, model-x#10, all dates').click();
-  await page.locator('.choose summary').click();
+  await page.locator('.choose').click();
   const runs = page.getByRole('group', { name: 'model-x', exact: true });
   assert.deepEqual(await runs.getByRole('checkbox').evaluateAll(valuesOf), [
     'model-x#2',
@@ -251,7 +248,9 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await settled(12);
   assert.ok(await page.evaluate<boolean>('scrollY > innerHeight'));
 
+  const find = page.getByRole('button', { name: 'Find', exact: true });
   await page.getByLabel('Kind').selectOption('refusal');
+  await find.click();
   assert.equal(await address(), '/decision-feed?kind=refusal');
   await settled(10);
   assert.equal(
@@ -260,12 +259,14 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   );
   assert.match((await items.first().locator('.detail').textContent()) ?? '', /^Cannot buy/);
   await page.getByLabel('Kind').selectOption('failure');
+  await find.click();
   await settled(1);
   assert.equal(await items.first().locator('.detail').textContent(), 'The endpoint answered 500');
   await page.getByLabel('Symbol').fill('aapl');
   await page.getByLabel('Symbol').press('Enter');
   await page.getByText('No decisions match these filters.').waitFor();
   await page.getByLabel('Kind').selectOption('');
+  await find.click();
   await settled(1);
 
   // What happens meanwhile is offered.
@@ -278,9 +279,9 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await settled(7);
 
   await page.getByLabel('Search in conversations').fill('FALLS "the" market');
-  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await find.click();
   await settled(1);
-  assert.equal(await address(), '/decision-feed?q=FALLS%20%22the%22%20market&symbol=aapl');
+  assert.equal(await address(), '/decision-feed?symbol=aapl&q=FALLS%20%22the%22%20market');
   assert.deepEqual(await items.first().locator('mark').allTextContents(), [
     'the',
     'market',

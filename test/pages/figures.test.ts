@@ -15,7 +15,6 @@ import {
   share,
   tone,
 } from '../../src/browser/format.ts';
-import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import {
   axisSplits,
   dateLabels,
@@ -23,7 +22,6 @@ import {
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-import type { Detail } from '../../src/browser/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -104,26 +102,6 @@ test('a plot has a margin above and below; a flat or empty one is still drawn', 
       const [bottom, top] = paddedRange(values, isLog);
       assert.ok(bottom < top && (!isLog || bottom > 0), `${values} ${isLog}`);
     }
-});
-
-test('the time to go follows the pace of the model-days that ran', () => {
-  const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();
-  const detail = (status: Detail['status'], from: number | null, to: number | null) => ({
-    status,
-    started_at: from === null ? null : at(from),
-    completed_at: to === null ? null : at(to),
-  });
-  const details = [
-    detail('skipped', null, 0),
-    detail('completed', 0, 10),
-    detail('failed', 10, 20),
-    detail('running', 20, null),
-    detail('pending', null, null),
-  ];
-  const job = { started_at: at(0), completed_at: null, details };
-  assert.equal(secondsToGo(job), 20);
-  assert.equal(secondsToGo({ ...job, completed_at: at(30) }), null);
-  assert.equal(secondsToGo({ ...job, details: [] }), null);
 });
 
 /** The last message, the summary → what a page shows of the summary beside the conversation. */

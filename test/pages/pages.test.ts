@@ -299,7 +299,7 @@ test(
     const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
     await page.locator('.folded > summary').click();
-    await page.locator('.choose summary').click();
+    await page.locator('.choose').click();
     await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
     await page.getByRole('button', { name: 'Show these' }).click();
     await page.waitForURL('**/?models=model-b');
@@ -350,7 +350,7 @@ test(
     await ranked.waitFor();
     assert.equal(await board.locator('tbody tr').count(), 4, 'three models and the benchmark');
     assert.equal(
-      await page.locator('.choose .panel').isVisible(),
+      await page.locator('.panel').isVisible(),
       false,
       'the list of models stays closed',
     );
@@ -864,17 +864,19 @@ test(
     await open('/compare?against=model-b');
     await page.locator('.folded > summary').click();
     assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
-    await page.locator('.choose summary').click();
+    await page.locator('.choose').click();
     await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
     await page.getByRole('button', { name: 'Show these' }).click();
     await page.waitForURL('**/compare?models=model-a&against=model-b');
     await page.getByLabel('From', { exact: true }).fill(firstDate);
+    await page.keyboard.press('Enter');
     const query = `?models=model-a&start_date=${firstDate}&against=model-b`;
     await page.waitForURL(`**/compare${query}`);
     await page.locator('.forest').waitFor();
     assert.equal(await page.evaluate('document.activeElement?.name'), 'start_date');
-    assert.equal(await page.locator('.choose summary').innerText(), 'model-a');
+    assert.equal(await page.locator('.choose').innerText(), 'model-a');
     await page.getByLabel('Confidence').selectOption('0.99');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText('confidence: expected less').waitFor();
     assert.equal(await page.getByLabel('Confidence').inputValue(), '0.99');
     await page.goBack();
@@ -1041,6 +1043,7 @@ test(
     );
     await page.locator('.folded > summary').click();
     await page.getByLabel('From', { exact: true }).fill(secondDate);
+    await page.keyboard.press('Enter');
     await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
     await page.locator('main:not([aria-busy]) h1').waitFor();
     const span = (first: string) => `from ${unbrokenDate(first)} to ${unbrokenDate(lastDate)}`;

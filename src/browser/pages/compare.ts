@@ -1,10 +1,16 @@
 import { here } from '../address.ts';
-import { getComparison, getJobs, getModels, getPerformance, mayPass } from '../api.ts';
+import { get, getComparison, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { filterBar } from '../filter-bar.ts';
 import { filtersIn, queryOf } from '../filters.ts';
 import { byName, count, counted, longDate, pValue, ratio } from '../format.ts';
-import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
+import type {
+  ComparedModel,
+  ComparedPair,
+  Comparison,
+  KnownModels,
+  Performance,
+} from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
@@ -15,7 +21,7 @@ import {
   choiceIn,
   choiceInWords,
   inPercent,
-  optionsForm,
+  optionFields,
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
@@ -28,27 +34,21 @@ import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
  */
 export const showCompare: Page = async (host, _params, signal) => {
   const choice = choiceIn(here().search);
-  const options = optionsForm(choice);
-  const own = { words: choiceInWords(choice), more: options.element };
-  const bar = filterBar(choice.filters, { hides: ['common'], ...own });
-  const content = h('div.stack');
-  replace(host, h('div.bar', heading('Compare'), bar.element), content);
-  const offerModels = async () => {
-    const { models } = await getModels(signal);
+  const { fields, offer } = optionFields(choice);
+  const namesOf = (models: KnownModels['models']) => {
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
-    const names = [
-      ...new Set(withDays.flatMap(({ family, signature }) => [family, signature])),
-    ].sort(byName);
-    bar.offer({ models: names });
-    options.update(names);
+    const all = withDays.flatMap(({ family, signature }) => [family, signature]);
+    const names = [...new Set(all)].sort(byName);
+    offer(names);
+    return names;
   };
-  const [{ parts, isNothing }] = await Promise.all([
-    load(choice, signal).catch(refused),
-    offerModels().catch(() => undefined),
-  ]);
+  const own = { words: choiceInWords(choice), fields, namesOf };
+  const bar = filterBar(choice.filters, { hides: ['common'], ...own }, signal);
+  const content = h('div.stack');
+  replace(host, h('div.bar', heading('Compare'), bar), content);
+  const { parts, isNothing } = await load(choice, signal).catch(refused);
   replace(content, ...parts);
-  if (isNothing && isChosen(choice)) bar.element.open = true; // another choice is the way on
-  return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
+  if (isNothing && isChosen(choice)) bar.open = true; // another choice is the way on
 };
 
 /** Whether the reader has chosen what is compared. */
@@ -78,7 +78,7 @@ async function load(
   const { models } = comparison;
   if (models.length === 0) return { parts: nothing(choice), isNothing: true };
   const isNothing = measured(models).length === 0;
-  const figures = getPerformance(performanceRequest(choice, named), signal);
+  const figures = get('/performance', performanceRequest(choice, named), signal);
   const [performance, complete] = await Promise.all([
     isNothing ? figures : figures.catch(() => null),
     !curves && fitsSideBySide(models)

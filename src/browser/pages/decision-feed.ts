@@ -1,21 +1,25 @@
 import { here, isPublished } from '../address.ts';
-import { getDecisions, getFound, getJobs, getModels } from '../api.ts';
-import { type Child, h, newId, on, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { get } from '../api.ts';
+import { type Attributes, type Child, h, newId, replace } from '../element.ts';
+import { filterBar, onChoice } from '../filter-bar.ts';
 import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
 import { counted, longDate } from '../format.ts';
 import { keep } from '../history.ts';
 import { poll } from '../poll.ts';
-import type { Decision } from '../responses.ts';
+import type { Decision, KnownModels } from '../responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
-import { button, field, fillOptions, messageOf, wayToAJob } from '../ui.ts';
+import { button, field, fillOptions, link, messageOf, wayToAJob } from '../ui.ts';
 import { messageItem } from './conversation.ts';
 import { decisionCard, modelDayOf } from './decision-card.ts';
 
 /** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {
   const choice = feedChoiceIn(here().search);
-  const bar = filterBar(choice.filters, { hides: ['benchmark', 'days', 'common'] });
+  const bar = filterBar(
+    choice.filters,
+    { hides: ['benchmark', 'days', 'common'], namesOf: known },
+    signal,
+  );
   const content = h('div.stack');
   replace(
     host,
@@ -24,28 +28,21 @@ export const showDecisions: Page = async (host, _params, signal) => {
       'section.choosing',
       { 'aria-label': 'What to show', hidden: isPublished() },
       findForm(choice),
-      bar.element,
+      bar,
     ),
     content,
   );
-  const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(
-    ([{ models }, { jobs }]) =>
-      bar.offer({
-        models: models
-          .filter(
-            // A name that no configuration had may be a typing error.
-            ({ completed_model_days: days, entry }) =>
-              days > 0 || (entry !== null && entry.kind !== 'unlisted'),
-          )
-          .map(({ signature }) => signature),
-        jobs,
-      }),
-  );
-  offers.catch(() => {}); // the page says so, if it cannot be loaded either
   if (choice.words !== '') return showFound(content, choice, signal);
   const shown = await showFeed(content, choice, signal);
   return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
 };
+
+/** The runs that may have decided something: a name that no configuration had may be a typing error. */
+function known(models: KnownModels['models']): string[] {
+  return models.flatMap(({ signature, completed_model_days: days, entry }) =>
+    days > 0 || (entry !== null && entry.kind !== 'unlisted') ? signature : [],
+  );
+}
 
 /** Decisions by date, a card for each model-day. Resolves to the ids of the first part. */
 async function showFeed(
@@ -66,7 +63,7 @@ async function showFeed(
       lastDate = date;
     }
   };
-  const request = (before: string) => getDecisions(decisionsRequest(choice, before), signal);
+  const request = (before: string) => get('/decisions', decisionsQuery(choice, before), signal);
   let first: string | undefined;
   let rest: Decision[] = []; // of a model-day that the next part may continue
   const load = async (before: string) => {
@@ -98,7 +95,7 @@ async function lookForNewer(
   signal: AbortSignal,
 ): Promise<'moving' | 'still'> {
   if (content.querySelector('.newer') !== null) return 'still';
-  const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
+  const { decisions } = await get('/decisions', decisionsQuery(choice, ''), signal);
   if (idsOf(decisions) === shown) return 'still';
   const show = button('Show the latest', () => goTo(here().pathname + here().search));
   content.prepend(
@@ -132,7 +129,11 @@ async function showFound(
   const title = h('h2', { id }, 'Messages that contain ', h('q', choice.words));
   replace(content, h('section', { 'aria-labelledby': id }, title, list, foot));
   const load = async (before: string) => {
-    const { messages, next_before: next } = await getFound(searchRequest(choice, before), signal);
+    const { messages, next_before: next } = await get(
+      '/search',
+      searchQuery(choice, before),
+      signal,
+    );
     return { items: messages, next };
   };
   const count = await showParts(foot, {
@@ -216,62 +217,27 @@ async function showParts<Item>(
   return count;
 }
 
-/**
- * The search box, and without a search the kind and the symbol of decisions. Each change becomes
- * the page's address.
- */
+/** The search box, and without a search the kind and the symbol of decisions. */
 function findForm(choice: FeedChoice): HTMLElement {
-  const change = (changed: Partial<FeedChoice>, name: string) => {
-    goTo(feedPath({ ...choice, ...changed }), name);
-  };
-  const words = textInput('q', choice.words, {
-    type: 'search',
-    maxlength: 200,
-    placeholder: 'Words in any order',
-  });
-  const symbol = textInput('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
-  const kind = kindSelect(choice.kind);
-  on(kind, 'change', () => change({ kind: kind.value }, 'kind'));
-  const apply = () => {
-    const name = document.activeElement === symbol ? 'symbol' : 'q';
-    change({ words: words.value.trim(), symbol: symbol.value.trim() }, name);
-  };
-  const end = button('Show decisions', () => change({ words: '' }, 'q'), { class: 'ghost' });
-  const box = h(
-    'div.search',
-    field('Search in conversations', words),
-    h('button', { type: 'submit' }, 'Search'),
+  const input = (name: string, value: string, more: Attributes) =>
+    h('input', { name, value, autocomplete: 'off', spellcheck: 'false', ...more });
+  const asked = { type: 'search', maxlength: 200, placeholder: 'Words in any order' };
+  const kind = h('select', { name: 'kind' });
+  fillOptions(kind, [['', 'All decisions'], ...Object.entries(kindWords)], choice.kind);
+  const symbol = input('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
+  const others =
+    choice.words === ''
+      ? [field('Kind', kind), field('Symbol', symbol)]
+      : [link(feedPath({ ...choice, words: '' }), 'Show decisions')];
+  return onChoice(
+    h(
+      'form.find',
+      { role: 'search', 'aria-label': 'Decisions and conversations' },
+      field('Search in conversations', input('q', choice.words, asked)),
+      ...others,
+      h('button', { type: 'submit' }, 'Find'),
+    ),
   );
-  const others = choice.words === '' ? [field('Kind', kind), field('Symbol', symbol)] : [end];
-  const form = h(
-    'form.find',
-    { role: 'search', 'aria-label': 'Decisions and conversations' },
-    box,
-    ...others,
-  );
-  on(form, 'submit', (event) => {
-    event.preventDefault();
-    apply();
-  });
-  // Enter first changes the symbol and then submits the form, which must still be there.
-  on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
-  return form;
-}
-
-function kindSelect(chosen: string): HTMLSelectElement {
-  const element = h('select', { name: 'kind' });
-  fillOptions(element, [['', 'All decisions'], ...Object.entries(kindWords)], chosen);
-  return element;
-}
-
-function textInput(
-  name: string,
-  value: string,
-  more: Record<string, string | number>,
-): HTMLInputElement {
-  const input = h('input', { name, autocomplete: 'off', spellcheck: 'false', ...more });
-  input.value = value;
-  return input;
 }
 
 /**
@@ -315,12 +281,18 @@ export function feedPath({ filters, kind, symbol, words }: FeedChoice): string {
   return `/decision-feed${queryOf(filters, feedFilterNames, { q: words, kind, symbol })}`;
 }
 
-/** The request for a page of decisions; `before` is empty for the first. */
-export function decisionsRequest({ filters, kind, symbol }: FeedChoice, before: string): string {
-  return `/decisions${queryOf(filters, feedFilterNames, { kind, symbol, limit: String(DECISIONS_PER_PAGE), before })}`;
+/** The query for a page of decisions; `before` is empty for the first. */
+export function decisionsQuery({ filters, kind, symbol }: FeedChoice, before: string): string {
+  return queryOf(filters, feedFilterNames, {
+    kind,
+    symbol,
+    limit: String(DECISIONS_PER_PAGE),
+    before,
+  });
 }
 
-/** The request for a page of messages; `before` is empty for the first. */
-export function searchRequest({ filters, words }: FeedChoice, before: string): string {
-  return `/search${queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before })}`;
+/** The query for a page of messages; `before` is empty for the first. */
+export function searchQuery({ filters, words }: FeedChoice, before: string): string {
+  const limit = String(MESSAGES_PER_PAGE);
+  return queryOf(filters, feedFilterNames, { q: words, limit, before });
 }

@@ -1,7 +1,7 @@
 import { modelPath } from '../../basics/paths.ts';
 import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
-import { getPerformance } from '../api.ts';
+import { get } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { byName, entriesIn } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
@@ -26,7 +26,7 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   const choice = link(`/${query}`, 'On the overview');
   choice.hidden = isPublished();
   const own = { job_id: jobId, by: 'entry', common: 'true' };
-  const detailed = () => getPerformance({ ...own, details: 'true' }, signal);
+  const detailed = () => get('/performance', { ...own, details: 'true' }, signal);
   const ranked = rankedModels({ choice, query, detailed }, signal);
   const all = link(`/${query}&common=false`, 'Show each model over all its days');
   const unranked = h('p.notice', 'The models have no day in common. ', all, '.');
@@ -34,8 +34,8 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   const refresh = async (status: Status) => {
     // Ranked as on the overview; what the runs cost is over all their days.
     const [performance, all, answer] = await Promise.all([
-      getPerformance(own, signal),
-      getPerformance({ job_id: jobId }, signal),
+      get('/performance', own, signal),
+      get('/performance', { job_id: jobId }, signal),
       entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));

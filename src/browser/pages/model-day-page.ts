@@ -1,5 +1,5 @@
 import { jobPath, modelDayPath, modelPath } from '../../basics/paths.ts';
-import { getDayResults, getSession } from '../api.ts';
+import { get, unlessMissing } from '../api.ts';
 import { type Child, h, replace } from '../element.ts';
 import {
   change,
@@ -30,13 +30,24 @@ export const showModelDay: Page = async (host, params, signal) => {
   replace(host, heading(`${model}, ${unbrokenDate(date)}`), nav, content);
   const [session, { results }] = await Promise.all([
     getSession(model, date, signal),
-    getDayResults(model, date, signal),
+    get('/results', { model, date }, signal),
   ]);
   if (session === null) return replace(content, ...noSession(model, date));
   showWays(nav, session);
   show(content, session, results);
   if (session.completed_at === null) return () => followSession(content, session, signal);
 };
+
+/** The latest session of a model-day with its whole conversation. */
+async function getSession(
+  model: string,
+  date: string,
+  signal: AbortSignal,
+): Promise<Session | null> {
+  const query = { model, date, include_full_conversation: 'true' };
+  const found = await get('/reasoning', query, signal).catch(unlessMissing);
+  return found?.sessions.at(-1) ?? null;
+}
 
 /** What the page of a model-day says that does not exist, with ways on. */
 function noSession(model: string, date: string): HTMLElement[] {
@@ -179,7 +190,7 @@ async function followSession(
       show(content, session);
       return 'moving';
     }
-    const { results } = await getDayResults(model, date, signal);
+    const { results } = await get('/results', { model, date }, signal);
     show(content, session, results);
     over.abort(); // only now: if they did not arrive, they are requested again
     return 'still';

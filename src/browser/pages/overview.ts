@@ -1,6 +1,6 @@
 import { jobPath } from '../../basics/paths.ts';
 import { here } from '../address.ts';
-import { getJobs, getModels, getPerformance } from '../api.ts';
+import { get } from '../api.ts';
 import { type Child, h, renew, replace } from '../element.ts';
 import { filterBar } from '../filter-bar.ts';
 import {
@@ -22,11 +22,6 @@ import { rankedModels } from './ranked-models.ts';
 import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
-/**
- * How many jobs the bar of filters offers: more than on other pages, because this one does not wait
- * for them.
- */
-const OFFERED_JOBS = 200;
 
 /**
  * Which model leads, what is running, and a form to run more. Results, jobs and models are
@@ -41,7 +36,7 @@ export const showOverview: Page = async (host, _params, signal) => {
     job: h('div'),
     jobs: h('div'),
   };
-  const [form, bar] = [triggerForm(), filterBar(filters)];
+  const [form, bar] = [triggerForm(), filterBar(filters, {}, signal)];
   const main = h('div.stack', places.alarm, places.results, places.trouble, places.job);
   const side = h(
     'aside.stack',
@@ -49,34 +44,25 @@ export const showOverview: Page = async (host, _params, signal) => {
     viewedFile() === null && form.element,
     places.jobs,
   );
-  replace(host, h('div.bar', heading('Overview'), bar.element), h('div.columns', main, side));
-  const unfold = () => (bar.element.open = form.element.open = true);
+  replace(host, h('div.bar', heading('Overview'), bar), h('div.columns', main, side));
+  const unfold = () => (bar.open = form.element.open = true);
   const results = resultsView(places.results, { filters, unfold }, signal);
   const showJobs = jobsView(places, signal);
-  const offerModels = async () => {
-    const known = await getModels(signal);
-    form.offer(known);
-    const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
-    bar.offer({ models: withDays.map(({ family }) => family) });
-  };
   let lacksResults = false;
   const [newest] = await Promise.all([
     showJobs(),
     results.show().catch(() => (lacksResults = true)),
-    offerModels(),
+    get('/models', '', signal).then(form.offer),
   ]);
   const follow = jobFollower(places.job, newest, signal);
-  return async () => {
-    const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
-    offered.catch(() => null); // then the bar offers all jobs or none
-    await poll(async () => {
+  return () =>
+    poll(async () => {
       if (lacksResults) await results.show();
       lacksResults = false;
       const status = await follow(await showJobs());
       const hasMoved = status !== null && (await results.refreshFor(status));
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
-  };
 };
 
 /** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */
@@ -87,7 +73,8 @@ function jobsView(
   const list = h('ul.jobs');
   const latest = section('Latest jobs', list, link('/job-list', 'All jobs'));
   return async () => {
-    const { jobs } = await getJobs(LATEST_JOBS, signal);
+    const all = await get('/jobs', { limit: String(LATEST_JOBS) }, signal);
+    const jobs = all.jobs.slice(0, LATEST_JOBS); // a published folder has all in one file
     const failures = newestTrouble(jobs);
     const isAlarm = failures !== false && failures.matches('.bad');
     renew(alarm, isAlarm && failures);
@@ -146,12 +133,12 @@ function resultsView(
   signal: AbortSignal,
 ): ResultsView {
   const query = queryOf(filters, performanceFilterNames);
-  const detailed = () => getPerformance(requestOf(filters, { details: 'true' }), signal);
+  const detailed = () => get('/performance', requestOf(filters, { details: 'true' }), signal);
   const ranked = rankedModels({ choice: rankingChoice(filters), query, detailed }, signal);
   const refresh = async () => {
     // Together, so that nothing moves when the sentence comes.
     const [performance, answer] = await Promise.all([
-      getPerformance(requestOf(filters), signal),
+      get('/performance', requestOf(filters), signal),
       askWhoLeads(query, signal),
     ]);
     if (performance.models.length === 0) {

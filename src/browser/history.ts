@@ -10,12 +10,6 @@ import { setAttributes } from './element.ts';
  */
 
 /**
- * What begins so suits only the length of the page as it was; all else is carried along when its
- * filters change.
- */
-const NOT_CARRIED = 'scroll';
-
-/**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
  * version of the pages may have written it.
  */
@@ -66,7 +60,7 @@ export function addEntry(url: string): void {
   writeKept();
   const isSamePage = new URL(url, location.origin).pathname === here().pathname;
   const carried = Object.entries(keptHere()).filter(
-    ([key]) => isSamePage && !key.startsWith(NOT_CARRIED),
+    ([key]) => isSamePage && key !== 'scroll', // which suits only the length of the page as it was
   );
   waiting = null;
   history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);

@@ -68,13 +68,11 @@ describe('what a page keeps', () => {
   test('another page starts afresh; the same one with other filters keeps all but its scroll', () => {
     keep('sorting board').write({ min: 1, max: 2 });
     keep('hidden curves').write(['a']);
-    keep('scroll parts').write(3);
     addEntry('/models/a?days=clean');
     assert.deepEqual(browser.entries, [
       {
         'sorting board': { min: 1, max: 2 },
         'hidden curves': ['a'],
-        'scroll parts': 3,
         scroll: 12,
       },
       { 'sorting board': { min: 1, max: 2 }, 'hidden curves': ['a'] },

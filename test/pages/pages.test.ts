@@ -559,6 +559,7 @@ test(
       .getByRole('button', { name: /^model-b/ })
       .click();
     await page.getByRole('button', { name: 'Trades', exact: true }).click();
+    await page.evaluate("dispatchEvent(new Event('pagehide'))"); // writes what waits
     const left = await kept();
     await page.getByRole('link', { name: 'model-a', exact: true }).first().scrollIntoViewIfNeeded();
     const scrolled = await page.evaluate<number>('scrollY');
@@ -773,7 +774,7 @@ test(
     assert.match(await missing.innerText(), /stale: <\/pre><img/);
     await page
       .getByText(
-        'Every return on this page is over the same 11 days, from Wed 4 Jun 2025 to Mon 20 Oct 2025. 1 other day is left out.',
+        'Every return on this page is over the same 11 days from Wed 4 Jun 2025 to Mon 20 Oct 2025. 1 other day is left out.',
       )
       .waitFor();
     await page
@@ -799,7 +800,7 @@ test(
     const [from, to] = [common.start_date, common.end_date].map(longDate);
     await page
       .getByText(
-        `Every return on this page is over the same ${common.days} days, from ${from} to ${to}.`,
+        `Every return on this page is over the same ${common.days} days from ${from} to ${to}.`,
       )
       .waitFor();
     await page.getByText('Once the models have 20 days in common, this page also shows').waitFor();

@@ -25,6 +25,7 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
+import { fromTo } from './entries.ts';
 import { BEST, forest } from './forest.ts';
 import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
@@ -127,7 +128,11 @@ async function views(
   });
   const own = queryOf({ ...filtersIn(here().search), common: 'false' });
   return [
-    h('div', h('p.answer', inLines(answer.sentence)), h('p.quiet', daysInWords(comparison, rows))),
+    h(
+      'div',
+      h('p.answer', inLines(answer.sentence)),
+      rows.length > 0 && h('p.quiet', daysInWords(comparison)),
+    ),
     section(
       'Returns',
       rows.length > 0
@@ -196,22 +201,15 @@ function measured(models: readonly ComparedModel[]): ComparedModel[] {
 }
 
 /** The days of every return on the page. */
-function daysInWords(
-  { answer, left_out: leftOut, clean_after: cutoff }: Comparison,
-  models: readonly ComparedModel[],
-): string {
-  if (models.length === 0) return '';
-  const { days, start_date: from, end_date: to } = answer;
-  const window = from === null || to === null ? '' : `, from ${longDate(from)} to ${longDate(to)}`;
-  const others =
-    leftOut.length === 0
-      ? ''
-      : ` ${counted(leftOut.length, 'other day')} ${leftOut.length === 1 ? 'is' : 'are'} left out.`;
-  const clean =
-    cutoff === null
-      ? ''
-      : ` Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`;
-  return `Every return on this page is over the same ${counted(days, 'day')}${window}.${others}${clean}`;
+function daysInWords({ answer, left_out: leftOut, clean_after: cutoff }: Comparison): string {
+  const less = counted(leftOut.length, 'other day');
+  const words = [
+    `Every return on this page is over the same ${counted(answer.days, 'day')}${fromTo(answer)}.`,
+    leftOut.length > 0 && `${less} ${leftOut.length === 1 ? 'is' : 'are'} left out.`,
+    cutoff !== null &&
+      `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`,
+  ];
+  return words.filter(Boolean).join(' ');
 }
 
 /** How the figures are computed, in the service's own words. */

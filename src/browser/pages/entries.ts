@@ -1,3 +1,4 @@
+import { longDate } from '../format.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import type { Figure } from './model-figures.ts';
 
@@ -51,4 +52,14 @@ export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']
   const values = runs.map(read).filter((value) => value !== null);
   if (values.length === 0 || values.length < runs.length) return null;
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
+export function fromTo({ start_date: first, end_date: last }: Dates): string {
+  return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
+}
+
+interface Dates {
+  start_date: string | null;
+  end_date: string | null;
 }

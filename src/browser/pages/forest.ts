@@ -212,34 +212,15 @@ function anchorAt(at: number, edge: number): string {
   return at > 100 - edge ? 'end' : 'middle';
 }
 
-/**
- * What each mark means; every mark has its own form, so that colour is never the only difference.
- */
+/** What each mark means; every mark has its own form, so that colour is never the only difference. */
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
-  const sample = (...marks: SVGElement[]) =>
-    svg('svg', { class: 'sample', 'aria-hidden': 'true', width: 26, height: 16 }, ...marks);
-  const entries: (readonly [SVGElement, string])[] = [
-    [sample(middle(outline(DIAMOND, 'mean', 50, 0))), 'mean of the runs'],
-    ...(confidence === null
-      ? []
-      : [
-          [
-            sample(middle(...reach({ low: 8, high: 92 }, IN_PERCENT, 0))),
-            `its ${confidence} interval`,
-          ] as const,
-        ]),
-    [sample(svg('circle', { class: 'run', cx: '50%', cy: '50%', r: DOT })), 'a run'],
+  const marks = [
+    '◆ mean of the runs',
+    confidence && `├─┤ its ${confidence} interval`,
+    '○ a run',
+    benchmark && `┆ benchmark: ${benchmarkName(benchmark.name)}, ${change(benchmark.total_return)}`,
   ];
-  if (benchmark !== null)
-    entries.push([
-      sample(upright(50, 'against')),
-      `benchmark: ${benchmarkName(benchmark.name)}, ${change(benchmark.total_return)}`,
-    ]);
-  return h(
-    'ul.key',
-    { 'aria-label': 'Legend' },
-    ...entries.map(([mark, words]) => h('li', mark, words)),
-  );
+  return h('p.quiet.key-line', marks.filter(Boolean).join('    '));
 }
 
 /** Where values are in a forest plot, in percent of its width. */
@@ -250,9 +231,6 @@ interface Scale {
   percent(value: number): number;
   isBeyond(value: number): boolean;
 }
-
-/** Of the legend, whose values are percents. */
-const IN_PERCENT: Scale = { ticks: [], percent: (value) => value, isBeyond: () => false };
 
 /** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
 const AXIS_ROOM = 160;

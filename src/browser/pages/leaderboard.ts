@@ -8,7 +8,7 @@ import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
-import { type EntryReport, entriesOf, entryFigure, valueOf } from './entries.ts';
+import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
 import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
 
@@ -188,85 +188,55 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
   return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
 }
 
+const NOT_SHARED =
+  'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
-  const { words, why, models, days } = rankingOf(performance);
-  const unranked = models.map(({ model, reason }) => ({ name: model, reason }));
-  const left = days.map(({ date, reason }) => ({ name: longDate(date), reason }));
+  const { words, models, days } = rankingOf(performance);
+  const are = models.length === 1 ? 'is' : 'are';
   return h(
     'div.ranking',
-    h('p', words.join(' ')),
-    models.length > 0 &&
-      h(
-        'p',
-        `${counted(models.length, 'model')} ${models.length === 1 ? 'is' : 'are'} not ranked:`,
-      ),
-    reasonList(unranked),
-    left.length > 0 &&
+    h('p', words),
+    models.length > 0 && h('p', `${counted(models.length, 'model')} ${are} not ranked:`),
+    reasonList(models),
+    days.length > 0 &&
       h(
         'details.fold',
-        h('summary', `Days that do not count: ${count(left.length)}`),
-        h('p', why),
-        reasonList(left),
+        h('summary', `Days that do not count: ${count(days.length)}`),
+        h('p', NOT_SHARED),
+        reasonList(days),
       ),
   );
-}
-
-/** What a ranking covers and what it leaves out. */
-interface Ranking {
-  /** Sentences. */
-  words: string[];
-  /** Models that are not ranked, each with the reason. */
-  models: { model: string; reason: string }[];
-  /** What holds for all days that do not count. */
-  why: string;
-  /** These days, each with the models that do not share it. */
-  days: { date: string; reason: string }[];
 }
 
 type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
 type Ranked = Pick<Performance, Choice> & { families: readonly unknown[] };
 
-/** Over which days the models are ranked, and which days and models are left out and why. */
-export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked): Ranking {
-  const unclean = [...without.without_clean_days, ...without.without_completed_days];
+/** Over which days the models are ranked, and which models and days are left out and why. */
+export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked) {
+  const { without_clean_days: unclean, without_completed_days: failed } = without;
+  const models = [...(common?.left_out ?? []), ...unclean, ...failed];
+  const days = (common?.left_out_days ?? []).map(({ date, missing, models: names }) => {
+    const more = missing - names.length;
+    const others = more > 0 ? ` and ${counted(more, 'more model')}` : '';
+    return { name: longDate(date), reason: `not shared by ${names.join(', ')}${others}` };
+  });
   const clean =
-    cutoff === null
-      ? []
-      : [`Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`];
-  if (common === null) {
-    const own =
-      'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
-    return { words: [own, ...clean], why: '', models: unclean, days: [] };
-  }
-  const {
-    start_date: first,
-    end_date: last,
-    days,
-    left_out: leftOut,
-    left_out_days: leftOutDays,
-  } = common;
-  const all = families.length === 1 ? 'the model' : `all ${counted(families.length, 'model')}`;
-  const span =
-    first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
-  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which the returns of ${all} start from the same close.`;
-  const over = days === 0 ? 'The models have no day in common.' : ranked;
-  const less =
-    'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+    cutoff !== null && `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`;
   return {
-    words: [over, ...clean],
-    why: less,
-    models: [...leftOut, ...unclean],
-    days: leftOutDays.map(({ date, missing, models: names }) => ({
-      date,
-      reason: `not shared by ${namesOf(names, missing)}`,
-    })),
+    words: [daysInWords(common, families.length), clean].filter(Boolean).join(' '),
+    models: models.map(({ model: name, reason }) => ({ name, reason })),
+    days,
   };
 }
 
-function namesOf(names: readonly string[], all: number): string {
-  const more = all - names.length;
-  return names.join(', ') + (more > 0 ? ` and ${counted(more, 'more model')}` : '');
+function daysInWords(common: Performance['common'], models: number): string {
+  if (common === null)
+    return 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
+  if (common.days === 0) return 'The models have no day in common.';
+  const all = models === 1 ? 'the model' : `all ${counted(models, 'model')}`;
+  return `Ranked over the ${counted(common.days, 'day')}${fromTo(common)} on which the returns of ${all} start from the same close.`;
 }
 
 /**

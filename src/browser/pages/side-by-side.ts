@@ -1,6 +1,6 @@
 import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
-import { MISSING, change, counted, longDate, tone } from '../format.ts';
+import { MISSING, change, counted, tone } from '../format.ts';
 import { lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
@@ -8,7 +8,7 @@ import { legend } from '../plot/legend.ts';
 import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
-import { type Compared, entryFigure } from './entries.ts';
+import { type Compared, entryFigure, fromTo } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
 
@@ -87,9 +87,8 @@ function figureColumn(title: string, entry: Compared): Column<Figure> {
 }
 
 function otherDays({ common }: Performance): string {
-  const { days, start_date: from, end_date: to } = common ?? { days: 0 };
-  const span = !from || !to ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
-  return `These figures cover other days than the returns above: ${counted(days, 'day')} by date${span}.`;
+  const span = common === null ? '' : fromTo(common);
+  return `These figures cover other days than the returns above: ${counted(common?.days ?? 0, 'day')} by date${span}.`;
 }
 
 /** The curve of each pair's difference. */

@@ -12,16 +12,9 @@ import {
   columnsOf,
   differenceLines,
   fitsSideBySide,
-  howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
 import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import {
-  type Box,
-  cutoffMarks,
-  cutoffWords,
-  freeRow,
-  middleOf,
-} from '../../src/browser/plot/cutoffs.ts';
+import { cutoffMarks, cutoffWords } from '../../src/browser/plot/cutoffs.ts';
 import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [
@@ -70,8 +63,6 @@ test('two to four models are side by side; of their decisions each run has a col
     [1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))),
     [false, true, true, false],
   );
-  assert.match(howToChoose(6), /^Choose 2 to 4 models .*; 6 are compared now\.$/);
-  assert.match(howToChoose(1), /; one is compared now\.$/);
   const all = columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]);
   assert.deepEqual([all.runs, all.note], [['a', 'a#2', 'b'], null]);
   assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
@@ -229,27 +220,4 @@ test('knowledge cutoffs are marked by date, with the models that have them; with
     /^Knowledge cutoff: Tue\u00a01\u00a0Oct\u00a02024 \(a, m-2, m-10 and 1 more\), Tue\u00a01\u00a0Jul\u00a02025 \(late\)\./,
   );
   assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
-});
-
-test('labels that would cover each other are in different rows', () => {
-  const boxes: Box[] = [];
-  const places: [left: number, right: number][] = [
-    [0, 50],
-    [40, 90],
-    [50, 80],
-    [45, 100],
-    [95, 120],
-  ];
-  assert.deepEqual(
-    places.map(([left, right]) => freeRow(boxes, { left, right })),
-    [0, 1, 0, 2, 0],
-  );
-});
-
-test('a label at an edge of a plot is moved in; what is out of view stays out', () => {
-  const area = { left: 10, width: 100 };
-  assert.deepEqual(
-    [9, 10, 50, 108, 110, 111].map((x) => middleOf(x, 6, area)),
-    [9, 16, 50, 104, 104, 111],
-  );
 });

@@ -2,7 +2,7 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
 import { count, money, share } from '../format.ts';
 import { lookOf } from '../look.ts';
-import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
+import { cutoffMarks } from '../plot/cutoffs.ts';
 import { DISC, markAt } from '../plot/drawing.ts';
 import { legend } from '../plot/legend.ts';
 import {
@@ -131,9 +131,9 @@ function tradeMarks({ x, y }: Scale, days: readonly DayWithTrades[]): SVGElement
 }
 
 const DRAWDOWN_HEIGHT = 190;
-/** In pixels: the height of a number, and between it and the edge. */
-const LINE = 14;
-const GAP = 3;
+/** In pixels: from the dot of a fall to its number, and to the end of that. */
+const GAP = 7;
+const ROOM = 16;
 
 /**
  * How far the value was below its last high, with the deepest falls numbered, and a table of them.
@@ -186,25 +186,17 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
   });
 }
 
-/**
- * Shades each fall from its high to its recovery, with a dot at its low and its number on the side
- * where the line is not.
- */
+/** Shades each fall from its high to its recovery, with a dot at its low and its number beside it. */
 function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVGElement[] {
-  const labels = { top: [] as Box[], bottom: [] as Box[] };
-  const foot = area.top + area.height;
   return falls.flatMap(({ number, from, to, low, depth }) => {
     const [x, y] = [xOf(low), yOf(depth)];
-    const side = y - area.top < area.height / 2 ? 'bottom' : 'top';
-    const middle = middleOf(x, LINE / 2, area);
-    const row = freeRow(labels[side], { left: middle - LINE / 2, right: middle + LINE / 2 });
-    const inside = GAP + row * LINE;
-    const text = side === 'top' ? area.top + inside + LINE - GAP : foot - inside;
     const [left, width] = [xOf(from), xOf(to) - xOf(from)];
+    const isAtEdge = x + ROOM > area.left + area.width;
+    const place = { x: isAtEdge ? x - GAP : x + GAP, 'text-anchor': isAtEdge ? 'end' : 'start' };
     return [
       svg('rect', { class: 'fall loss', x: left, width, y: area.top, height: area.height }),
       markAt(DISC, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
-      svg('text', { class: 'number', x: middle, y: text, 'text-anchor': 'middle' }, number),
+      svg('text', { class: 'number', y: y + 4, ...place }, number),
     ];
   });
 }

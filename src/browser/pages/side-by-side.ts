@@ -31,7 +31,7 @@ export async function sideBySide(
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;
   if (!fitsSideBySide(models))
-    return isPublished() ? [] : [section('Side by side', h('p', howToChoose(models.length)))];
+    return isPublished() ? [] : [section('Side by side', h('p', HOW_TO_CHOOSE))];
   if (performance === null)
     return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);
@@ -160,17 +160,9 @@ export function fitsSideBySide(models: readonly unknown[]): boolean {
   return models.length >= MIN_SIDES && models.length <= MAX_SIDES;
 }
 
-/** What to choose, where there are too many models or too few. */
-export function howToChoose(models: number): string {
-  const now =
-    models > MAX_SIDES
-      ? `${models} are compared now`
-      : `${models === 1 ? 'one is' : 'none is'} compared now`;
-  return (
-    `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
-    `decisions on one day side by side; ${now}.`
-  );
-}
+const HOW_TO_CHOOSE =
+  `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
+  'decisions on one day side by side.';
 
 /** All runs of these models if there is room for them, else the first run of each. */
 export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): NamedRuns {

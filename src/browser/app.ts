@@ -1,6 +1,5 @@
 import type { PagePath } from '../basics/paths.ts';
 import { hrefOf, isPublished } from './address.ts';
-import { SERVER_LOST, SERVER_RESPONDS } from './api.ts';
 import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
@@ -12,7 +11,7 @@ import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
 import { POLLED } from './poll.ts';
-import { markTabAsDev, type Page, siteName, startRouter } from './router.ts';
+import { type Page, siteName, startRouter } from './router.ts';
 import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
@@ -55,23 +54,14 @@ function start(): void {
   setTimeout(() => startRouter(main, pages));
 }
 
-/** A notice over every page while the server does not respond, or what the page follows fails. */
+/** A notice over every page while what it follows fails. */
 function lostNotice(): HTMLElement {
   const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true });
-  let [isLost, failed] = [false, ''];
-  const show = () => {
-    const problem = isLost ? 'The server is not responding.' : failed;
-    notice.hidden = problem === '';
-    renew(notice, `${problem} This page may be out of date. ${TRIES_AGAIN}`);
-  };
-  const hear = (name: string, act: (event: Event) => void) =>
-    document.addEventListener(name, (event) => {
-      act(event);
-      show();
-    });
-  hear(SERVER_LOST, () => (isLost = true));
-  hear(SERVER_RESPONDS, () => (isLost = false));
-  hear(POLLED, (event) => (failed = (event as CustomEvent<string | null>).detail ?? ''));
+  document.addEventListener(POLLED, (event) => {
+    const { detail: problem } = event as CustomEvent<string | null>;
+    notice.hidden = problem === null;
+    renew(notice, problem, ` This page may be out of date. ${TRIES_AGAIN}`);
+  });
   return notice;
 }
 
@@ -85,7 +75,6 @@ function showMode(): void {
   const banner = { role: 'region', 'aria-label': 'Development mode' };
   document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));
   document.documentElement.classList.add('is-dev');
-  markTabAsDev();
 }
 
 /** A view says on every page which file it shows. */

@@ -10,12 +10,6 @@ import { setAttributes } from './element.ts';
  */
 
 /**
- * What begins so suits only the length of the page as it was; all else is carried along when its
- * filters change.
- */
-const NOT_CARRIED = 'scroll';
-
-/**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
  * version of the pages may have written it.
  */
@@ -26,10 +20,9 @@ export interface Kept {
 }
 
 /**
- * Safari refuses to write the history more than a hundred times in 30 seconds: so many writes are
- * made at once, then one at a time.
+ * Safari refuses to write the history more than a hundred times in 30 seconds: after a write, the
+ * next one waits.
  */
-const WRITES_AT_ONCE = 20;
 const WRITE_EVERY_MS = 500;
 
 let entry = 0;
@@ -38,7 +31,7 @@ let entry = 0;
  * null when it has everything.
  */
 let waiting: { state: Json; url: string | undefined } | null = null;
-let atOnce = WRITES_AT_ONCE;
+let isWriting = false;
 
 /** The router calls this whenever another entry is shown. */
 export function startEntry(): void {
@@ -66,7 +59,7 @@ export function addEntry(url: string): void {
   writeKept();
   const isSamePage = new URL(url, location.origin).pathname === here().pathname;
   const carried = Object.entries(keptHere()).filter(
-    ([key]) => isSamePage && !key.startsWith(NOT_CARRIED),
+    ([key]) => isSamePage && key !== 'scroll', // which suits only the length of the page as it was
   );
   waiting = null;
   history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
@@ -92,17 +85,13 @@ function keptHere(): Json {
 
 function change(later: NonNullable<typeof waiting>): void {
   waiting = later;
-  if (atOnce === 0) return; // a write is coming
-  if (atOnce === WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
-  atOnce -= 1;
-  writeKept();
+  if (!isWriting) writeInTurn();
 }
 
-/** Makes the write that waits, or one more possible at once. */
-function proceed(): void {
-  if (waiting === null) atOnce += 1;
-  else writeKept();
-  if (atOnce < WRITES_AT_ONCE) setTimeout(proceed, WRITE_EVERY_MS);
+function writeInTurn(): void {
+  isWriting = waiting !== null;
+  writeKept();
+  if (isWriting) setTimeout(writeInTurn, WRITE_EVERY_MS);
 }
 
 /** The longest history entry must stay small; further folds are not kept. */

@@ -7,17 +7,6 @@ import { isFixed, messageOf, viewedFile } from './ui.ts';
 const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
-/**
- * Calls back after a time in milliseconds; the function returned prevents that. Tests have one
- * whose time they set.
- */
-type After = (ms: number, call: () => void) => () => void;
-
-const afterTime: After = (ms, call) => {
-  const timer = setTimeout(call, ms);
-  return () => clearTimeout(timer);
-};
-
 /** What ends a wait: `pollSoon`, and that the tab is hidden or shown. */
 const WAKING = ['visibilitychange', 'pollsoon'] as const;
 
@@ -30,7 +19,6 @@ const WAKING = ['visibilitychange', 'pollsoon'] as const;
 export async function poll(
   work: () => Promise<'moving' | 'still'>,
   signal: AbortSignal,
-  after = afterTime,
 ): Promise<void> {
   // A view changes only where a service runs on its file, and no model works for it.
   const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
@@ -46,8 +34,7 @@ export async function poll(
     if (pace !== 'failed') tellOfPoll(null);
     if (isFixed() && pace !== 'failed') return;
     delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
-    if (!isAsked && !signal.aborted) await wait(delay, { signal, after });
-    while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after });
+    await wait(isAsked ? 0 : delay, signal);
   }
   tellOfPoll(null);
 }
@@ -61,21 +48,25 @@ function tellOfPoll(detail: string | null): void {
 
 /** Resolves when work that has failed so many times in a row is due again. */
 export async function untilDue(failures: number, signal: AbortSignal): Promise<void> {
-  const ms = Math.min(SHORTEST_MS * 2 ** failures, LONGEST_MS);
-  await wait(ms, { signal, after: afterTime });
-  while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after: afterTime });
+  await wait(Math.min(SHORTEST_MS * 2 ** failures, LONGEST_MS), signal);
 }
 
-/** Resolves after the time, or sooner: on what wakes, or when the signal aborts. */
-function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After }): Promise<void> {
+/** Resolves after the time, or sooner on what wakes; in a hidden tab only once it is shown again. */
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await untilWoken(signal, ms);
+  while (document.hidden && !signal.aborted) await untilWoken(signal);
+}
+
+function untilWoken(signal: AbortSignal, ms?: number): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = ms === Infinity ? () => {} : after(ms, resolve);
+  const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
   for (const name of WAKING)
     document.addEventListener(name, () => resolve(), { signal: over.signal });
   signal.addEventListener('abort', () => resolve(), { signal: over.signal });
   return promise.finally(() => {
-    cancel();
+    clearTimeout(timer);
     over.abort();
   });
 }

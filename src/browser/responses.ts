@@ -41,3 +41,17 @@ export type Drawdown = Details['drawdowns'][number];
 
 export type Found = v.InferOutput<typeof searchResponse>;
 export type FoundMessage = Found['messages'][number];
+
+/** What pages request with GET, by path. */
+export interface Responses {
+  [path: `/simulate/status/${string}`]: Status;
+  '/jobs': Jobs;
+  '/models': KnownModels;
+  '/performance': Performance;
+  '/comparison': Comparison;
+  '/results': { results: ResultsRecord[] };
+  '/reasoning': { sessions: Session[] };
+  '/decisions': Decisions;
+  '/search': Found;
+  '/openapi.json': unknown;
+}

@@ -89,13 +89,13 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   show(true);
 }
 
-/** The control that the reader changed last, by its name: the page of the change has it too. */
-let changed: string | undefined;
+/** The control from which the reader left, by its name: the next page may have it too. */
+let changed: string | null = null;
 
 /** Gives the focus to that control, in a fold that opens for it, or else to the heading. */
 function focusIn(main: HTMLElement): void {
   const control = main.querySelector<HTMLElement>(`[name="${changed}"]`);
-  changed = undefined;
+  changed = null;
   const fold = control?.closest<HTMLDetailsElement>('.folded');
   if (fold) fold.open = true;
   (control ?? main.querySelector('h1'))?.focus({ preventScroll: true });
@@ -136,57 +136,22 @@ export function siteName(): string {
   return (isPublished() && viewedFile()) || 'Trading Simulation';
 }
 
-let pageTitle = '';
-let isDev = false;
-
 /**
  * The heading of a page, which also names the tab; it receives the focus when the reader follows a
  * link to the page.
  */
 export function heading(title: string): HTMLHeadingElement {
-  pageTitle = title;
-  nameTab();
+  const mode = document.body.dataset['dev'] === undefined ? '' : 'DEV · ';
+  document.title = `${mode}${title} · ${siteName()}`;
   return h('h1', { tabindex: -1 }, title);
 }
 
-function nameTab(): void {
-  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${siteName()}`;
-}
-
-/** Puts DEV into the tab's name, on this page and the next ones. */
-export function markTabAsDev(): void {
-  isDev = true;
-  nameTab();
-}
-
-/** How long a page builds its parts before the browser may paint and react again. */
-const TURN_MS = 15;
-
 /**
- * Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page
- * reacts meanwhile.
+ * Goes to another of our pages, as a link to it would. Where the focus is on a control with a name,
+ * the new page gives it to its own of that name.
  */
-export async function appendInTurn(
-  place: HTMLElement,
-  parts: Iterable<HTMLElement>,
-  signal: AbortSignal,
-): Promise<void> {
-  let startedAt = performance.now();
-  for (const part of parts) {
-    place.append(part);
-    if (performance.now() - startedAt < TURN_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    if (signal.aborted) return;
-    startedAt = performance.now();
-  }
-}
-
-/**
- * Goes to another of our pages, as a link to it would. Where a control has led there, it has a name,
- * and the new page gives the focus to its own of that name.
- */
-export function goTo(url: string, control?: string): void {
-  changed = control;
+export function goTo(url: string): void {
+  changed = document.activeElement?.getAttribute('name') ?? null;
   writeKept();
   const { pathname, search } = here();
   if (url !== pathname + search) addEntry(url);

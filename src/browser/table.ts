@@ -142,22 +142,19 @@ interface LiveOptions<Row> extends TableOptions<Row> {
 export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
-  const kept = keptRows(caption, columns);
-  let sorting = kept.sorting ?? sortingBy(columns, options.sortedBy);
-  let limit = kept.limit ?? options.most ?? ROWS_AT_FIRST;
+  const kept = keep(`table ${caption}`);
+  const before = (asObject(kept.read()) ?? {}) as Partial<KeptRows>;
+  const first = columns.findIndex(({ title }) => title === options.sortedBy);
+  let { sorting = first === -1 ? null : { column: first, isDescending: true } } = before;
+  let { limit = options.most ?? ROWS_AT_FIRST } = before;
   const body = h('tbody');
   const cellsOf = (row: Row) => columns.map((column) => cellOf(column, row));
   const rowsOf = keyedRows(options.key, cellsOf);
   const draw = () => {
     markSorting(head, sorting);
     renew(body, ...rowsOf(sorted(rows, columns, sorting).slice(0, limit)));
-    const isRest = rows.length <= limit + MORE_ROWS;
-    replace(
-      more,
-      isRest
-        ? `Show all ${count(rows.length)}`
-        : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`,
-    );
+    const next = Math.min(MORE_ROWS, rows.length - limit);
+    replace(more, `Show ${count(next)} more of ${count(rows.length)}`);
     more.hidden = rows.length <= limit;
     replace(shown, `${count(limit)} of ${counted(rows.length, 'row')}`);
     shown.hidden = more.hidden;
@@ -166,13 +163,15 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
     const isDescending =
       sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
     sorting = { column, isDescending };
-    kept.write(sorting, limit);
+    redraw();
+  };
+  const redraw = () => {
+    kept.write({ sorting, limit });
     draw();
   };
   const showMore = () => {
     limit += MORE_ROWS;
-    kept.write(sorting, limit);
-    draw();
+    redraw();
   };
   const more = button(null, showMore, { class: 'ghost' });
   const shown = h('p.on-paper'); // paper has no buttons
@@ -264,40 +263,10 @@ function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
 /** The column that a table is sorted by, as its place; null for the given order. */
 type Sorting = { column: number; isDescending: boolean } | null;
 
+/** What a table keeps over Back. */
 interface KeptRows {
-  /** Undefined if the reader has changed nothing. */
-  sorting: Sorting | undefined;
-  limit: number | undefined;
-  write(sorting: Sorting, limit: number): void;
-}
-
-/**
- * What a table keeps over Back: the column that it is sorted by, by its title, and how many rows it
- * shows.
- */
-function keptRows(caption: string, columns: readonly { title: string }[]): KeptRows {
-  const kept = keep(`table ${caption}`);
-  const { by, isDescending, limit } = asObject(kept.read()) ?? {};
-  return {
-    sorting: typeof by === 'string' ? sortingBy(columns, by, isDescending !== false) : undefined,
-    limit: typeof limit === 'number' ? limit : undefined,
-    write: (sorting, most) =>
-      kept.write({
-        by: sorting && columns[sorting.column]?.title,
-        isDescending: sorting?.isDescending,
-        limit: most,
-      }),
-  };
-}
-
-/** The sorting by the column of that title; null if there is none. */
-function sortingBy(
-  columns: readonly { title: string }[],
-  wanted: string | undefined,
-  isDescending = true,
-): Sorting {
-  const column = columns.findIndex(({ title }) => title === wanted);
-  return column === -1 ? null : { column, isDescending };
+  sorting: Sorting;
+  limit: number;
 }
 
 /** Says at the headings which of them the table is sorted by. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type TestContext, describe, test } from 'node:test';
+import { type TestContext, afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
-import type { Detail, Status } from '../../src/browser/responses.ts';
-import { createTestLoop, settled } from '../support/event-loop.ts';
+import type { Status } from '../../src/browser/responses.ts';
+import { settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /**
@@ -23,11 +23,18 @@ function setHidden(hidden: boolean): void {
   page.dispatchEvent(new Event('visibilitychange'));
 }
 
+/** Lets so much time pass, and what it causes. */
+async function pass(ms: number): Promise<void> {
+  mock.timers.tick(ms);
+  await settled();
+}
+
 describe('polling', () => {
   withGlobals({ document: page });
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
 
   test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async () => {
-    const loop = createTestLoop();
     const leaving = new AbortController();
     const answers: ('moving' | 'still' | 'fails')[] = [
       'moving',
@@ -38,17 +45,13 @@ describe('polling', () => {
       'moving',
     ];
     let asked = 0;
-    const polling = poll(
-      async () => {
-        const answer = answers[asked++] ?? 'still';
-        if (answer === 'fails') throw new Error('no answer');
-        return answer;
-      },
-      leaving.signal,
-      loop.after,
-    );
+    const polling = poll(async () => {
+      const answer = answers[asked++] ?? 'still';
+      if (answer === 'fails') throw new Error('no answer');
+      return answer;
+    }, leaving.signal);
     const after = async (ms: number) => {
-      await loop.pass(ms);
+      await pass(ms);
       return asked;
     };
     await settled();
@@ -75,7 +78,6 @@ describe('polling', () => {
   });
 
   test('work that is asked for while it is being done is done once more, at once', async () => {
-    const loop = createTestLoop();
     const leaving = new AbortController();
     const answers: PromiseWithResolvers<'still'>[] = [];
     const work = () => {
@@ -83,7 +85,7 @@ describe('polling', () => {
       answers.push(answer);
       return answer.promise;
     };
-    const polling = poll(work, leaving.signal, loop.after);
+    const polling = poll(work, leaving.signal);
     pollSoon();
     pollSoon();
     answers[0]?.resolve('still');
@@ -114,10 +116,9 @@ describe('polling', () => {
 
   test('in a view, polling is slow from the start', async (t) => {
     mark(t, { view: 'jobs.db' });
-    const loop = createTestLoop();
     const leaving = new AbortController();
     let asked = 0;
-    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal, loop.after);
+    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal);
     await settled();
     for (const [ms, expected] of [
       [19_999, 1],
@@ -125,7 +126,7 @@ describe('polling', () => {
       [19_999, 2],
       [1, 3],
     ] as const) {
-      await loop.pass(ms);
+      await pass(ms);
       assert.equal(asked, expected);
     }
     leaving.abort();
@@ -134,7 +135,6 @@ describe('polling', () => {
 
   test('in a view of a file that cannot change, polling ends with the first work that succeeds', async (t) => {
     mark(t, { view: 'paper.db', fixed: '' });
-    const loop = createTestLoop();
     let asked = 0;
     const work = async () => {
       asked += 1;
@@ -144,9 +144,9 @@ describe('polling', () => {
     const leaving = new AbortController();
     t.after(() => leaving.abort());
     let isOver = false;
-    void poll(work, leaving.signal, loop.after).then(() => (isOver = true));
+    void poll(work, leaving.signal).then(() => (isOver = true));
     await settled();
-    await loop.pass(20_000);
+    await pass(20_000);
     assert.deepEqual([asked, isOver], [2, true]);
   });
 });
@@ -171,17 +171,6 @@ test('figures that could not be requested are requested again, the last ones of 
   assert.deepEqual(refreshed, ['running', 'completed']);
 });
 
-test('the time to go is known for a job of more model-days than a function takes arguments', () => {
-  const at = (second: number) => new Date(second * 1000).toISOString();
-  const details = Array<Pick<Detail, 'started_at' | 'completed_at' | 'status'>>(300_000).fill({
-    started_at: at(0),
-    completed_at: at(30),
-    status: 'completed',
-  });
-  details.push({ started_at: null, completed_at: null, status: 'pending' });
-  assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), 30 / 300_000);
-});
-
 /** Seconds after the start at which model-days ended (null: not yet), and the time to go. */
 const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
   ['nothing has ended', [null, null], null],
@@ -194,12 +183,14 @@ const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
 for (const [name, ended, toGo] of paces) {
   test(`seconds to go when ${name}: ${toGo ?? 'unknown'}`, () => {
     const at = (second: number) => new Date(second * 1000).toISOString();
-    const details = ended.map((second) => ({
+    const ran = ended.map((second) => ({
       started_at: at(0),
       completed_at: second === null ? null : at(second),
-      status: second === null ? ('pending' as const) : ('completed' as const),
     }));
-    assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), toGo);
-    assert.equal(secondsToGo({ started_at: at(0), completed_at: at(9), details }), null);
+    const skipped = { started_at: null, completed_at: at(0) };
+    const progress = { pending: ended.filter((second) => second === null).length };
+    const job = { progress, details: [skipped, ...ran] };
+    assert.equal(secondsToGo({ ...job, started_at: at(0) }), toGo);
+    assert.equal(secondsToGo({ ...job, started_at: null }), null);
   });
 }

@@ -1,5 +1,4 @@
-import { here } from '../address.ts';
-import { h, type Live, on } from '../element.ts';
+import { h } from '../element.ts';
 import { filtersInWords } from '../filter-bar.ts';
 import {
   type Filters,
@@ -8,7 +7,6 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { goTo } from '../router.ts';
 import { type Entries, field, fillOptions } from '../ui.ts';
 
 /**
@@ -81,44 +79,41 @@ export function performanceRequest({ filters }: Choice, models: readonly string[
 const EVERY_PAIR: Entries = [['', 'Every pair']];
 
 const ALIGNMENTS: Entries = [
-  ['date', 'Date'],
+  ['', 'Date'],
   ['number', 'Number in each model’s market'],
 ];
 
 const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
-  value,
+  value === DEFAULTS.confidence ? '' : value,
   inPercent(Number(value)),
 ]);
 
-/**
- * The options that only this page has; as with the bar of filters, a change becomes the page's
- * address. Later models are offered to compare all others against.
- */
-export function optionsForm({ options }: Choice): Live<readonly string[]> {
+interface OptionFields {
+  fields: HTMLElement[];
+  /** Takes the models to compare all others against. */
+  offer(models: readonly string[]): void;
+}
+
+/** The options that only this page has, for its form. */
+export function optionFields({ options }: Choice): OptionFields {
+  const chosen = given(options, optionNames);
   const picker = (name: keyof Options, entries: Entries) => {
     const element = h('select', { name });
-    fillOptions(element, entries, options[name] || (DEFAULTS[name] ?? ''));
-    const change = () => {
-      const now = choiceIn(here().search);
-      goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }), name);
-    };
-    return on(element, 'change', change);
+    fillOptions(element, entries, chosen[name] ?? '');
+    return element;
   };
   const against = picker('against', EVERY_PAIR);
-  const form = h(
-    'form.filters',
-    { 'aria-label': 'Options of the comparison' },
-    field('Against', against),
-    field('Match days by', picker('align', ALIGNMENTS)),
-    field('Confidence', picker('confidence', CONFIDENCES)),
-  );
   return {
-    element: on(form, 'submit', (event) => event.preventDefault()),
-    update: (models) =>
+    fields: [
+      field('Against', against),
+      field('Match days by', picker('align', ALIGNMENTS)),
+      field('Confidence', picker('confidence', CONFIDENCES)),
+    ],
+    offer: (models) =>
       fillOptions(
         against,
         [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],
-        options.against,
+        against.value,
       ),
   };
 }

@@ -1,7 +1,7 @@
 import { jobPath } from '../../basics/paths.ts';
 import { ranInWords } from '../../basics/sentences.ts';
 import { here, isPublished } from '../address.ts';
-import { getJobPage } from '../api.ts';
+import { get } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
 import {
   cost,
@@ -29,7 +29,7 @@ export const showJobs: Page = async (host, _params, signal) => {
   const content = h('div.stack');
   replace(host, heading('Jobs'), statusLinks(choice), content);
   const view = jobsView(content, choice);
-  const refresh = async () => view(await getJobPage(jobsRequest(choice), signal));
+  const refresh = async () => view(await get('/jobs', jobsQuery(choice), signal));
   await refresh();
   // Older pages never get another job; one that has ended no longer changes.
   if (choice.before === '') return () => poll(refresh, signal);
@@ -172,7 +172,7 @@ export function jobListPath(choice: JobChoice): string {
   return `/job-list${queryOf(NO_FILTERS, [], { ...choice })}`;
 }
 
-/** The request for this choice. */
-export function jobsRequest(choice: JobChoice): string {
-  return `/jobs${queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) })}`;
+/** The query for this choice. */
+export function jobsQuery(choice: JobChoice): string {
+  return queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) });
 }

@@ -1,6 +1,6 @@
 import { jobPath } from '../../basics/paths.ts';
 import { ranInWords } from '../../basics/sentences.ts';
-import { cancelJob, discardJob, getStatus } from '../api.ts';
+import { get, send, unlessMissing } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { cost, counted, duration, jobStatusWords, shortId } from '../format.ts';
 import { highest } from '../plot/scale.ts';
@@ -18,7 +18,7 @@ import {
   viewedFile,
 } from '../ui.ts';
 import { jobGrid } from './job-grid.ts';
-import { isBad } from './job-trouble.ts';
+import { isBad, leftOutOf, troubleOf } from './job-trouble.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
@@ -27,10 +27,7 @@ export interface JobPanel {
   refresh(signal: AbortSignal): Promise<Status | null>;
 }
 
-/**
- * The panel of a job, empty until its first refresh; with `titled` it links to the page of the job
- * and folds what ran.
- */
+/** The panel of a job, empty until its first refresh; with `titled` it links to the job's page. */
 export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
   const parts = {
     state: h('span.state'),
@@ -41,13 +38,11 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
   const notes = h('div.notes', h('p.quiet', 'Loading the progress …'));
   const fold = h('details.fold');
-  const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
   let grid: Live<Status> | null = null;
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
-      if (titled) replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
       replace(fold, h('summary', 'Model-days'), grid.element);
       fold.open = status.completed_at === null || (!titled && status.status !== 'completed'); // then come the results
     } else grid.update(status);
@@ -68,18 +63,11 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     !titled && parts.discard,
   );
   return {
-    element: h(
-      'section.job',
-      { 'aria-label': name },
-      bar,
-      parts.bar,
-      notes,
-      fold,
-      titled && ran,
-      spoken,
-    ),
+    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, spoken),
     async refresh(signal) {
-      const status = await getStatus(jobId, signal).catch((error: unknown) => {
+      const path = `/simulate/status/${encodeURIComponent(jobId)}` as const;
+      const asked = get(path, '', signal).catch(unlessMissing);
+      const status = await asked.catch((error: unknown) => {
         if (grid === null) replace(notes, h('p.notice.bad', `${messageOf(error)} ${TRIES_AGAIN}`));
         throw error;
       });
@@ -126,15 +114,15 @@ function timeToGo(status: Status): string {
   return seconds === null ? '' : `, about ${duration(seconds)} to go`;
 }
 
-function showEntry(ran: JobEntry): HTMLElement {
-  return h('div', h('h3', entryName(ran)), entryView(ran.entry));
-}
-
 /** The other warnings of a job are folded: each of a thousand models may have one. */
 const WARNINGS_AT_FIRST = 10;
 
 function notesOf(status: Status): HTMLElement[] {
-  const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
+  const [first] = leftOutOf(status);
+  const most =
+    first?.status === 'failed' ? { reason: first.error, model_days: first.days.length } : null;
+  const trouble = most && troubleOf({ ...status, most_frequent_error: most });
+  const problems = [status.error, trouble].filter((words) => words !== null);
   const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
   const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
     counted(others, 'more warning'),
@@ -149,7 +137,7 @@ const CANCEL = {
     'This stops its model processes. Completed model-days are kept; the others will not run.',
   no: 'Keep it running',
   yes: 'Cancel the job',
-  act: cancelJob,
+  act: (jobId: string) => send('POST', `/simulate/cancel/${encodeURIComponent(jobId)}`),
 };
 
 const DISCARD = {
@@ -159,7 +147,7 @@ const DISCARD = {
     'become stale. Nothing is erased, but this cannot be undone.',
   no: 'Keep it',
   yes: 'Discard the job',
-  act: (jobId: string) => discardJob(jobId).then(() => location.reload()),
+  act: (jobId: string) => send('DELETE', jobPath(jobId)).then(() => location.reload()),
 };
 
 /** Asks for confirmation before it acts; if the server refuses, the dialog shows its reason. */
@@ -186,28 +174,23 @@ function ask(
 /** Before this time, the pace of a job is not meaningful. */
 const LEAST_SECONDS = 3;
 
-type Times = 'started_at' | 'completed_at';
-
-interface Timed extends Pick<Status, Times> {
-  details: readonly Pick<Detail, Times | 'status'>[];
+interface Running extends Pick<Status, 'started_at'> {
+  progress: Pick<Status['progress'], 'pending'>;
+  details: readonly Pick<Detail, 'started_at' | 'completed_at'>[];
 }
 
 /**
  * The remaining time of a job at its pace so far; null if unknown, and when only the end of the job
  * is still to be stored. Skipped model-days took no time, so they do not count.
  */
-export function secondsToGo({ started_at, completed_at, details }: Timed): number | null {
-  if (started_at === null || completed_at !== null) return null;
-  const ended = details.flatMap((detail) =>
-    detail.started_at !== null && detail.completed_at !== null
-      ? [Date.parse(detail.completed_at)]
-      : [],
+export function secondsToGo({ started_at: start, progress, details }: Running): number | null {
+  const ended = details.flatMap(({ started_at: began, completed_at: end }) =>
+    began !== null && end !== null ? Date.parse(end) : [],
   );
-  const left = details.filter(({ status }) => status === 'pending' || status === 'running').length;
-  const seconds = (highest(ended) - Date.parse(started_at)) / 1000;
-  return ended.length === 0 || left === 0 || seconds < LEAST_SECONDS
-    ? null
-    : (seconds / ended.length) * left;
+  const seconds = (highest(ended) - Date.parse(start ?? '')) / 1000;
+  return progress.pending > 0 && seconds >= LEAST_SECONDS
+    ? (seconds / ended.length) * progress.pending
+    : null;
 }
 
 /** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
@@ -224,18 +207,12 @@ function isSomething(known: number | null): boolean {
   return /[1-9]/.test(cost(known));
 }
 
-/** The cost of a job in words, and for how many of its model-days it is not known. */
-export function totalInWords({
-  cost_usd: known,
-  model_days_without_cost: without,
-}: Status['usage']): string {
-  const table = 'The table covers the completed model-days in use.';
-  const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
-  if (known === null && without === 0) return `No request has been sent to a model. ${table}`;
-  if (without > 0 && !isSomething(known)) return `${unknown}, so there is no total. ${table}`;
-  const sum =
-    without === 0 ? `${cost(known)} in all` : `At least ${cost(known)}, because ${unknown}`;
-  return `${sum}; failed model-days are included. ${table}`;
+/** The cost of a job in a sentence, and for how many of its model-days it is not known. */
+export function totalInWords(usage: Status['usage']): string {
+  const { model_days_without_cost: without } = usage;
+  const unknown = without > 0 && `${counted(without, 'model-day')} without a known cost`;
+  const parts = [jobCost(usage), 'with failed model-days', unknown].filter(Boolean);
+  return `The whole job: ${parts.join(', ')}. The table covers the completed model-days in use.`;
 }
 
 /**
@@ -243,30 +220,6 @@ export function totalInWords({
  */
 export function entryName({ family, runs }: Pick<JobEntry, 'family' | 'runs'>): string {
   return runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
-}
-
-/** How many reasons a panel has room for: each failure may have a text of its own. */
-const MAX_REASONS = 5;
-
-/**
- * Why model-days failed, a sentence per reason, the most frequent first; the less frequent reasons
- * are only counted.
- */
-export function failuresInWords({ details }: Pick<Status, 'details'>): string[] {
-  const failed = details.filter(({ status }) => status === 'failed');
-  const groups = [...Map.groupBy(failed, ({ error }) => error ?? '')].sort(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  const words = groups
-    .slice(0, MAX_REASONS)
-    .map(([reason, own]) => `${counted(own.length, 'model-day')} failed: ${reason}`);
-  const others = groups.slice(MAX_REASONS).reduce((sum, [, own]) => sum + own.length, 0);
-  return others === 0
-    ? words
-    : [
-        ...words,
-        `${counted(others, 'model-day')} failed for other reasons, which the job’s page lists.`,
-      ];
 }
 
 type Entry = JobEntry['entry'];

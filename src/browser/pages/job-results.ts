@@ -1,16 +1,16 @@
 import { modelPath } from '../../basics/paths.ts';
 import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
-import { getPerformance } from '../api.ts';
+import { get } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
-import { byName, cost, count, entriesIn, ratio } from '../format.ts';
+import { byName, entriesIn } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, nameColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { askWhoLeads } from './answer.ts';
 import { totalInWords } from './job-panel.ts';
-import { figureColumn, reportFigure, usageFigures } from './model-figures.ts';
+import { figureColumn, figureNamed } from './model-figures.ts';
 import { rankedModels } from './ranked-models.ts';
 
 /** Who leads in one job, its curves, leaderboard and cost, over its own model-days. */
@@ -26,7 +26,7 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   const choice = link(`/${query}`, 'On the overview');
   choice.hidden = isPublished();
   const own = { job_id: jobId, by: 'entry', common: 'true' };
-  const detailed = () => getPerformance({ ...own, details: 'true' }, signal);
+  const detailed = () => get('/performance', { ...own, details: 'true' }, signal);
   const ranked = rankedModels({ choice, query, detailed }, signal);
   const all = link(`/${query}&common=false`, 'Show each model over all its days');
   const unranked = h('p.notice', 'The models have no day in common. ', all, '.');
@@ -34,8 +34,8 @@ export function jobResults(jobId: string, signal: AbortSignal): JobResults {
   const refresh = async (status: Status) => {
     // Ranked as on the overview; what the runs cost is over all their days.
     const [performance, all, answer] = await Promise.all([
-      getPerformance(own, signal),
-      getPerformance({ job_id: jobId }, signal),
+      get('/performance', own, signal),
+      get('/performance', { job_id: jobId }, signal),
       entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
@@ -58,17 +58,10 @@ function noResults({ status, completed_at, progress }: Status): string {
   return 'No results of this job are in use: later jobs have replaced them.';
 }
 
+/** What a job used and cost. */
 const USAGE = [
-  reportFigure('model_days', count, { label: 'Model-days' }),
-  ...usageFigures({
-    requests: count,
-    prompt_tokens: [count, 'Tokens in'],
-    cached_tokens: [count, 'Cached'],
-    completion_tokens: [count, 'Tokens out'],
-    reasoning_tokens: [count, 'Reasoning'],
-    cost_usd: [cost, 'Cost'],
-    profit_per_cost_usd: [ratio, 'Profit per dollar'],
-  }),
+  ...['model_days', 'requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'],
+  ...['reasoning_tokens', 'cost_usd', 'profit_per_cost_usd'],
 ];
 
 /** The figures of all models of a job, and what the job used. */
@@ -79,7 +72,7 @@ interface Costs {
 
 /** What a job's models used and cost, and the cost of the whole job. */
 function costSection({ performance: first }: Costs): Live<Costs> {
-  const { definitions } = first.conventions;
+  const columns = USAGE.map((name) => figureColumn(figureNamed(first.conventions, name)));
   const total = h('p');
   const models = liveTable<ModelReport>({
     caption: 'Usage and cost of the models',
@@ -90,7 +83,7 @@ function costSection({ performance: first }: Costs): Live<Costs> {
       nameColumn('Model', 'model', {
         cell: ({ model }) => link(modelPath(model), model),
       }),
-      ...USAGE.map((figure) => figureColumn(figure, definitions)),
+      ...columns,
     ],
   });
   return {

@@ -1,7 +1,7 @@
 import { jobPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { count, counted, shortId } from '../format.ts';
-import type { Job } from '../responses.ts';
+import type { Detail, Job, Status } from '../responses.ts';
 import { link } from '../ui.ts';
 
 /**
@@ -31,4 +31,37 @@ export function troubleOf({
   const all = `${count(failed)} of ${counted(total, 'model-day')} failed`;
   const those = most.model_days < failed ? `, ${count(most.model_days)} of them with` : '';
   return `${all}${those}: ${most.reason}`;
+}
+
+/** All model-days that failed, were skipped or never ran for one reason, with the first of them. */
+export interface Alike extends Detail {
+  error: string;
+  days: readonly Detail[];
+}
+
+const NOT_RUN = 'The job ended before this model-day ran';
+
+/** What a job left out, in this order; what waits when it ends has never run. */
+const LEFT_OUT: readonly Detail['status'][] = ['failed', 'pending', 'skipped'];
+
+/** What a job has not simulated, by reason; of many, the most frequent first. */
+export function leftOutOf({
+  details,
+  completed_at: end,
+}: Pick<Status, 'details' | 'completed_at'>): Alike[] {
+  const without = details
+    .map((detail) =>
+      detail.status === 'running' ? { ...detail, status: 'pending' as const } : detail,
+    )
+    .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
+    .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
+  const byReason = Map.groupBy(without, ({ status, error }) => `${status} ${error}`);
+  const alike = [...byReason.values()].flatMap((days) =>
+    days.slice(0, 1).map((first) => ({ ...first, days })),
+  );
+  return alike.sort(
+    (one, other) =>
+      LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
+      other.days.length - one.days.length,
+  );
 }

@@ -2,12 +2,13 @@ import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
 import { count, counted, money, shortId, shortList, unbrokenDate } from '../format.ts';
 import { poll } from '../poll.ts';
-import type { Detail, JobEntry, Status } from '../responses.ts';
+import type { JobEntry, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn } from '../table.ts';
 import { definitions, foldAfter, link, missing, section } from '../ui.ts';
 import { entryName, entryView, jobPanel } from './job-panel.ts';
 import { jobResults } from './job-results.ts';
+import { type Alike, leftOutOf } from './job-trouble.ts';
 
 /**
  * One job: its progress, curves, figures and cost, what it left out, and what it ran with.
@@ -52,11 +53,6 @@ export const showJob: Page = async (host, params, signal) => {
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
 };
-
-/** All model-days that failed, were skipped or never ran for one reason, with the first of them. */
-interface Alike extends Detail {
-  days: readonly Detail[];
-}
 
 function datesOf({ days }: Alike): string[] {
   return [...new Set(days.map(({ date }) => date))].sort();
@@ -107,35 +103,8 @@ function leftOutView(): Live<Status> {
   };
 }
 
-function kindOf({ status }: Detail): string {
+function kindOf({ status }: Alike): string {
   return status === 'pending' ? 'not run' : status;
-}
-
-const NOT_RUN = 'The job ended before this model-day ran';
-
-/** What a job left out, in this order; what waits when it ends has never run. */
-const LEFT_OUT: readonly Detail['status'][] = ['failed', 'pending', 'skipped'];
-
-/** What a job has not simulated, by reason; of many, the most frequent first. */
-export function leftOutOf({
-  details,
-  completed_at: end,
-}: Pick<Status, 'details' | 'completed_at'>): Alike[] {
-  const without = details
-    .map((detail) =>
-      detail.status === 'running' ? { ...detail, status: 'pending' as const } : detail,
-    )
-    .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
-    .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
-  const byReason = Map.groupBy(without, ({ status, error }) => `${status} ${error}`);
-  const alike = [...byReason.values()].flatMap((days) =>
-    days.slice(0, 1).map((first) => ({ ...first, days })),
-  );
-  return alike.sort(
-    (one, other) =>
-      LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
-      other.days.length - one.days.length,
-  );
 }
 
 /** "Mon 15 Sep 2025", two of them, or "Mon 15 Sep 2025 to Tue 30 Sep 2025, 12 dates". */

@@ -1,5 +1,5 @@
 import { csvRows } from '../../basics/csv.ts';
-import { getPerformance, requestText } from '../api.ts';
+import { get, getText } from '../api.ts';
 import { h } from '../element.ts';
 import type { Filters } from '../filters.ts';
 import type { Details, ModelReport, Performance } from '../responses.ts';
@@ -29,7 +29,7 @@ export async function modelData(
   const { start_date, end_date, job_id, benchmark, days } = filters;
   const chosen = given({ model, start_date, end_date, job_id, days });
   const [performance, trades] = await Promise.all([
-    getPerformance({ ...chosen, ...given({ benchmark }), by, details: 'true' }, signal),
+    get('/performance', { ...chosen, ...given({ benchmark }), by, details: 'true' }, signal),
     getTrades(chosen, signal),
   ]);
   const { models } = performance;
@@ -65,7 +65,7 @@ export interface Trade {
 /** The orders, splits and dividends of the models and dates that the filters choose, by date. */
 async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
   const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
-  return tradesIn(await requestText(`/performance?${query}`, { signal }));
+  return tradesIn(await getText(`/performance?${query}`, signal));
 }
 
 /** The trades in a table of actions, in its order. */

@@ -1,12 +1,12 @@
 import { runName } from '../../basics/runs.ts';
 import { here, isPublished } from '../address.ts';
-import { getJobs, getModels } from '../api.ts';
+import { get } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { OFFERED_JOBS, filterBar } from '../filter-bar.ts';
+import { filterBar } from '../filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
 import { counted, unbrokenDate } from '../format.ts';
 import type { JobEntry, ModelReport } from '../responses.ts';
-import { type Page, appendInTurn, heading } from '../router.ts';
+import { type Page, heading } from '../router.ts';
 import { lateFold, link, missing, section, viewedFile } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve } from './model-curves.ts';
@@ -31,16 +31,14 @@ export const showModel: Page = async (host, params, signal) => {
   const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(here().search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
   const filters = filtersIn(here().search);
-  const bar = filterBar(filters, { hides: HIDDEN });
+  const bar = filterBar(filters, { hides: HIDDEN }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
-  replace(host, h('div.bar', heading(title), bar.element), tabs, content);
-  const [data, { models }, { jobs }] = await Promise.all([
+  replace(host, h('div.bar', heading(title), bar), tabs, content);
+  const [data, { models }] = await Promise.all([
     modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
-    getModels(signal),
-    getJobs(OFFERED_JOBS, signal),
+    get('/models', '', signal),
   ]);
-  bar.offer({ jobs });
   const isAll = !('reason' in data || 'report' in data);
   replace(tabs, runTabs(models, { model, isAll }));
   if (isAll) return replace(content, ...entryViews(data.performance, signal));
@@ -49,13 +47,13 @@ export const showModel: Page = async (host, params, signal) => {
   const { report } = data;
   replace(
     content,
-    keyFigures(entryOfRun(report), report.end_value),
+    keyFigures(entryOfRun(report), report.end_value, data.performance),
     h('p.quiet', spanInWords(report)),
     ...notices([report]),
     report.failed_model_days > 0 && toFailures(model),
   );
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
-  await appendInTurn(content, views(data, entry, signal), signal);
+  content.append(...views(data, entry, signal));
 };
 
 function* views(
@@ -68,18 +66,11 @@ function* views(
   yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
   yield tradesTable(data);
   yield section(
-    'All figures',
-    lateFold('Each with its meaning', () => [modelFigures(data)]),
+    'More',
+    lateFold('All figures, with their meanings', () => [modelFigures(data)]),
+    lateFold('Profit by symbol', () => profitBySymbol(data)),
+    entry !== null && lateFold('What the model was asked', () => [entryView(entry)]),
   );
-  yield section(
-    'Profit by symbol',
-    lateFold('Each symbol', () => profitBySymbol(data)),
-  );
-  if (entry !== null)
-    yield section(
-      'What ran',
-      lateFold('What the model was asked', () => [entryView(entry)]),
-    );
 }
 
 /** The feed has every failed model-day with its cause; in a published folder it has no filters. */

@@ -1,4 +1,4 @@
-import { getDescription } from '../api.ts';
+import { get } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { type Page, heading } from '../router.ts';
 import { table } from '../table.ts';
@@ -8,7 +8,7 @@ import { link } from '../ui.ts';
 export const showReference: Page = async (host, _params, signal) => {
   const content = h('div.stack');
   replace(host, heading('API'), content);
-  const { info, tags, paths } = (await getDescription(signal)) as Description;
+  const { info, tags, paths } = (await get('/openapi.json', '', signal)) as Description;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
   );

@@ -1,6 +1,6 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { here } from '../address.ts';
-import { getDecisions } from '../api.ts';
+import { get } from '../api.ts';
 import { h, on, replace } from '../element.ts';
 import { change, longDate, money, tone } from '../format.ts';
 import { replaceAddress } from '../history.ts';
@@ -100,15 +100,8 @@ async function columnOf(
       `Value ${money(day.value)}, return of the day `,
       h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
     );
-  const query = new URLSearchParams({
-    model,
-    start_date: date,
-    end_date: date,
-    limit: MOST_DECISIONS,
-  });
-  const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) =>
-    messageOf(error),
-  );
+  const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS };
+  const found = await get('/decisions', query, signal).catch(messageOf);
   const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);
   return h('div.side', title, figures, content);
 }

@@ -1,8 +1,8 @@
-import { triggerJob } from '../api.ts';
+import { send } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { byName, namesIn } from '../format.ts';
 import { pollSoon } from '../poll.ts';
-import type { KnownModels, TriggerRequest } from '../responses.ts';
+import type { KnownModels, TriggerRequest, TriggerResponse } from '../responses.ts';
 import { field, fillOptions, messageOf, modelBox, onSubmit } from '../ui.ts';
 
 interface TriggerForm {
@@ -31,7 +31,11 @@ export function triggerForm(): TriggerForm {
   onSubmit(form, async (data) => {
     problem.hidden = success.hidden = true;
     try {
-      const { message, warnings } = await triggerJob(requestOf(data));
+      const { message, warnings } = await send<TriggerResponse>(
+        'POST',
+        '/simulate/trigger',
+        requestOf(data),
+      );
       show(success, [message, ...(warnings ?? [])].join('. '));
       pollSoon();
     } catch (error) {

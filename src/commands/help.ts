@@ -24,7 +24,7 @@ export function generalHelp(): string {
     `"${PROGRAM_NAME} COMMAND --help" explains a command, with an example.`,
     '',
     'Settings are environment variables or lines of a file .env, such as API_PORT, DEPLOYMENT_MODE (DEV or PROD) and',
-    'LOG_LEVEL; docs/reference.md describes them all. Paths are relative to the working directory.',
+    'LOG_LEVEL; docs/configuration.md describes them all. Paths are relative to the working directory.',
     '',
   ].join('\n');
 }

@@ -310,14 +310,14 @@ test('no module of the service creates an Intl format when it loads: the first o
   assert.deepEqual(eager, []);
 });
 
-test('every setting is in the reference', () => {
-  const reference = textOf('docs/reference.md');
+test('every setting is in docs/configuration.md', () => {
+  const page = textOf('docs/configuration.md');
   const settings = [...textOf('src/basics/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(
     ([, name]) => name as string,
   );
   assert.ok(settings.length > 10);
   assert.deepEqual(
-    settings.filter((name) => !reference.includes(`\`${name}\``)),
+    settings.filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
 });

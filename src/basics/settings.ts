@@ -8,8 +8,8 @@ import { makers } from './makers.ts';
 import { MAX_RUNS } from './runs.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/reference.md describes each of
- * them.
+ * The settings in environment variables, checked once at start. docs/configuration.md describes each
+ * of them.
  */
 export type Settings = ReturnType<typeof readSettings>;
 

@@ -20,7 +20,7 @@ export function generalHelp(): string {
     ...columns(GENERAL_OPTIONS),
     '',
     'Settings, such as API_PORT and DEPLOYMENT_MODE (DEV or PROD), are environment variables or lines',
-    'of a file .env: see docs/reference.md. Paths are relative to the working directory.',
+    'of a file .env: see docs/configuration.md. Paths are relative to the working directory.',
     '',
   ].join('\n');
 }

@@ -60,7 +60,7 @@ export const commands: Record<string, Command> = {
     summary: 'Imports daily prices, dividends and splits from files.',
     details: lines(
       'The summary says what the prices were taken for, and why. Bad rows are reported and skipped.',
-      'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/reference.md.',
+      'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/prices.md.',
     ),
     options: { as },
     positionals: { name: 'FILE', least: 1, most: Infinity },

@@ -55,7 +55,10 @@ function runNode(cwd, ...args) {
   execFileSync(process.execPath, args, { cwd, stdio: 'pipe' });
 }
 
-/** Writes the executable of a built program (`server.js` and `server.js.map` in the folder `from`), with the Node that runs this. */
+/**
+ * Writes the executable of a built program (`server.js` and `server.js.map` in the folder `from`), with the Node that runs this.
+ * @param {{ from: string, to: string }} paths
+ */
 export function buildExecutable({ from, to }) {
   const folder = mkdtempSync(`${to}-`); // beside the result, which is renamed
   const write = (name, content) => writeFileSync(join(folder, name), content);

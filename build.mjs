@@ -29,7 +29,10 @@ async function bundleAgent() {
   return { text: outputFiles[0].text, packages: packagesIn(metafile) };
 }
 
-/** The program of the child processes, as text. */
+/**
+ * The program of the child processes, as text.
+ * @returns {Promise<string>}
+ */
 export async function buildAgent() {
   return (await bundleAgent()).text;
 }
@@ -74,7 +77,10 @@ async function bundlePages() {
   };
 }
 
-/** The files of the pages by name: compressed with Brotli, as base64. */
+/**
+ * The files of the pages by name: compressed with Brotli, as base64.
+ * @returns {Promise<Record<string, string>>}
+ */
 export async function buildPages() {
   return (await bundlePages()).files;
 }

@@ -244,7 +244,7 @@ test('a file is parsed and checked once while it stays the same; an edit of it o
   write('c.txt', 'Be calm.');
   const first = readConfiguration(path);
   assert.deepEqual(prompts(), [null, 'Be bold.', 'Be calm.']);
-  assert.equal(readConfiguration(path), first);
+  assert.equal(readConfiguration(path).models[0], first.models[0]);
   write('c.txt', 'Be cool.');
   assert.deepEqual(prompts(), [null, 'Be bold.', 'Be cool.']);
   assert.deepEqual(

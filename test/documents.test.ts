@@ -49,7 +49,7 @@ test('documents say what the program cannot do, and what a release needs', () =>
     ['docs/operations.md', /\| Windows \| none \| Not supported: use \[WSL\]/],
     [
       'docs/operations.md',
-      /A process of that user can always signal[^]*?bubblewrap with its own process and network namespaces/,
+      /can\salways\ssignal[^]*?bubblewrap\swith\sits\sown\sprocess\sand\snetwork\snamespaces/,
     ],
     [
       'docs/figures.md',
@@ -114,9 +114,10 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test('the table of makers in the reference is that of the program, and .env.example has the key of each', () => {
+test('the table of makers in docs/configuration.md is that of the program, and .env.example has the key of each', () => {
   const [, table = ''] =
-    /### Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/reference.md')) ?? [];
+    /## Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/configuration.md')) ??
+    [];
   const rows = table.split('\n').map((row) =>
     row
       .split('|')
@@ -140,19 +141,19 @@ test('the table of makers in the reference is that of the program, and .env.exam
   );
 });
 
-test('the reference names all that the service adds to requests', () => {
+test('docs/configuration.md names all that the service adds to requests', () => {
   const [, section = ''] =
-    /### What the service adds\n([^]*?)\n### /.exec(textOf('docs/reference.md')) ?? [];
+    /## What the service adds\n([^]*?)\n## /.exec(textOf('docs/configuration.md')) ?? [];
   assert.deepEqual(
     additions.filter((addition) => !section.includes(`\`${addition}\``)),
     [],
   );
 });
 
-test('the reference describes every command', () => {
-  const reference = textOf('docs/reference.md').split('## Commands')[1] ?? '';
+test('docs/commands.md describes every command', () => {
+  const page = textOf('docs/commands.md');
   assert.deepEqual(
-    Object.keys(commands).filter((name) => !reference.includes(`\`${name}\``)),
+    Object.keys(commands).filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
 });
@@ -174,7 +175,8 @@ test('the configuration of the experiment in docs/experiments.md has keys that t
 });
 
 test('the commands, options, settings and figures of docs/experiments.md exist', () => {
-  const [page, reference] = [textOf('docs/experiments.md'), textOf('docs/reference.md')];
+  const page = textOf('docs/experiments.md');
+  const reference = ['api', 'configuration'].map((name) => textOf(`docs/${name}.md`)).join('\n');
   const lines = [...page.matchAll(/^(?:until )?node server\.js ([a-z].*)/gm)].map(([, line = '']) =>
     line.split(' '),
   );
@@ -206,8 +208,8 @@ test('the commands, options, settings and figures of docs/experiments.md exist',
 });
 
 test('the words of the glossary are explained once, and the program uses them', () => {
-  const glossary = textOf('docs/reference.md').split('## Words')[1]?.split('\n## ')[0] ?? '';
-  const words = [...glossary.matchAll(/^\| \*\*([^*]+)\*\* \|/gm)].map(([, word = '']) => word);
+  const glossary = textOf('docs/api.md').split('## Words')[1] ?? '';
+  const words = [...glossary.matchAll(/\*\*([^*]+)\*\*: /g)].map(([, word = '']) => word);
   assert.ok(words.length > 15);
   assert.equal(new Set(words).size, words.length);
   const program = sources.map((path) => `${path}\n${textOf(path)}`).join('\n');

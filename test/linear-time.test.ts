@@ -24,10 +24,8 @@ import {
   validateQuery,
 } from '../src/http/request.ts';
 import { createLog } from '../src/basics/log.ts';
-import { checkBar } from '../src/prices/files/bar.ts';
+import { rowReader, type RowReader } from '../src/prices/files/row.ts';
 import { readLines, takeHeader } from '../src/prices/files/lines.ts';
-import { checkDividend } from '../src/prices/files/dividend-rows.ts';
-import { intradayBars } from '../src/prices/files/yahoo-chart.ts';
 import { importFile } from '../src/prices/import.ts';
 import { decodeLine } from '../src/wire/protocol.ts';
 import { placeOfError } from '../src/basics/json.ts';
@@ -168,6 +166,9 @@ const router = createRouter(routes);
 const bodyOf = (message: unknown) => ({ choices: [{ message, finish_reason: 'stop' }] });
 const callOf = (fields: object) =>
   bodyOf({ tool_calls: [{ id: 'x', function: { name: 'buy', arguments: '{}', ...fields } }] });
+const [readPrices, readActions] = [true, false].map((hasPrices) =>
+  rowReader({ hasPrices, today: '2025-01-01' }),
+) as [RowReader, RowReader];
 const readers: Record<string, (text: string) => unknown> = {
   isCalendarDate,
   normaliseSymbol,
@@ -218,30 +219,15 @@ const readers: Record<string, (text: string) => unknown> = {
     readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
   'the name of a call': (text) => readCompletion(callOf({ name: text, arguments: { text } }), 1),
   'a line of a child': decodeLine,
-  'a bar': (text) =>
-    checkBar(
-      { symbol: text, date: text, open: text, high: text, low: text, close: text, volume: text },
-      '2025-01-01',
+  'a row of prices': (text) => readPrices({ symbol: text, date: text }, 1),
+  'a row of a good symbol': (text) =>
+    readPrices(
+      { symbol: 'A', date: '2024-01-02', open: '1', volume: text, dividend: text, numerator: text },
+      1,
     ),
-  'a bar of a good symbol': (text) =>
-    checkBar(
-      {
-        symbol: 'A',
-        date: '2024-01-02',
-        open: text,
-        high: text,
-        low: text,
-        close: text,
-        volume: text,
-      },
-      '2025-01-01',
-    ),
+  'a row without prices': (text) =>
+    readActions({ symbol: 'A', date: text, dividend: text, currency: text }, 1),
   'the header of a file': (text) => takeHeader({ firstLine: 1, lines: [text], bytesRead: 0 }),
-  'the time of a bar': (text) => intradayBars([{ symbol: 'A', text }], { isTimeBeside: false }),
-  'a dividend': (text) =>
-    checkDividend({ symbol: text, exDate: text, amount: text, currency: text }, '2025-01-01'),
-  'the amount of a dividend': (text) =>
-    checkDividend({ symbol: 'A', exDate: '2024-01-02', amount: text }, '2025-01-01'),
 };
 const SETTINGS = [
   'API_PORT',

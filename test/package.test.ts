@@ -50,7 +50,8 @@ test('every package is locked by its hash, and none by the address of a registry
 
 test('the program contains the licences of the project and of everything bundled, and --licenses prints them', async (t) => {
   assert.deepEqual([manifest.license, lock.packages[''].license], ['MIT', 'MIT']);
-  const texts = ['LICENSE', 'node_modules/valibot/LICENSE.md'].map((path) => textOf(path).trim());
+  const libraries = ['node_modules/eventsource-parser/LICENSE', 'node_modules/valibot/LICENSE.md'];
+  const texts = ['LICENSE', ...libraries].map((path) => textOf(path).trim());
   const { stdout: printed } = await runProgram(['--licenses'], { cwd: installProgram(t) });
   const [comment = ''] = /^\/\*![^]*?\*\//.exec(textOf('dist/server.js')) ?? [];
   for (const text of texts) {

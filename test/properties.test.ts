@@ -8,7 +8,7 @@ import { realAgentHere } from './support/agent-here.ts';
 import { contradictions } from './support/agreement.ts';
 import { differences } from './support/csv-agreement.ts';
 import { inLongForm, isLong, runs } from './support/long.ts';
-import { importPriceFile } from './support/prices.ts';
+import { importFile } from '../src/prices/import.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /**
@@ -82,7 +82,7 @@ async function importLines(service: TestService, lines: readonly string[]): Prom
   const path = join(service.folder, 'prices.csv');
   writeFileSync(path, ['symbol,date,open,high,low,close,volume', ...lines, ''].join('\n'));
   const { clock } = service;
-  await importPriceFile(service.database, path, { clock, as: 'raw', onRefused: assert.fail });
+  await importFile(service.database, path, { clock, as: 'raw', onRefused: assert.fail });
 }
 
 /** A service over these prices, without a job. */

@@ -7,7 +7,7 @@ import { createRandom } from '../src/agent/players/player.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';
-import { importPriceFile } from './support/prices.ts';
+import { importFile } from '../src/prices/import.ts';
 import { assertReplays } from './support/replays.ts';
 import { type ActionRecord, closeOf, findErrors, readMergedFile } from './support/recompute.ts';
 import { clockFrom, startTestService, type TestService } from './support/service.ts';
@@ -65,7 +65,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   const file = makeMergedFile();
   const path = join(service.folder, 'merged.jsonl');
   writeFileSync(path, file);
-  const { bars } = await importPriceFile(service.database, path, {
+  const { bars } = await importFile(service.database, path, {
     clock: clockFrom('2025-09-29'),
   });
   assert.ok(bars > 150);

@@ -111,12 +111,13 @@ function circlesIn(paths: readonly string[], next: (path: string) => string[]): 
   return circles;
 }
 
-test('nothing is imported at run time but Node, Valibot and our own files', () => {
+test('nothing is imported at run time but Node, two libraries and our own files', () => {
+  const libraries = ['eventsource-parser', 'valibot'];
   const foreign = sources.flatMap((path) => {
     const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(
       ([, module]) => module as string,
     );
-    const isKnown = (module: string) => module.startsWith('node:') || module === 'valibot';
+    const isKnown = (module: string) => module.startsWith('node:') || libraries.includes(module);
     return modules
       .filter((module) => !isKnown(module))
       .map((module) => `${path} imports ${module}`);
@@ -128,12 +129,12 @@ test('nothing is imported at run time but Node, Valibot and our own files', () =
     ),
     'what they make is made at build time; the plot library is bundled into the pages',
   );
-  assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), ['valibot']);
+  assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), libraries);
 });
 
 test('the agent that runs in the child imports nothing of the parent', () => {
   const allowed =
-    /^node:|^valibot$|^src\/(agent\/|wire\/|basics\/(domain|http-client|event-loop|json|secrets|text|hash)\.ts$)/;
+    /^node:|^(valibot|eventsource-parser)$|^src\/(agent\/|wire\/|basics\/(domain|http-client|event-loop|json|secrets|text|hash)\.ts$)/;
   const wrong = filesIn('src/agent').flatMap((path) =>
     [...textOf(path).matchAll(/from '([^']+)'/g)]
       .map(([, module = '']) => (module.startsWith('.') ? join(path, '..', module) : module))
@@ -310,14 +311,14 @@ test('no module of the service creates an Intl format when it loads: the first o
   assert.deepEqual(eager, []);
 });
 
-test('every setting is in the reference', () => {
-  const reference = textOf('docs/reference.md');
+test('every setting is in docs/configuration.md', () => {
+  const page = textOf('docs/configuration.md');
   const settings = [...textOf('src/basics/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(
     ([, name]) => name as string,
   );
   assert.ok(settings.length > 10);
   assert.deepEqual(
-    settings.filter((name) => !reference.includes(`\`${name}\``)),
+    settings.filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
 });

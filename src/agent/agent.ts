@@ -57,7 +57,8 @@ async function converse(
   pipe.send({ type: 'prompt', messages });
   const last = past.at(-1);
   if (last?.role === 'assistant' && isLastAnswer(last)) return finished(last);
-  for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {
+  const answers = past.filter(({ role }) => role === 'assistant').length;
+  for (let step = answers + 1; step <= start.maxSteps; step += 1) {
     const answer = await model(conversation);
     const { content, toolCalls, carried } = answer;
     pipe.send({ type: 'answer', ...answer });
@@ -80,10 +81,6 @@ function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results'
   );
 }
 
-function answersIn(past: readonly PastMessage['message'][]): number {
-  return past.filter(({ role }) => role === 'assistant').length;
-}
-
 function finished(answer: { content: string; note: string | null }): Outcome {
   return { status: 'finished', summary: wordsOf().summary(answer) };
 }
@@ -93,28 +90,19 @@ async function connect(
   pipe: Pipe,
 ): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
-  if (model.kind === 'baseline')
-    return (await import('./players/baselines.ts')).createBaselineModel(model.strategy, {
-      signature,
-      brief,
-    });
+  if (model.kind === 'baseline') {
+    const { createBaselineModel } = await import('./players/baselines.ts');
+    return createBaselineModel(model.strategy, { signature, brief });
+  }
   pipe.readAhead();
   const { createProviderModel } = await import('./provider/ask.ts'); // loaded only when needed
+  const short = (reason: string) => cutText(reason, MAX_REASON_LENGTH);
   return createProviderModel(model, {
     tools,
-    onFailure: ({ reason, waitMs, usage }) =>
-      pipe.send({
-        type: 'failed_request',
-        reason: cutText(reason, MAX_REASON_LENGTH),
-        waitMs,
-        usage,
-      }),
+    onFailure: ({ reason, ...failed }) =>
+      pipe.send({ type: 'failed_request', ...failed, reason: short(reason) }),
     onRefused: (additions, reason) =>
-      pipe.send({
-        type: 'refused_additions',
-        additions: [...additions],
-        reason: cutText(reason, MAX_REASON_LENGTH),
-      }),
+      pipe.send({ type: 'refused_additions', additions: [...additions], reason: short(reason) }),
   });
 }
 

@@ -347,6 +347,8 @@ export const performanceResponse = named('PerformanceResponse', {
     survivorship: v.string(),
     adjusted_prices: v.string(),
     definitions: v.pipe(v.record(v.string(), v.string()), v.title('Definitions')),
+    /** The figures of each unit. */
+    units: v.pipe(v.record(v.string(), v.array(v.string())), v.title('Units')),
   }),
   ...deploymentEntries,
 });

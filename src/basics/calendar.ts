@@ -42,18 +42,11 @@ export function isTooEarly(text: unknown): boolean {
   return exists(text) && text < EARLIEST_DATE;
 }
 
-function exists(text: unknown): text is CalendarDate {
-  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const month = Number(text.slice(5, 7));
-  const day = Number(text.slice(8));
-  return (
-    month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(Number(text.slice(0, 4)), month)
-  );
-}
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+function exists(text: unknown): text is CalendarDate {
+  if (typeof text !== 'string' || !DATE.test(text)) return false;
+  return Number(text.slice(8)) <= 28 || dateOf(new Date(`${text}T00:00Z`)) === text;
 }
 
 /** The UTC date of an instant. */
@@ -133,14 +126,11 @@ let format: Intl.DateTimeFormat | undefined;
  * have closed, otherwise yesterday.
  */
 export function closedThrough(now: Date): CalendarDate {
-  format ??= new Intl.DateTimeFormat('en-US', {
-    timeZone: NEW_YORK,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+  format ??= new Intl.DateTimeFormat('sv-SE', {
+    ...{ timeZone: NEW_YORK, dateStyle: 'short', timeStyle: 'short' },
   });
-  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
-  const date = `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`;
-  return `${parts.get('hour')}:${parts.get('minute')}` >= CLOSING_TIME ? date : addDays(date, -1);
+  const [date = '', time = ''] = format.format(now).split(' '); // Swedes write 2025-11-10 16:00
+  return time >= CLOSING_TIME ? date : addDays(date, -1);
 }
 
 /** The last weekday that is over in New York. */

@@ -8,9 +8,8 @@ import {
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { efforts } from './makers.ts';
-import { fitsPrompt, MAX_PROMPT_LENGTH } from './trusted-file.ts';
-import { repeatProblems } from './runs.ts';
-import { unprintableIn } from './text.ts';
+import { fits, unprintableIn } from './text.ts';
+import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**
  * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
@@ -39,15 +38,9 @@ const MAX_INITIAL_CASH = 1_000_000_000;
 /** The unit of money. */
 const MIN_INITIAL_CASH = 0.0001;
 
-/** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
-const hasSignatureLength = v.check(
-  (text: string) => text.length <= MAX_SIGNATURE_LENGTH || [...text].length <= MAX_SIGNATURE_LENGTH,
-  `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`,
-);
-const isPrintable = v.check(
-  (text: string) => unprintableIn(text) === null,
-  ({ input }) => `must not contain ${unprintableIn(input)}`,
-);
+export function isSignatureLength(text: string): boolean {
+  return fits(text, MAX_SIGNATURE_LENGTH);
+}
 
 /**
  * Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON
@@ -59,8 +52,11 @@ const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
-  hasSignatureLength,
-  isPrintable,
+  v.check(isSignatureLength, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
+  v.check(
+    (text) => unprintableIn(text) === null,
+    ({ input }) => `must not contain ${unprintableIn(input)}`,
+  ),
   v.metadata({
     maxLength: MAX_SIGNATURE_LENGTH,
     pattern: String.raw`^[^${UNPRINTABLE}\S]*[^${UNPRINTABLE}\s][^${UNPRINTABLE}]*$`,
@@ -98,14 +94,17 @@ const universesSchema = v.pipe(
 /** Half of the traded amount; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
-const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
-const dollars = v.pipe(v.number(), v.minValue(0));
+const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
+const basisPoints = v.optional(upTo(MAX_BASIS_POINTS), 0);
+const dollars = upTo(Infinity);
 /**
  * Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost
  * finite.
  */
 const MAX_TOKEN_PRICE = 1_000_000;
-const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
+const tokenPrice = upTo(MAX_TOKEN_PRICE);
 /** The words by which published configurations say that a URL or key is not set. */
 const PLACEHOLDER = /^\s*(Optional:|YOUR_)/;
 
@@ -123,9 +122,11 @@ const httpUrl = v.pipe(
 );
 
 /** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
-const BASELINE_PREFIX = 'baseline/';
+export const BASELINE_PREFIX = 'baseline/';
+/** Every `basemodel` that does. */
+export const baselines = baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy);
 
-const modelFields = v.object({
+const modelSchema = v.object({
   signature: signatureSchema,
   name: v.nullish(v.string()),
   basemodel: v.nullish(v.string()),
@@ -139,7 +140,7 @@ const modelFields = v.object({
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
-  max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  max_tokens: v.nullish(whole(1, Infinity)),
   reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
   /**
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
@@ -159,7 +160,7 @@ const modelFields = v.object({
   ),
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */
-  repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
+  repeats: v.nullish(whole(1, MAX_REPEATS), 1),
   /**
    * Instructions added to the system prompt; or the file that has them, relative to the
    * configuration's.
@@ -167,7 +168,10 @@ const modelFields = v.object({
   prompt: v.nullish(
     v.pipe(
       v.string(),
-      v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`),
+      v.check(
+        (text) => fits(text, MAX_PROMPT_LENGTH),
+        `must not be longer than ${MAX_PROMPT_LENGTH} characters`,
+      ),
     ),
   ),
   prompt_file: v.nullish(v.string()),
@@ -177,36 +181,16 @@ const modelFields = v.object({
   knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
 });
 
-const modelSchema = v.pipe(
-  modelFields,
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    if (dataset.value.prompt && dataset.value.prompt_file)
-      addIssue({ message: 'has both prompt and prompt_file; keep one' });
-    if (!isUnknownBaseline(dataset.value)) return;
-    const key = dataset.value.basemodel ? 'basemodel' : 'signature';
-    const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
-    const input = dataset.value;
-    addIssue({
-      message,
-      path: [{ type: 'object', origin: 'value', input, key, value: input[key] }],
-    });
-  }),
-);
-
 export const agentConfigSchema = v.object({
-  max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
-  max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
-  base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
+  max_steps: v.optional(whole(1, 1_000), 30),
+  max_retries: v.optional(whole(0, 100), 3),
+  base_delay: v.optional(upTo(3_600), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
   /** Dollars per executed order, and basis points of the traded amount. */
-  commission_per_trade: v.optional(
-    v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)),
-    0,
-  ),
-  commission_bps: v.optional(basisPoints, 0),
+  commission_per_trade: v.optional(upTo(MAX_COMMISSION), 0),
+  commission_bps: basisPoints,
   /** How much worse than the open an order fills. */
-  slippage_bps: v.optional(basisPoints, 0),
+  slippage_bps: basisPoints,
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(v.nullable(symbolsSchema), null),
@@ -214,33 +198,8 @@ export const agentConfigSchema = v.object({
   dividends: v.optional(v.boolean(), true),
 });
 
-function pathTo(
-  input: ModelConfiguration[],
-  index: number,
-  key: keyof ModelConfiguration,
-): [v.ArrayPathItem, v.ObjectPathItem] {
-  const value = input[index] as ModelConfiguration;
-  return [
-    { type: 'array', origin: 'value', input, key: index, value },
-    { type: 'object', origin: 'value', input: value, key, value: value[key] },
-  ];
-}
-
 export const configurationSchema = v.object({
-  models: v.pipe(
-    v.array(modelSchema),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const seen = new Set<string>();
-      for (const { signature } of dataset.value) {
-        if (seen.has(signature)) addIssue({ message: `lists the signature '${signature}' twice` });
-        seen.add(signature);
-      }
-      const entries = dataset.value.map((entry) => ({ ...entry, baseline: baselineOf(entry) }));
-      for (const { index, key, message } of repeatProblems(entries, MAX_SIGNATURE_LENGTH))
-        addIssue({ message, path: pathTo(dataset.value, index, key) });
-    }),
-  ),
+  models: v.array(modelSchema),
   agent_config: v.optional(
     v.pipe(
       v.unknown(),
@@ -273,7 +232,7 @@ export interface Configuration extends v.InferOutput<typeof configurationSchema>
   unknownKeys: readonly string[];
 }
 
-type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
+type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;
 
 /** What a model's entry requests: the `model` of a provider's request, or a baseline. */
 export function basemodelOf({ signature, basemodel }: NamedModel): string {
@@ -285,8 +244,4 @@ export function baselineOf(entry: NamedModel): BaselineStrategy | null {
   return (
     baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null
   );
-}
-
-function isUnknownBaseline(entry: NamedModel): boolean {
-  return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }

@@ -4,10 +4,14 @@ import {
   agentConfigSchema,
   type AgentConfiguration,
   baselineOf,
+  BASELINE_PREFIX,
+  baselines,
   basemodelOf,
   type Configuration,
   configurationSchema,
   isPlaceholder,
+  isSignatureLength,
+  type ModelConfiguration,
   nasdaq100,
 } from './configuration-schema.ts';
 import { warnOfUnknownKeys } from './configuration-keys.ts';
@@ -15,24 +19,17 @@ import { codeOf, messageOf, ServiceError } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
 import { askingProblems } from './makers.ts';
+import { isDeterministic, repeatIn, runName } from './runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list } from './sentences.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 
-interface Remembered {
-  /** Compared as bytes: to decode them takes three times as long as to read them. */
-  bytes: Buffer;
-  openaiApiBase: string | null;
-  /** What the file says, before prompts were read. */
-  written: Configuration;
-  prompts: ReadonlyMap<string, string>;
-  /** With the prompts. */
-  configuration: Configuration;
-}
-
-/** The file is read for every request, but thousands of models take ten milliseconds to check. */
-let last: Remembered | null = null;
+/**
+ * The file is read for every request, but thousands of models take ten milliseconds to check. It is
+ * compared as bytes: to decode them takes three times as long as to read them.
+ */
+let last: { bytes: Buffer; openaiApiBase: string | null; written: Configuration } | null = null;
 
 /**
  * Reads the server's configuration file, and checks it unless it still is as it was read last.
@@ -46,21 +43,17 @@ export function readConfiguration(
   openaiApiBase: string | null = null,
 ): Configuration {
   const bytes = readBytes(path);
-  const known = last?.openaiApiBase === openaiApiBase && last.bytes.equals(bytes) ? last : null;
-  const written = known?.written ?? parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
+  if (last?.openaiApiBase !== openaiApiBase || !last.bytes.equals(bytes)) {
+    const written = parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
+    last = { bytes, openaiApiBase, written: freeze(written) };
+  }
+  const { written } = last;
   const prompts = readPrompts(written, path);
-  if (
-    known !== null &&
-    prompts.entries().every(([file, prompt]) => known.prompts.get(file) === prompt)
-  )
-    return known.configuration;
   const models = written.models.map((entry) => {
     const prompt = prompts.get(entry.prompt_file || '');
     return prompt === undefined ? entry : { ...entry, prompt };
   });
-  const configuration = freeze({ ...written, models });
-  last = { bytes, openaiApiBase, written, prompts, configuration };
-  return configuration;
+  return freeze({ ...written, models });
 }
 
 let said: readonly string[] | null = null;
@@ -121,19 +114,43 @@ export function parseConfiguration(
       source,
       result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '),
     );
-  const problems = result.output.models.flatMap((entry, index) => {
-    const asked =
-      baselineOf(entry) === null
-        ? askingProblems({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase)
-        : [];
-    return asked.map(({ key, message }) => `models[${index}].${key}: ${message}`);
-  });
+  const problems = [...entryProblems(result.output.models, openaiApiBase)];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
   return {
     ...result.output,
     placeholders: placeholdersIn(value),
     unknownKeys: warnOfUnknownKeys(value),
   };
+}
+
+/** What is wrong with entries although each of their values is one, with its path. */
+function* entryProblems(
+  models: readonly ModelConfiguration[],
+  openaiApiBase: string | null,
+): Generator<string> {
+  const repeats = new Map<string, number>();
+  for (const { signature, repeats: own } of models) {
+    if (repeats.has(signature)) yield `models: lists the signature '${signature}' twice`;
+    repeats.set(signature, own);
+  }
+  for (const [index, entry] of models.entries()) {
+    const { signature, repeats: own } = entry;
+    const [at, basemodel] = [`models[${index}]`, basemodelOf(entry)];
+    const baseline = baselineOf(entry);
+    const { family = '', run = 0 } = repeatIn(signature) ?? {};
+    if (entry.prompt && entry.prompt_file) yield `${at}: has both prompt and prompt_file; keep one`;
+    if (run > 1 && run <= (repeats.get(family) ?? 1))
+      yield `${at}.signature: is the name of a repeat of '${family}' as well`;
+    if (!isSignatureLength(runName(signature, own)))
+      yield `${at}.signature: leaves no room for '#${own}' in the names of its repeats`;
+    if (baseline !== null && own > 1 && isDeterministic(baseline))
+      yield `${at}.repeats: must be 1: every run of ${basemodel} would do the same`;
+    if (baseline === null && basemodel.startsWith(BASELINE_PREFIX))
+      yield `${at}.${entry.basemodel ? 'basemodel' : 'signature'}: must be one of ${baselines.join(', ')}`;
+    else if (baseline === null)
+      for (const problem of askingProblems({ ...entry, basemodel }, openaiApiBase))
+        yield `${at}.${problem}`;
+  }
 }
 
 function unusable(source: string, problem: string, cause?: unknown): ServiceError {
@@ -181,20 +198,15 @@ function unreadable(path: string, cause: unknown): ServiceError {
   return new ServiceError('broken_configuration', message, { cause });
 }
 
+/** Whether an order costs anything beside its price. */
+export function hasTradingCosts(terms: AgentConfiguration): boolean {
+  return terms.commission_per_trade + terms.commission_bps + terms.slippage_bps > 0;
+}
+
 /**
  * The symbols that may be bought. A stored configuration without symbols, as the first jobs had it,
  * means the NASDAQ-100.
  */
-/** Whether an order costs anything beside its price. */
-export function hasTradingCosts(agentConfig: AgentConfiguration): boolean {
-  const {
-    commission_per_trade: perTrade,
-    commission_bps: bps,
-    slippage_bps: slippage,
-  } = agentConfig;
-  return [perTrade, bps, slippage].some((cost) => Number(cost) !== 0);
-}
-
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
 }

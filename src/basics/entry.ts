@@ -147,36 +147,20 @@ function canonicalJson(value: unknown): string {
 
 /**
  * Names of fields that hold a secret, in small letters without signs; `x-api-key` and
- * `openaiApiKey` end in the first of them.
+ * `openaiApiKey` end in `apikey`. The last ones are names only as a whole: `stop_token` and
+ * `prompt_cache_key` hold none.
  */
-const SECRET_SUFFIXES = [
-  ...[
-    'apikey',
-    'accesskey',
-    'secretkey',
-    'privatekey',
-    'signingkey',
-    'encryptionkey',
-    'subscriptionkey',
-    'accountkey',
-  ],
-  ...[
-    'accesstoken',
-    'apitoken',
-    'authtoken',
-    'bearertoken',
-    'refreshtoken',
-    'sessiontoken',
-    'securitytoken',
-  ],
-  ...['authorization', 'secret', 'password', 'passwd', 'passphrase', 'credential', 'credentials'],
-];
-/** Names that hold one only as a whole: `stop_token` and `prompt_cache_key` do not. */
-const SECRET_NAMES = ['token', 'auth', 'bearer', 'cookie'];
+const SECRET_NAME = new RegExp(
+  [
+    '(api|access|secret|private|signing|encryption|subscription|account)key$',
+    '(access|api|auth|bearer|refresh|session|security)token$',
+    '(authorization|secret|password|passwd|passphrase|credentials?)$',
+    '^(token|auth|bearer|cookie)$',
+  ].join('|'),
+);
 /** Whether a field or variable of that name holds a secret. */
 export function isSecretName(name: string): boolean {
-  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return SECRET_NAMES.includes(plain) || SECRET_SUFFIXES.some((suffix) => plain.endsWith(suffix));
+  return SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
 
 /** Whether a text is a known key, or holds one as in `Bearer KEY`. */

@@ -52,12 +52,32 @@ export interface HttpStream extends Omit<HttpResponse, 'text'> {
 }
 
 /**
- * Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` was
- * requested by the caller.
+ * Why there is no response: what HTTP knows of, and a stream that is not a response or broke off.
+ * `connection`, `timeout` and `broken_off` may pass, the others will not; `aborted` was requested by
+ * the caller.
  */
 export interface HttpFailure {
-  failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'coding' | 'aborted';
+  failure:
+    | 'connection'
+    | 'timeout'
+    | 'certificate'
+    | 'proxy'
+    | 'too_large'
+    | 'coding'
+    | 'aborted'
+    | 'unreadable'
+    | 'broken_off';
   message: string;
+}
+
+/** Thrown where a request fails for another reason than its connection. */
+export class HttpFault extends Error {
+  readonly failure: HttpFailure['failure'];
+
+  constructor(failure: HttpFailure['failure'], message: string) {
+    super(message);
+    this.failure = failure;
+  }
 }
 
 const agents = new Map<string, Agent>();
@@ -97,10 +117,13 @@ export function httpRequest(
   url: string,
   request: HttpRequest,
 ): Promise<HttpResponse | HttpFailure> {
-  return send(url, request, (response, body) => readWhole(response, body, request.maxBytes));
+  return send(url, request, async (head, body) => ({
+    ...head,
+    text: await textOf(body, request.maxBytes),
+  }));
 }
 
-export interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
+interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
   /**
    * The body breaks off when nothing arrives for `timeoutMs`; without it, the time limit ends where
    * the response begins.
@@ -111,19 +134,17 @@ export interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
 /** Sends a request and resolves when its response begins. */
 export function httpStream(url: string, request: StreamRequest): Promise<HttpStream | HttpFailure> {
   const { timeoutMs, isTimedBySilence } = request;
-  return send(url, request, async (response, body) => ({
-    ...headOf(response),
+  return send(url, request, async (head, body) => ({
+    ...head,
     body: isTimedBySilence ? untilSilent(body, timeoutMs) : body,
     close: () => body.destroy(),
   }));
 }
 
-class Silence extends Error {}
-
 /** The bytes of a body, as long as they keep coming. Leaving it early closes the connection. */
 async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<Buffer> {
-  const silence = new Silence(`nothing arrived for ${count(timeoutMs / 1000, 'second')}`);
-  const timer = setTimeout(() => body.destroy(silence), timeoutMs);
+  const words = `nothing arrived for ${count(timeoutMs / 1000, 'second')}`;
+  const timer = setTimeout(() => body.destroy(new HttpFault('timeout', words)), timeoutMs);
   try {
     for await (const chunk of body) {
       timer.refresh();
@@ -134,14 +155,23 @@ async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<B
   }
 }
 
-/** Why reading a body failed. */
-export function failureOf(error: unknown): HttpFailure {
-  if (error instanceof Silence) return { failure: 'timeout', message: error.message };
-  if (error instanceof UnknownCoding) return { failure: 'coding', message: error.message };
-  return describeFailure(error instanceof Error ? error : new Error(String(error)));
+/** The bytes of a body. Throws an `HttpFault` once there are more than `maxBytes`. */
+export async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new HttpFault('too_large', `the response is larger than ${maxBytes} bytes`);
+    yield chunk;
+  }
 }
 
-function send<Result>(
+/** The same as one text. */
+export async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(upTo(body, maxBytes))).toString();
+}
+
+async function send<Result>(
   url: string,
   {
     method = 'GET',
@@ -151,12 +181,11 @@ function send<Result>(
     signal,
     isDirect,
   }: Omit<HttpRequest, 'maxBytes'>,
-  read: (response: IncomingMessage, body: Readable) => Promise<Result>,
+  read: (head: Pick<HttpResponse, 'status' | 'headers'>, body: Readable) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
-  if (proxy !== undefined)
-    return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
+  if (proxy !== undefined) return { failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` };
   const options: RequestOptions = {
     method,
     agent: isDirect ? undefined : agentFor(target.protocol),
@@ -168,45 +197,34 @@ function send<Result>(
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
   };
-  const { promise, resolve } = Promise.withResolvers<Result | HttpFailure>();
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const take = async (response: IncomingMessage) =>
+    read({ status: response.statusCode ?? 0, headers: response.headers }, plainBody(response));
   const outgoing = clientOf(target.protocol).request(
     target,
     options,
-    (response) => void (async () => read(response, plainBody(response)))().then(end, fail),
+    (response) => void take(response).then(resolve, reject),
   );
-  const giveUp = (failure: HttpFailure) => {
-    end(failure);
-    outgoing.destroy();
-  };
-  const timer = setTimeout(
-    () =>
-      giveUp({
-        failure: 'timeout',
-        message: `no response within ${count(timeoutMs / 1000, 'second')}`,
-      }),
-    timeoutMs,
-  );
-  const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });
+  const late = `no response within ${count(timeoutMs / 1000, 'second')}`;
+  const timer = setTimeout(() => reject(new HttpFault('timeout', late)), timeoutMs);
+  const abort = () => reject(new HttpFault('aborted', String(signal?.reason)));
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
-  function end(result: Result | HttpFailure): void {
+  outgoing.on('error', reject).end(body);
+  try {
+    return await promise;
+  } catch (error) {
+    outgoing.destroy();
+    return failureOf(error);
+  } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
-    resolve(result);
   }
-  function fail(error: NodeJS.ErrnoException): void {
-    giveUp(failureOf(error));
-  }
-  outgoing.on('error', fail);
-  outgoing.end(body);
-  return promise;
 }
-
-class UnknownCoding extends Error {}
 
 /**
  * The body without its content coding. Only our own server is asked for one, but others send them
- * too. Throws `UnknownCoding`.
+ * too.
  */
 function plainBody(response: IncomingMessage): Readable {
   const coding = response.headers['content-encoding']?.trim().toLowerCase() || 'identity';
@@ -220,53 +238,38 @@ function plainBody(response: IncomingMessage): Readable {
     ['zstd', zlib.createZstdDecompress],
   ]);
   const decoder = decoders.get(coding);
-  if (decoder === undefined)
-    throw new UnknownCoding(
-      `its content coding, ${quote(coding)}, is unknown and was not requested`,
-    );
+  const words = `its content coding, ${quote(coding)}, is unknown and was not requested`;
+  if (decoder === undefined) throw new HttpFault('coding', words);
   const { pipeline } = process.getBuiltinModule('node:stream');
   return pipeline(response, decoder(), () => {}); // an error ends the reading too
 }
 
-async function readWhole(
-  response: IncomingMessage,
-  body: Readable,
-  maxBytes: number,
-): Promise<HttpResponse | HttpFailure> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes: Buffer = chunk;
-    size += bytes.length;
-    if (size > maxBytes) {
-      response.destroy();
-      return { failure: 'too_large', message: `the response is larger than ${maxBytes} bytes` };
-    }
-    chunks.push(bytes);
-  }
-  return { ...headOf(response), text: Buffer.concat(chunks).toString() };
+/**
+ * `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined
+ * without a valid one.
+ */
+export function readRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const [exact, text = ''] = [headers['retry-after-ms'], headers['retry-after']];
+  const isNumber = (value: unknown) => /^\s*\d+(\.\d+)?\s*$/.test(String(value));
+  if (isNumber(exact)) return Number(exact);
+  const ms = isNumber(text) ? Number(text) * 1000 : Math.max(0, Date.parse(text) - now);
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
-function headOf({
-  statusCode = 0,
-  headers,
-}: IncomingMessage): Pick<HttpResponse, 'status' | 'headers'> {
-  return { status: statusCode, headers };
-}
-
-function describeFailure(
-  error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] },
-): HttpFailure {
+/** Why a request failed, or reading its body. */
+export function failureOf(thrown: unknown): HttpFailure {
+  const error: NodeJS.ErrnoException = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (error instanceof HttpFault) return { failure: error.failure, message: error.message };
   // A connection to a name with several IP addresses fails with one error per address, and no
   // message of its own.
-  const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const { code = '', message }: NodeJS.ErrnoException = (error.message === '' && first) || error;
   if (/^(Z_(?!BUF)|ZSTD_|ERR__ERROR)/.test(code))
     return { failure: 'coding', message: `it cannot be decompressed: ${message}` };
-  if (message === 'aborted' || code === 'Z_BUF_ERROR')
-    return {
-      failure: 'connection',
-      message: 'the connection was cut in the middle of the response',
-    };
+  if (message === 'aborted' || code === 'Z_BUF_ERROR') {
+    const words = 'the connection was cut in the middle of the response';
+    return { failure: 'connection', message: words };
+  }
   if (/^EPROTO$|^ERR_(TLS|SSL)_(?!CERT)/.test(code)) {
     // `write EPROTO 40..:error:0A00010B:SSL routines:function:wrong version number:file.c:77:`
     const reason = /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? code;
@@ -280,13 +283,7 @@ function describeFailure(
       message: `its certificate is not trusted: ${words} (${advice})`,
     };
   }
-  return {
-    failure: isCertificateCode(code) ? 'certificate' : 'connection',
-    message: message || code,
-  };
-}
-
-/** OpenSSL's and Node's codes for an untrusted server. */
-function isCertificateCode(code: string): boolean {
-  return /CERT|SIGNATURE/.test(code);
+  // OpenSSL's and Node's codes for an untrusted server.
+  const failure = /CERT|SIGNATURE/.test(code) ? 'certificate' : 'connection';
+  return { failure, message: message || code };
 }

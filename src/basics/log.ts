@@ -106,14 +106,15 @@ export function createStderrLog(level: LogLevel): Log {
 /** For code whose caller wants no log. */
 export const silentLog: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
-function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  return `${printableJson({ time, level, message, ...fields })}\n`;
-}
+type Format = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
 
-function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+const jsonLine: Format = (time, level, message, fields) =>
+  `${printableJson({ time, level, message, ...fields })}\n`;
+
+const textLine: Format = (time, level, message, fields) => {
   const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${quoted(value)}`);
   return `${time.slice(11, 23)} ${level.padEnd(7)} ${forTerminal(message + facts.join(''))}\n`;
-}
+};
 
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -122,9 +123,7 @@ function quoted(value: unknown): string {
 
 /** Logs an unexpected error in full and returns the reference that finds it in the log. */
 export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
-  const reference = Math.floor(Math.random() * 16 ** 8)
-    .toString(16)
-    .padStart(8, '0');
+  const reference = crypto.randomUUID().slice(0, 8);
   log.error('unexpected failure', { reference, ...fields, error: stackTraceOf(error) });
   return reference;
 }

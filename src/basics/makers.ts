@@ -123,31 +123,17 @@ export interface Way {
 export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
   const { basemodel, openai_base_url, api, extra_body } = entry;
   const given = openai_base_url || openaiApiBase;
-  const [prefix, rest] = given || !basemodel.includes('/') ? [null, basemodel] : split(basemodel);
   const [first] = makers;
-  const maker = given
-    ? null
-    : prefix === null
-      ? first
-      : (makers.find(({ prefixes }) => prefixes.includes(prefix)) ?? null);
-  if (maker === null && !given) return { unknown: prefix ?? '' };
+  const [, prefix = null, rest = basemodel] = (!given && /^([^/]*)\/(.*)$/s.exec(basemodel)) || [];
+  const named = makers.find(({ prefixes }) => prefix !== null && prefixes.includes(prefix));
+  const maker = given ? null : prefix === null ? first : named;
+  if (maker === undefined) return { unknown: prefix ?? '' };
   const dialect = api ?? maker?.api ?? 'chat';
   const set = entry.stream ?? extra_body?.['stream'];
   const streamIsSet = typeof set === 'boolean';
   const stream = streamIsSet ? set : maker !== null || dialect !== 'chat';
-  return {
-    maker,
-    url: given || (maker ?? first).url,
-    api: dialect,
-    model: rest,
-    stream,
-    streamIsSet,
-  };
-}
-
-function split(basemodel: string): [prefix: string, rest: string] {
-  const at = basemodel.indexOf('/');
-  return [basemodel.slice(0, at), basemodel.slice(at + 1)];
+  const url = given || (maker ?? first).url;
+  return { maker, url, api: dialect, model: rest, stream, streamIsSet };
 }
 
 /** In words, what to do about a prefix that no maker has. */
@@ -191,32 +177,22 @@ function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>
   return effort === 'minimal' ? null : { output_config: { effort } };
 }
 
-export interface AskingProblem {
-  key: 'seed' | 'reasoning_effort';
-  message: string;
-}
-
-/** What an entry sets that its dialect does not have, by key, each with what to do about it. */
-export function askingProblems(
+/** What an entry sets that its dialect does not have, each with its key and what to do about it. */
+export function* askingProblems(
   entry: AskedEntry & SetParameters,
   openaiApiBase: string | null,
-): AskingProblem[] {
+): Generator<string> {
   const way = wayOf(entry, openaiApiBase);
-  if ('unknown' in way) return []; // its model-days fail, and say why
+  if ('unknown' in way) return; // its model-days fail, and say why
   const { seed, reasoning_effort: effort } = entry;
-  const problems: AskingProblem[] = [];
   if (seed != null && way.api !== 'chat') {
     const wayOut = 'remove it, set "api": "chat", name a URL, or put it into extra_body';
-    problems.push({ key: 'seed', message: `is not a field of ${names[way.api]}: ${wayOut}` });
+    yield `seed: is not a field of ${names[way.api]}: ${wayOut}`;
   }
   if (effort != null && effortFields(effort, way) === null) {
-    const possible = efforts.filter((one) => effortFields(one, way) !== null);
-    problems.push({
-      key: 'reasoning_effort',
-      message: `cannot be ${effort} here, only ${possible.join(', ')}; extra_body takes anything`,
-    });
+    const possible = efforts.filter((one) => effortFields(one, way) !== null).join(', ');
+    yield `reasoning_effort: cannot be ${effort} here, only ${possible}; extra_body takes anything`;
   }
-  return problems;
 }
 
 const names: Record<ApiDialect, string> = {

@@ -99,8 +99,7 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
   for (const name of names) {
     const other = name.toLowerCase().slice(0, MAX_COMPARED);
     const isBeginning = own.length >= MIN_BEGINNING && other.startsWith(own);
-    const distance =
-      own === other ? 0 : Math.min(isBeginning ? 1 : Infinity, distanceBetween(own, other));
+    const distance = Math.min(isBeginning ? 1 : Infinity, distanceBetween(own, other));
     if (distance < least) [nearest, least] = [name, distance];
   }
   return nearest;
@@ -108,33 +107,25 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
 
 /** Letters to insert, to leave out, to replace or to exchange with the next. */
 function distanceBetween(one: string, other: string): number {
-  let [earlier, last]: number[][] = [
-    [],
-    Array.from({ length: other.length + 1 }, (_, place) => place),
-  ];
+  const table = [Array.from({ length: other.length + 1 }, (_, place) => place)];
+  const at = (row: number, place: number) => table[row]?.[place] ?? Infinity;
   for (let row = 1; row <= one.length; row += 1) {
-    const next = [row];
+    const own = [row];
+    table.push(own);
     for (let place = 1; place <= other.length; place += 1) {
-      const isSame = one[row - 1] === other[place - 1];
-      const isExchanged =
-        row > 1 &&
-        place > 1 &&
-        one[row - 1] === other[place - 2] &&
-        one[row - 2] === other[place - 1];
-      const replaced = (last?.[place - 1] ?? Infinity) + (isSame ? 0 : 1);
-      const exchanged = isExchanged ? (earlier?.[place - 2] ?? Infinity) + 1 : Infinity;
-      next.push(
+      const [letter, wanted] = [one[row - 1], other[place - 1]];
+      const isExchanged = letter === other[place - 2] && wanted === one[row - 2];
+      own.push(
         Math.min(
-          replaced,
-          exchanged,
-          (last?.[place] ?? Infinity) + 1,
-          (next[place - 1] ?? Infinity) + 1,
+          at(row - 1, place - 1) + (letter === wanted ? 0 : 1),
+          at(row - 1, place) + 1,
+          at(row, place - 1) + 1,
+          isExchanged ? at(row - 2, place - 2) + 1 : Infinity,
         ),
       );
     }
-    [earlier, last] = [last ?? [], next];
   }
-  return last?.[other.length] ?? Infinity;
+  return at(one.length, other.length);
 }
 
 /**

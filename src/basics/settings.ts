@@ -8,8 +8,8 @@ import { makers } from './makers.ts';
 import { MAX_RUNS } from './runs.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/reference.md describes each of
- * them.
+ * The settings in environment variables, checked once at start. docs/configuration.md describes each
+ * of them.
  */
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -119,44 +119,40 @@ function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, stri
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
+const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
+  `expected ${what}, got ${JSON.stringify(issue.input)}`;
+
 function wholeNumber(least: number, most: number) {
-  const message = (issue: v.BaseIssue<unknown>) =>
-    `expected a whole number from ${least} to ${most}, got ${JSON.stringify(issue.input)}`;
+  const isWithin = (text: string) => Number(text) >= least && Number(text) <= most;
+  const message = expected(`a whole number from ${least} to ${most}`);
   return v.pipe(
     v.string(),
     v.regex(/^\d{1,10}$/, message),
+    v.check(isWithin, message),
     v.transform(Number),
-    v.minValue(least, message),
-    v.maxValue(most, message),
   );
 }
 
 function oneOf<const Words extends readonly string[]>(words: Words) {
-  return v.picklist(
-    words,
-    (issue) => `expected one of ${words.join(', ')}, got ${JSON.stringify(issue.input)}`,
-  );
+  return v.picklist(words, expected(`one of ${words.join(', ')}`));
 }
 
-const yesOrNo = flag((issue) => `expected true or false, got ${JSON.stringify(issue.input)}`);
+const yesOrNo = flag(expected('true or false'));
 
 const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
 
 /** A fraction; the allowed range excludes most percentages given by mistake. */
 const MIN_YEARLY_RATE = -0.1;
 const MAX_YEARLY_RATE = 0.5;
-const rateMessage = (issue: v.BaseIssue<unknown>) =>
-  `expected a yearly rate as a fraction from ${MIN_YEARLY_RATE} to ${MAX_YEARLY_RATE}, such as 0.04, got ${JSON.stringify(issue.input)}`;
+const rateMessage = expected(
+  `a yearly rate as a fraction from ${MIN_YEARLY_RATE} to ${MAX_YEARLY_RATE}, such as 0.04`,
+);
 const yearlyRate = v.pipe(
   v.string(),
-  v.check(
-    (text) =>
-      /^-?\d{0,9}\.?\d{1,9}$/.test(text) &&
-      Number(text) >= MIN_YEARLY_RATE &&
-      Number(text) <= MAX_YEARLY_RATE,
-    rateMessage,
-  ),
+  v.regex(/^-?\d{0,9}\.?\d{1,9}$/, rateMessage),
   v.transform(Number),
+  v.minValue(MIN_YEARLY_RATE, rateMessage),
+  v.maxValue(MAX_YEARLY_RATE, rateMessage),
 );
 
 /**
@@ -171,20 +167,16 @@ const headerKey = v.pipe(
 /** The path of a file, which may be missing. */
 const filePath = v.pipe(
   v.string(),
-  v.check((path) => !isFolder(path), 'expected a file, and it is a folder'),
+  v.check(
+    (path) => !existsSync(path) || !statSync(path).isDirectory(),
+    'expected a file, and it is a folder',
+  ),
 );
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
 
 const logLevelName = v.pipe(
   v.string(),
-  v.transform((text) => (text.toUpperCase() === 'WARN' ? 'WARNING' : text.toUpperCase())),
+  v.toUpperCase(),
+  v.transform((text) => (text === 'WARN' ? 'WARNING' : text)),
   oneOf(logLevels),
 );
 

@@ -63,6 +63,11 @@ export function printableJson(value: unknown): string {
   );
 }
 
+/** Whether a text has at most so many characters, as JSON Schema counts them: an emoji is one. */
+export function fits(text: string, maxLength: number): boolean {
+  return text.length <= maxLength || [...text].length <= maxLength;
+}
+
 /** How much of an outside text an error repeats. */
 const MAX_QUOTED_LENGTH = 300;
 

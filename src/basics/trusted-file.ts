@@ -12,34 +12,27 @@ import {
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
+import { fits } from './text.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */
 export const MAX_PROMPT_LENGTH = 20_000;
 /** With characters of 4 bytes, after a byte order mark. */
 const MAX_BYTES = 4 * MAX_PROMPT_LENGTH + 3;
 
-/** Whether a text is short enough for a prompt. */
-export function fitsPrompt(text: string): boolean {
-  return text.length <= MAX_PROMPT_LENGTH || [...text].length <= MAX_PROMPT_LENGTH;
-}
-
 /** The text of a prompt's file, or why it cannot be used. A byte order mark is not part of it. */
 export function readPromptFile(
   path: string,
 ): { prompt: string } | { problem: string; cause?: unknown } {
+  const problem = `${path} has more than ${MAX_PROMPT_LENGTH} characters`;
   try {
     const prompt = readTrustedText(path, MAX_BYTES);
-    return fitsPrompt(prompt) ? { prompt } : { problem: tooLong(path) };
+    return fits(prompt, MAX_PROMPT_LENGTH) ? { prompt } : { problem };
   } catch (cause) {
-    if (cause instanceof TooLarge) return { problem: tooLong(path) };
+    if (cause instanceof TooLarge) return { problem };
     if (cause instanceof ForeignFile) return { problem: cause.message, cause };
     if (codeOf(cause) === 'ENOENT') return { problem: `there is no file ${path}` };
     return { problem: `cannot read ${path}: ${messageOf(cause)}` };
   }
-}
-
-function tooLong(path: string): string {
-  return `${path} has more than ${MAX_PROMPT_LENGTH} characters`;
 }
 
 /** The files that decide where keys go: configuration, `.env`, access tokens, prompts. */
@@ -48,7 +41,7 @@ function tooLong(path: string): string {
 export class ForeignFile extends Error {}
 
 /** Thrown for a file that is larger than it may be. */
-export class TooLarge extends Error {}
+class TooLarge extends Error {}
 
 const ROOT = 0n;
 const BY_GROUP = 0o020n;

@@ -29,7 +29,7 @@ export function hrefOf(url: string): string | null {
 }
 
 /** What pages of a published folder have in their addresses; filters would need other data. */
-const PUBLISHED_PARAMETERS = ['common', 'run', 'date'];
+const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
 
 function isThere({ pathname, searchParams }: URL): boolean {
   if (pathname === '/api' || (/^\/job/.test(pathname) && !hasJobs())) return false;

@@ -9,12 +9,6 @@ import { setAttributes } from './element.ts';
  */
 
 /**
- * What begins so suits only the length of the page as it was; all else is carried along when its
- * filters change.
- */
-const NOT_CARRIED = 'scroll';
-
-/**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
  * version of the pages may have written it.
  */
@@ -24,6 +18,29 @@ export interface Kept {
   write(value: unknown): void;
 }
 
+<<<<<<< HEAD
+=======
+/**
+ * Safari refuses to write the history more than a hundred times in 30 seconds: after a write, the
+ * next one waits.
+ */
+const WRITE_EVERY_MS = 500;
+
+let entry = 0;
+/**
+ * What the history does not have yet of the current entry, and its address if that has changed;
+ * null when it has everything.
+ */
+let waiting: { state: Json; url: string | undefined } | null = null;
+let isWriting = false;
+
+/** The router calls this whenever another entry is shown. */
+export function startEntry(): void {
+  entry += 1;
+  waiting = null; // it belongs to the entry that was left, which can no longer be written
+}
+
+>>>>>>> main
 /** The value of the entry that is shown now, under the key. */
 export function keep(key: string): Kept {
   const own = navigation.currentEntry?.key;
@@ -36,10 +53,26 @@ export function keep(key: string): Kept {
   };
 }
 
+<<<<<<< HEAD
 /** What the same page keeps under other filters: its sorting, hidden lines and folds. */
 export function carriedHere(): Json {
   const all = Object.entries(keptHere());
   return Object.fromEntries(all.filter(([key]) => !key.startsWith(NOT_CARRIED)));
+=======
+/**
+ * Adds an entry to the history. The same page with other filters keeps its sorting, hidden lines
+ * and folds.
+ */
+export function addEntry(url: string): void {
+  waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
+  writeKept();
+  const isSamePage = new URL(url, location.origin).pathname === here().pathname;
+  const carried = Object.entries(keptHere()).filter(
+    ([key]) => isSamePage && key !== 'scroll', // which suits only the length of the page as it was
+  );
+  waiting = null;
+  history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
+>>>>>>> main
 }
 
 /** Gives the current entry another address, without showing another page. */
@@ -52,7 +85,22 @@ export function replaceAddress(url: string): void {
 export const IN_PLACE = 'in place';
 
 function keptHere(): Json {
+<<<<<<< HEAD
   return asObject(navigation.currentEntry?.getState()) ?? {};
+=======
+  return waiting?.state ?? asObject(history.state) ?? {};
+}
+
+function change(later: NonNullable<typeof waiting>): void {
+  waiting = later;
+  if (!isWriting) writeInTurn();
+}
+
+function writeInTurn(): void {
+  isWriting = waiting !== null;
+  writeKept();
+  if (isWriting) setTimeout(writeInTurn, WRITE_EVERY_MS);
+>>>>>>> main
 }
 
 /** The longest history entry must stay small; further folds are not kept. */

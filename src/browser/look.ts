@@ -4,8 +4,8 @@ import type { KnownModels } from './responses.ts';
 import { button } from './ui.ts';
 
 /**
- * How readers recognise a line, in the plot and wherever its model is named: by colour, dash and
- * marker. They follow from the order in which jobs first named the entries, so that the first ten
+ * How readers recognise a line, in the plot and wherever its model is named: by colour and dash.
+ * They follow from the order in which jobs first named the entries, so that the first ten
  * never share a colour, and a name looks the same on every page.
  */
 export interface Look {
@@ -13,8 +13,6 @@ export interface Look {
   colour: string;
   /** Lengths of strokes and gaps in pixels; undefined for a solid line. */
   dash?: readonly number[] | undefined;
-  /** The shape of the points on the line; undefined for none. */
-  marker?: Marker | undefined;
 }
 
 const COLOURS = 10;
@@ -24,25 +22,6 @@ const DASHES: readonly (readonly number[] | undefined)[] = [
   [2, 3],
   [9, 3, 2, 3],
   [5, 2, 5, 8],
-];
-
-/**
- * The outline of each marker about its middle, as the path of a drawing, five pixels wide to each
- * side at most.
- */
-export const OUTLINES = {
-  disc: 'M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z',
-  square: 'M-3.2-3.2H3.2V3.2H-3.2Z',
-  triangle: 'M0-4.4L4.2 3.2H-4.2Z',
-  diamond: 'M0-4.8L4.2 0L0 4.8L-4.2 0Z',
-  wedge: 'M0 4.4L4.2-3.2H-4.2Z',
-  plus: 'M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z',
-} as const;
-/** The name of a shape. */
-type Marker = keyof typeof OUTLINES;
-const MARKERS: readonly (Marker | undefined)[] = [
-  undefined,
-  ...(Object.keys(OUTLINES) as Marker[]),
 ];
 
 /** The benchmark is not a model: it has a colour of its own. */
@@ -84,32 +63,25 @@ function placeOf(name: string): Place {
 
 /**
  * The look of a name, the same on every page. The first ten entries differ by colour and are solid,
- * the next ten are dashed, and so on. A run has the colour of its entry and the next dash. Once the
- * dashes are used up, there are markers.
+ * the next ten are dashed, and so on. A run has the colour of its entry and the next dash.
  */
 export function lookOf(name: string): Look {
   const { order, run } = placeOf(name);
-  const line = Math.floor(order / COLOURS) + run - 1;
-  return {
-    colour: `series-${order % COLOURS}`,
-    dash: DASHES[line % DASHES.length],
-    marker: MARKERS[Math.floor(line / DASHES.length) % MARKERS.length],
-  };
+  const dash = DASHES[(Math.floor(order / COLOURS) + run - 1) % DASHES.length];
+  return { colour: `series-${order % COLOURS}`, dash };
 }
 
 /** In pixels; long enough for a whole period of every dash. */
 const [WIDTH, HEIGHT] = [30, 10];
 
-/** A short piece of a line with its colour, dash and marker, to show beside its name. */
-export function swatch({ colour, dash, marker }: Look): SVGElement {
+/** A short piece of a line with its colour and dash, to show beside its name. */
+export function swatch({ colour, dash }: Look): SVGElement {
   const middle = HEIGHT / 2;
   const box = { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` };
   return svg(
     'svg',
     { class: `swatch ${colour}`, 'aria-hidden': 'true', ...box },
     svg('line', { x1: 0, x2: WIDTH, y1: middle, y2: middle, 'stroke-dasharray': dash?.join(' ') }),
-    marker !== undefined &&
-      svg('path', { d: OUTLINES[marker], transform: `translate(${WIDTH / 2} ${middle})` }),
   );
 }
 

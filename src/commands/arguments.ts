@@ -63,29 +63,30 @@ export function readArguments<Declared extends Options>(
 ): { values: Values<Declared>; rest: string[] } {
   const given = tokensOf(args, options);
   const { least, most, name } = positionals ?? { least: 0, most: 0, name: '' };
-  const missing = Object.entries(options).filter(
-    ([option, { isRequired }]) => isRequired && !given.values.has(option),
+  const missing = Object.entries(options).flatMap(([option, { isRequired, value }]) =>
+    isRequired && !given.values.has(option) ? `--${option} ${value} is missing` : [],
   );
   // An argument after an unknown option may be its value, so it is not reported as surplus.
   const surplus = given.problems.length > 0 ? [] : given.rest.slice(most);
   const problems = [
     ...given.problems,
-    ...missing.map(([option, { value }]) => `--${option} ${value} is missing`),
+    ...missing,
     ...(given.rest.length < least ? [`${name} is missing`] : []),
     ...(most > 0 && given.rest.includes('') ? [`${name} is empty`] : []),
-    ...(surplus.length > 0
-      ? [`there is no argument ${surplus.map((text) => JSON.stringify(text)).join(', ')}`]
-      : []),
+    ...(surplus.length > 0 ? [`there is no argument ${quoted(surplus)}`] : []),
   ];
   if (problems.length > 0) throw new WrongUsage(problems.join('; '));
   const values = Object.entries(options).map(([option, { value, isList }]) => {
     const texts = given.values.get(option);
-    return [
-      option,
-      value === undefined ? texts !== undefined : isList ? (texts ?? []) : texts?.[0],
-    ];
+    const own = isList ? (texts ?? []) : texts?.[0];
+    return [option, value === undefined ? texts !== undefined : own];
   });
   return { values: Object.fromEntries(values) as Values<Declared>, rest: given.rest };
+}
+
+/** Arguments as an error repeats them. */
+export function quoted(args: readonly string[]): string {
+  return args.map((text) => JSON.stringify(text)).join(', ');
 }
 
 /** Whether the arguments request the help of their command. */
@@ -103,50 +104,27 @@ interface Given {
 }
 
 function tokensOf(args: readonly string[], options: Options): Given {
-  const types = Object.entries(options).map(([name, { value }]) => [
-    name,
-    { type: value === undefined ? ('boolean' as const) : ('string' as const) },
-  ]);
-  // Not strict, because the parser's own check stops at the first problem.
-  const config = {
-    args: [...args],
-    options: Object.fromEntries(types),
-    strict: false,
-    tokens: true,
-  } as const;
+  const types = Object.entries(options).map(([name, { value }]) => {
+    return [name, { type: value === undefined ? 'boolean' : 'string' } as const] as const;
+  });
   const given: Given = { values: new Map(), rest: [], problems: [] };
-  for (const token of parseArgs(config).tokens) {
+  const declared = { options: Object.fromEntries(types), tokens: true } as const;
+  // Not strict, because the parser's own check stops at the first problem.
+  for (const token of parseArgs({ ...declared, args: [...args], strict: false }).tokens) {
     if (token.kind === 'positional') given.rest.push(token.value);
-    if (token.kind === 'option')
-      takeOption(
-        given,
-        token,
-        Object.hasOwn(options, token.name) ? options[token.name] : undefined,
-      );
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value = '', inlineValue } = token;
+    const isKnown = Object.hasOwn(options, name) && rawName === `--${name}`;
+    const { value: placeholder, isList } = (isKnown && options[name]) || {};
+    const before = given.values.get(name);
+    const isMissing = value === '' || (!inlineValue && value.startsWith('-'));
+    if (!isKnown) given.problems.push(`there is no option ${rawName}`);
+    else if (before !== undefined && !isList) given.problems.push(`${rawName} is given twice`);
+    else if (placeholder === undefined && token.value !== undefined)
+      given.problems.push(`${rawName} takes no value`);
+    else if (placeholder !== undefined && isMissing)
+      given.problems.push(`${rawName} needs a value: ${rawName} ${placeholder}`);
+    given.values.set(name, [...(before ?? []), value]);
   }
   return given;
-}
-
-function takeOption(
-  { values, problems }: Given,
-  token: {
-    name: string;
-    rawName: string;
-    value: string | undefined;
-    inlineValue: boolean | undefined;
-  },
-  declared: Option | undefined,
-): void {
-  const { name, rawName, value, inlineValue } = token;
-  if (declared === undefined || rawName !== `--${name}`)
-    problems.push(`there is no option ${rawName}`);
-  else if (values.has(name) && !declared.isList) problems.push(`${rawName} is given twice`);
-  else if (declared.value === undefined && value !== undefined)
-    problems.push(`${rawName} takes no value`);
-  else if (
-    declared.value !== undefined &&
-    (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
-  )
-    problems.push(`${rawName} needs a value: ${rawName} ${declared.value}`);
-  values.set(name, [...(values.get(name) ?? []), value ?? '']);
 }

@@ -69,12 +69,8 @@ function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
   const universe = universeOf(parseAgentConfiguration(loadJob(reader, jobId).agentConfig));
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
-  return {
-    jobId,
-    openings,
-    symbols: [...symbols].sort(),
-    riskFreeRate: riskFreeRateOf(reader) ?? riskFreeRate,
-  };
+  const rate = riskFreeRateOf(reader) ?? riskFreeRate;
+  return { jobId, openings, symbols: [...symbols].sort(), riskFreeRate: rate };
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
@@ -100,13 +96,13 @@ export async function backup(
   const settings = readSettings(process.env);
   const path = ownDatabase(settings);
   const target = file ?? defaultTarget(settings);
+  const { riskFreeRate } = settings;
   return writeStoppably(target, async (watched) => {
-    if (jobId === undefined)
-      return describeCopy(target, await backupDatabase(path, target, watched));
-    return describeCopy(
-      target,
-      await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched),
-    );
+    const summary =
+      jobId === undefined
+        ? await backupDatabase(path, target, watched)
+        : await packageJob({ path, jobId, target, riskFreeRate }, watched);
+    return describeCopy(target, summary);
   });
 }
 
@@ -126,21 +122,14 @@ export async function restore(file: string): Promise<number> {
   const { databasePath: path, deploymentMode } = settings;
   if (!existsSync(file)) throw new ServiceError('storage_fault', `There is no database ${file}`);
   return writeStoppably(path, async (watched) => {
-    const ownership = claimOwnership(path, {
-      startedAt: timestamp(new Date()),
-      purpose: `restore ${path}`,
-    });
+    const claim = { startedAt: timestamp(new Date()), purpose: `restore ${path}` };
+    const ownership = claimOwnership(path, claim);
     try {
       const { aside, ...summary } = await restoreDatabase(path, file, watched);
       const before =
-        aside === null
-          ? 'there was no database before'
-          : `the database before is ${forTerminal(aside)}`;
-      return [
-        describeCopy(path, summary),
-        `  restored from ${forTerminal(file)} (DEPLOYMENT_MODE=${deploymentMode}); ${before}\n`,
-        resetNote(settings),
-      ].join('');
+        aside === null ? 'there was no database before' : `the database before is ${aside}`;
+      const source = `restored from ${file} (DEPLOYMENT_MODE=${deploymentMode}); ${before}`;
+      return `${describeCopy(path, summary)}  ${forTerminal(source)}\n${resetNote(settings)}`;
     } finally {
       ownership.release();
     }

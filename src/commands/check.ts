@@ -18,13 +18,10 @@ function describeReplay(report: AuditReport): string {
     superseded.modelDays === 0
       ? ''
       : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
+  const outside = `  taken from the record, because they came from outside: ${number(fromOutside)} news results`;
   return [
     `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
-    ...(fromOutside > 0
-      ? [
-          `  taken from the record, because they came from outside: ${number(fromOutside)} news results`,
-        ]
-      : []),
+    ...(fromOutside > 0 ? [outside] : []),
     '',
   ].join('\n');
 }
@@ -50,15 +47,16 @@ export async function check(
   const path = file ?? ownDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
-  const onProgress = (done: number, total: number) =>
-    line.draw(
-      done,
-      total,
-      done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read',
-    );
+  const onProgress = (done: number, total: number) => {
+    const isDone = done >= total;
+    const words = isDone
+      ? 'model-days are done, the file is being read'
+      : `${number(done)} model-days`;
+    line.draw(done, total, words);
+  };
   const report = await audit(path, { onProgress }).finally(() => line.clear());
   const tables = await withSnapshot(path, tablesInManifest);
-  process.stdout.write(describe(path, { report, tables }));
+  process.stdout.write(describe(path, report, tables));
   if (isReplay) process.stdout.write(describeReplay(report));
   const isReal = prices.length === 0 || (await compareWith(path, { paths: prices, as: said }));
   return isSound(report) && isReal ? 0 : FAULTY;
@@ -76,28 +74,22 @@ async function compareWith(
       const summary = await importWithProgress(yours, name, { as: files.as, verb: 'compare' });
       const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
       process.stdout.write(`${lines.join('\n')}\n`);
-      if (summary.kind === 'prices' && summary.taken.by === 'default')
-        for (const symbol of summary.symbols) untold.add(symbol);
+      if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
     }
     return untold;
   });
   const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
   const result =
-    differences.length === 0
-      ? `all as in ${counted(files.paths.length, 'file')} of your own`
-      : `${counted(differences.length, 'difference')} from ${counted(files.paths.length, 'file')} of your own`;
-  process.stdout.write(`prices: ${what} that model-days used, ${result}\n`);
+    differences.length === 0 ? 'all as in' : `${counted(differences.length, 'difference')} from`;
+  const own = `${result} ${counted(files.paths.length, 'file')} of your own`;
+  process.stdout.write(`prices: ${what} that model-days used, ${own}\n`);
   for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
   return differences.length === 0;
 }
 
 /** Exits by `process.exit`, which also ends the process that reads the file. */
 function endOnSignals(): void {
-  for (const [signal, number] of [
-    ['SIGINT', 2],
-    ['SIGTERM', 15],
-  ] as const)
-    process.once(signal, () => process.exit(128 + number));
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
 }
 
 /** What a sound file is, by the number of tables in its manifest. */
@@ -107,13 +99,8 @@ function soundFile(tables: number | null): string {
   return 'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
 }
 
-interface Checked {
-  report: AuditReport;
-  /** In its manifest. */
-  tables: number | null;
-}
-
-function describe(path: string, { report, tables }: Checked): string {
+/** `tables` are those in its manifest. */
+function describe(path: string, report: AuditReport, tables: number | null): string {
   const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
     report;
   const replaced =
@@ -121,9 +108,8 @@ function describe(path: string, { report, tables }: Checked): string {
   const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
-    ...(damage.length === 0
-      ? [soundFile(tables)]
-      : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
+    damage.length === 0 ? soundFile(tables) : 'file: damaged',
+    ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
     ...(problems.total > 0
       ? findings('do not add up', problems)

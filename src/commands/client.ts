@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
-import { type HttpFailure, httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { type HttpRequest, httpRequest, type HttpResponse } from '../basics/http-client.ts';
 import { asObject, asText, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
 import {
@@ -59,69 +59,43 @@ export class Refused extends ServiceError {
 export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
-  const request = {
-    headers: access,
-    timeoutMs: REQUEST_TIMEOUT_MS,
-    maxBytes: Infinity,
-    isDirect: true,
-  } as const;
+  const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: Infinity, isDirect: true } as const;
   return {
     async get(path, schema) {
-      const url = base + path;
-      return read(reached(url, await httpRequest(url, request)), {
-        what: `GET ${path}`,
-        url,
-        schema,
-      });
+      const request = { ...limits, headers: access };
+      return read(await reach(base + path, request), { what: `GET ${path}`, schema });
     },
     async post(path, content, schema) {
-      const url = base + path;
       const headers = { ...access, 'content-type': 'application/json' };
-      const posted = {
-        ...request,
-        method: 'POST',
-        headers,
-        body: JSON.stringify(content),
-      } as const;
-      return read(reached(url, await httpRequest(url, posted)), {
-        what: `POST ${path}`,
-        url,
-        schema,
-      });
+      const body = JSON.stringify(content);
+      const request = { ...limits, method: 'POST', headers, body } as const;
+      return read(await reach(base + path, request), { what: `POST ${path}`, schema });
     },
   };
 }
 
+interface Reached extends HttpResponse {
+  url: string;
+}
+
 /** The response. Failures are thrown: the service may respond in a moment. */
-function reached(url: string, response: HttpResponse | HttpFailure): HttpResponse {
-  if (response.failure === undefined) return response;
-  const { origin } = new URL(url);
+async function reach(url: string, request: HttpRequest): Promise<Reached> {
+  const response = await httpRequest(url, request);
+  if (response.failure === undefined) return { ...response, url };
   const reason = cleanText(response.message);
   const advice = '--url or API_URL say where it is';
-  throw new Unavailable(`Cannot reach the service at ${origin}: ${reason} (${advice})`);
-}
-
-function isGood(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-/** With the `detail` of the response, or with whatever a proxy sent instead. */
-function refusal(what: string, status: number, text: string): ServiceError {
-  const detail = asText(asObject(tryParse(text))?.['detail']) ?? text;
-  const words = quote(detail, MAX_QUOTED_LENGTH);
-  const note = status < 400 ? ' (a redirect, which is not followed)' : '';
-  const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
-  return PASSING_STATUSES.has(status)
-    ? new Unavailable(message)
-    : new Refused(message, { status, detail });
+  throw new Unavailable(
+    `Cannot reach the service at ${new URL(url).origin}: ${reason} (${advice})`,
+  );
 }
 
 function read<Schema extends v.GenericSchema>(
-  { status, text }: HttpResponse,
-  { what, url, schema }: { what: string; url: string; schema: Schema },
+  { status, text, url }: Reached,
+  { what, schema }: { what: string; schema: Schema },
 ): v.InferOutput<Schema> {
-  if (!isGood(status)) throw refusal(what, status, text);
   const body = tryParse(text);
+  if (status < 200 || status >= 300)
+    throw refusal(what, status, asText(asObject(body)?.['detail']) ?? text);
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   const problem =
@@ -132,6 +106,16 @@ function read<Schema extends v.GenericSchema>(
     'service_unavailable',
     `Cannot read the response of ${url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
   );
+}
+
+/** With the words of the response, or with whatever a proxy sent instead. */
+function refusal(what: string, status: number, detail: string): ServiceError {
+  const words = quote(detail, MAX_QUOTED_LENGTH);
+  const note = status < 400 ? ' (a redirect, which is not followed)' : '';
+  const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
+  return PASSING_STATUSES.has(status)
+    ? new Unavailable(message)
+    : new Refused(message, { status, detail });
 }
 
 /** What the client commands share. */
@@ -233,10 +217,8 @@ export async function hadNoTrading(client: Client, date: CalendarDate): Promise<
   if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0)
     return false;
   const { symbols } = await client.get('/prices/coverage', coverage);
-  const newestBar = symbols
-    .flatMap(({ last_bar }) => last_bar ?? [])
-    .sort()
-    .at(-1);
+  const bars = symbols.flatMap(({ last_bar }) => last_bar ?? []);
+  const newestBar = bars.sort().at(-1);
   if (newestBar === undefined) return false;
   const isCovered = ({ spans }: (typeof symbols)[number]) =>
     spans.some(({ start_date, end_date }) => start_date <= date && date <= end_date);

@@ -5,7 +5,7 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { stackTraceOf } from '../basics/log.ts';
 import { forTerminal, showLines } from '../basics/text.ts';
 import { VERSION } from '../basics/version.ts';
-import { asksForHelp, readArguments, WrongUsage } from './arguments.ts';
+import { asksForHelp, quoted, readArguments, WrongUsage } from './arguments.ts';
 import { commandHelp, generalHelp, helpHint } from './help.ts';
 import { commands } from './table.ts';
 
@@ -24,11 +24,7 @@ export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
   const text = readText();
   if (text === null) return;
   const wrong = firstWrongLine(text);
-  if (wrong !== null)
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot read ${PATH}: line ${wrong} is not NAME=VALUE with closed quotes`,
-    );
+  if (wrong !== 0) throw unreadable(`line ${wrong} is not NAME=VALUE with closed quotes`);
   for (const [name, value] of Object.entries(parseEnv(text))) environment[name] ??= value ?? '';
 }
 
@@ -39,16 +35,19 @@ function readText(): string | null {
     return text;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${messageOf(error)}`);
+    throw unreadable(messageOf(error));
   }
 }
 
-/** Never quotes the line: it may hold a key. */
-function firstWrongLine(text: string): number | null {
+function unreadable(problem: string): ServiceError {
+  return new ServiceError('cannot_start', `Cannot read ${PATH}: ${problem}`);
+}
+
+/** Its number, 0 for none; it is never quoted, because it may hold a key. */
+function firstWrongLine(text: string): number {
   const withoutQuoted = text.replace(QUOTED_VALUE, (found) => `=${found.replace(/[^\n]/g, '')}`);
   const lines = withoutQuoted.split('\n');
-  const index = lines.findIndex((line) => !/^\s*(#|$)/.test(line) && !ASSIGNMENT.test(line));
-  return index === -1 ? null : index + 1;
+  return lines.findIndex((line) => !/^\s*(#|$)/.test(line) && !ASSIGNMENT.test(line)) + 1;
 }
 
 /** Exit codes, as shells and schedulers expect them. */
@@ -87,10 +86,9 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
 export function explainFailure(error: unknown): number {
   const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
   const isRefusal = error instanceof Error && 'syscall' in error; // such as by a full disk
-  const other = isRefusal
-    ? `Cannot continue: ${error.message}`
-    : `Unexpected failure: ${stackTraceOf(error)}`;
-  process.stderr.write(`${showLines(expected ?? other)}\n`);
+  const refused = isRefusal ? `Cannot continue: ${error.message}` : null;
+  const words = expected ?? refused ?? `Unexpected failure: ${stackTraceOf(error)}`;
+  process.stderr.write(`${showLines(words)}\n`);
   return FAILED;
 }
 
@@ -111,11 +109,9 @@ function helpOrRefuse(option: string, [name = '', ...others]: string[]): number 
   const isHelp = generalOption(option) === generalHelp;
   if (isHelp && command !== undefined && others.length === 0)
     return print(commandHelp(name, command));
-  const surplus = [name, ...others].map((argument) => JSON.stringify(argument)).join(', ');
-  return refuse(
-    isHelp ? `There is no help for ${surplus}.` : `${option} takes no argument ${surplus}.`,
-    null,
-  );
+  const surplus = quoted([name, ...others]);
+  const problem = isHelp ? `There is no help for` : `${option} takes no argument`;
+  return refuse(`${problem} ${surplus}.`, null);
 }
 
 function refuse(problem: string, name: string | null): number {

@@ -4,7 +4,7 @@ import { addDays, dateOf, weekdaysBefore } from '../basics/calendar.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
-import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../basics/settings.ts';
+import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
@@ -36,33 +36,28 @@ export async function demo(): Promise<void> {
   const stop = () => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const { maxSimulationDays: maxDays } = settings;
-    const isGuarded = token !== null;
-    await simulate(client, { port, maxDays, isGuarded, signal: stopping.signal });
+    const status = await simulate(client, settings, stopping.signal);
+    print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
   } catch (error) {
     // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;
   }
 }
 
-interface Demo {
-  port: number;
-  /** The most calendar days of a job. */
-  maxDays: number;
-  isGuarded: boolean;
-  signal: AbortSignal;
-}
-
-async function simulate(client: Client, { port, maxDays, isGuarded, signal }: Demo): Promise<void> {
+async function simulate(
+  client: Client,
+  { maxSimulationDays }: Settings,
+  signal: AbortSignal,
+): Promise<JobStatusResponse> {
   const all = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
-  const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxDays));
+  const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxSimulationDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
   const status = await followJob(client, job.job_id, { stream: process.stderr, signal });
   print(describeEnd(status));
   print(await summaryTable(client, status));
-  print(nextSteps(`http://localhost:${port}`, { status, isGuarded }));
+  return status;
 }
 
 /** The requested port, or 0 (any free one) when another program uses it. */
@@ -83,24 +78,18 @@ async function summaryTable(
   client: Client,
   { job_id, models }: JobStatusResponse,
 ): Promise<string> {
-  const rows = [['model', 'trades', 'refused orders', 'end value', 'return']];
-  const { models: performances } = await client.get(
-    `/performance?job_id=${job_id}`,
-    performanceResponse,
+  const path = `/performance?job_id=${job_id}`;
+  const { models: all } = await client.get(path, performanceResponse);
+  const rows = models.flatMap((model) =>
+    all
+      .filter((one) => one.model === model)
+      .map(({ trading: { trades, refused_orders }, end_value, total_return }) => {
+        const figures = [String(trades), String(refused_orders), dollars(end_value)];
+        return [cleanText(model), ...figures, percent(total_return)];
+      }),
   );
-  for (const model of models) {
-    const performance = performances.find((one) => one.model === model);
-    if (performance === undefined) continue;
-    const { trading, end_value, total_return } = performance;
-    rows.push([
-      cleanText(model),
-      String(trading.trades),
-      String(trading.refused_orders),
-      dollars(end_value),
-      percent(total_return),
-    ]);
-  }
-  return ['', ...alignColumns(rows), ''].join('\n');
+  const head = ['model', 'trades', 'refused orders', 'end value', 'return'];
+  return ['', ...alignColumns([head, ...rows]), ''].join('\n');
 }
 
 function dollars(value: number): string {

@@ -1,6 +1,6 @@
 import { PROGRAM_NAME } from '../basics/program.ts';
 import { VERSION } from '../basics/version.ts';
-import type { Option } from './arguments.ts';
+import type { Option, Positionals } from './arguments.ts';
 import { type Command, commands } from './table.ts';
 
 /** The help pages, made from the table of commands. */
@@ -13,32 +13,28 @@ const GENERAL_OPTIONS = [
 
 export function generalHelp(): string {
   return [
-    `Trading Simulation Service ${VERSION}`,
-    '',
-    `Usage: ${PROGRAM_NAME} [COMMAND] [OPTIONS]`,
+    `Trading Simulation Service ${VERSION}. Usage: ${PROGRAM_NAME} [COMMAND] [OPTIONS]`,
     '',
     ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     ...columns(GENERAL_OPTIONS),
     '',
-    `"${PROGRAM_NAME} COMMAND --help" explains a command, with an example.`,
-    '',
-    'Settings are environment variables or lines of a file .env, such as API_PORT, DEPLOYMENT_MODE (DEV or PROD) and',
-    'LOG_LEVEL; docs/reference.md describes them all. Paths are relative to the working directory.',
+    'Settings, such as API_PORT and DEPLOYMENT_MODE (DEV or PROD), are environment variables or lines',
+    'of a file .env: see docs/configuration.md. Paths are relative to the working directory.',
     '',
   ].join('\n');
 }
 
 export function commandHelp(
   name: string,
-  { summary, details, options, example, ...rest }: Command,
+  { summary, details, options, positionals, example }: Command,
 ): string {
   const rows = Object.entries(options).map(([option, declared]) => [
     spell(option, declared),
     declared.isRequired ? `${declared.text} Required.` : declared.text,
   ]);
   return [
-    `Usage: ${usageLine(name, { options, ...rest })}`,
+    `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsOf(positionals)}`,
     '',
     summary,
     details,
@@ -59,19 +55,11 @@ export function helpHint(name: string | null): string {
   return `Run "${PROGRAM_NAME} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
 }
 
-function usageLine(
-  name: string,
-  { options, positionals }: Pick<Command, 'options' | 'positionals'>,
-): string {
-  const parts = Object.entries(options).map(([option, declared]) =>
-    declared.isRequired ? spell(option, declared) : `[${spell(option, declared)}]`,
-  );
-  if (positionals !== undefined) {
-    const { name: text, least, most } = positionals;
-    const some = most > 1 ? `${text}...` : text;
-    parts.push(least > 0 ? some : `[${some}]`);
-  }
-  return [PROGRAM_NAME, name, ...parts].join(' ');
+function argumentsOf(positionals: Positionals | undefined): string {
+  if (positionals === undefined) return '';
+  const { name, least, most } = positionals;
+  const some = most === Infinity ? `${name}...` : name;
+  return least > 0 ? ` ${some}` : ` [${some}]`;
 }
 
 function spell(name: string, { value }: Option): string {

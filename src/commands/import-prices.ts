@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../basics/domain.ts';
-import { contradictionsInWords, nightInWords } from '../prices/files/bar.ts';
-import type { SplitSummary } from '../prices/import-splits.ts';
-import { importFile, type ImportSummary, type PriceSummary } from '../prices/import.ts';
+import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
+import { importFile, type ImportSummary } from '../prices/import.ts';
 import { list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -97,16 +96,17 @@ export async function importWithProgress(
   }
 }
 
-function hasImported(summary: ImportSummary): boolean {
-  return summary.kind === 'prices' ? summary.bars > 0 : summary.symbols > 0;
+function hasImported({ symbols }: ImportSummary): boolean {
+  return symbols.length > 0;
 }
 
 /** What was imported, as lines for the terminal. */
 export function describeImport(path: string, summary: ImportSummary): string {
+  const { format, taken } = summary;
   const lines = [
-    `${forTerminal(path)}: ${summary.format}`,
+    `${forTerminal(path)}: ${format}`,
     ...(hasImported(summary) ? describeRows(summary) : ['  nothing imported']),
-    ...(summary.kind === 'prices' ? [describeTaken(summary)] : []),
+    ...(taken === null ? [] : [describeTaken(taken, format)]),
     ...describeRefused(summary),
   ];
   return `${lines.join('\n')}\n`;
@@ -120,12 +120,27 @@ export function describeRefused({ refused }: ImportSummary): string[] {
 }
 
 function describeRows(summary: ImportSummary): string[] {
-  if (summary.kind === 'prices') return describePrices(summary);
-  if (summary.kind === 'splits') return describeSplits(summary);
-  const { symbols, changed, firstDate, lastDate, dividends, incomplete, unknown } = summary;
+  const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
   return [
-    `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
-      ` ex-dates ${firstDate} to ${lastDate}`,
+    ...rows,
+    ...contradictionsInWords(summary.contradicted).map((sentence) => `  ${sentence}`),
+  ];
+}
+
+/** What a file of dividends, of splits or of both had. */
+function describeActions(summary: ImportSummary): string[] {
+  const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
+  const { splits, noSplits } = summary;
+  const what = [
+    ...(dividends > 0 || splits === 0
+      ? [`${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed)`]
+      : []),
+    ...(splits > 0 ? [counted(splits - noSplits, 'split')] : []),
+    ...(noSplits > 0 ? [`${counted(noSplits, 'line')} 1:1 (no split)`] : []),
+  ];
+  const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
+  return [
+    `  imported ${what.join(' and ')} of ${counted(symbols.length, 'symbol')}, ${dates}`,
     ...(incomplete > 0
       ? [
           `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
@@ -140,50 +155,22 @@ function describeRows(summary: ImportSummary): string[] {
   ];
 }
 
-function describeSplits({
-  symbols,
-  splits,
-  none,
-  firstDate,
-  lastDate,
-  contradicted,
-}: SplitSummary): string[] {
-  return [
-    `  imported ${counted(splits - none, 'split')}${none > 0 ? ` and ${counted(none, 'line')} 1:1 (no split)` : ''}` +
-      ` of ${counted(symbols, 'symbol')}, ${firstDate} to ${lastDate}`,
-    ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
-  ];
-}
-
-function describePrices(summary: PriceSummary): string[] {
-  const {
-    symbols,
-    changed,
-    firstDate,
-    lastDate,
-    bars,
-    dates,
-    syntheticReplaced,
-    dividends,
-    splits,
-    contradicted,
-  } = summary;
+function describePrices(summary: ImportSummary): string[] {
+  const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
   return [
     `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
       ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
     ...(dividends + splits > 0
       ? [`  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`]
       : []),
-    ...(syntheticReplaced > 0
-      ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`]
+    ...(summary.syntheticReplaced > 0
+      ? [`  synthetic prices of ${counted(summary.syntheticReplaced, 'symbol')} were replaced`]
       : []),
-    ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
   ];
 }
 
 /** What the prices were taken for, why, and how to say otherwise. */
-function describeTaken({ taken, format }: PriceSummary): string {
-  const { meaning, by, night } = taken;
+function describeTaken({ meaning, by, night }: Taken, format: string): string {
   const others = list(
     meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
   ).replace(', ', ' or ');

@@ -75,8 +75,7 @@ export function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): v
       },
     );
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
@@ -110,19 +109,13 @@ export async function serve(): Promise<Service> {
     await service.stop();
     ownership.release();
   }, log);
-  const {
-    deploymentMode: mode,
-    databasePath: database,
-    configurationPath: configuration,
-  } = settings;
-  const access = { accessTokens: accessTokens.length };
   log.info('listening', {
     version: VERSION,
     port: service.port,
-    mode,
-    database,
-    configuration,
-    ...access,
+    mode: settings.deploymentMode,
+    database: settings.databasePath,
+    configuration: settings.configurationPath,
+    accessTokens: accessTokens.length,
   });
   keepMemoryFlat();
   return service;
@@ -158,19 +151,14 @@ function agentProgram(): string {
  * DEV starts with an empty database unless it is to be kept; PROD's is only created.
  * Removes what killed backups left.
  */
-function prepareDatabase({
-  databasePath,
-  agentDataPath,
-  deploymentMode,
-  preserveDevData,
-}: Settings): void {
-  if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
+function prepareDatabase({ databasePath, agentDataPath, preserveDevData }: Settings): void {
+  if (preserveDevData === false) removeDatabase(databasePath);
   openDatabase(databasePath).close();
   removeAbandonedPartials(agentDataPath);
 }
 
-function announceMode({ deploymentMode, preserveDevData, databasePath }: Settings, log: Log): void {
-  if (deploymentMode !== 'DEV') return;
+function announceMode({ preserveDevData, databasePath }: Settings, log: Log): void {
+  if (preserveDevData === null) return;
   const line = '='.repeat(72);
   log.warning(line);
   log.warning('DEVELOPMENT MODE: models are simulated, no model call is made or paid for');
@@ -194,24 +182,11 @@ export async function view(path: string): Promise<void> {
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  const [name, clock, pages] = [basename(path), () => new Date(), builtPages()] as const;
-  const { port, mode, stop } = await startView({
-    path,
-    name,
-    settings,
-    log,
-    clock,
-    accessTokens,
-    pages,
-  });
+  const shown = { path, name: basename(path), pages: builtPages(), clock: () => new Date() };
+  const { port, mode, stop } = await startView({ ...shown, settings, log, accessTokens });
   stopOnSignal(stop, log);
-  log.info('listening', {
-    version: VERSION,
-    port,
-    mode,
-    view: path,
-    accessTokens: accessTokens.length,
-  });
+  const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };
+  log.info('listening', facts);
   process.stdout.write(
     `${forTerminal(path)}, ${MODES[mode]}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
   );

@@ -25,15 +25,18 @@ export interface Command {
 
 const url = {
   value: 'URL',
-  text: 'URL of the service. Default: API_URL, or else this machine on API_PORT.',
-} as const;
-const CLIENT = 'Sends API_TOKEN as the access token when it is set.';
+  text: 'Where the service is. Default: API_URL, or this machine on API_PORT.',
+};
+const jobOption = { value: 'JOB-ID', text: 'Only this job.' };
+const as = {
+  value: 'MEANING',
+  text: 'What the prices are: raw, split-adjusted or total-return. Default: detected.',
+};
 
 /** Each command loads its own modules, so help and healthcheck never open a database. */
 export const commands: Record<string, Command> = {
   serve: command({
-    summary:
-      'Serves the HTTP interface and the pages until SIGTERM or Ctrl-C; the default command.',
+    summary: 'Serves the interface and the pages until SIGTERM or Ctrl-C (default).',
     details: 'Listens on API_PORT. A second signal ends it immediately.',
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
@@ -44,29 +47,22 @@ export const commands: Record<string, Command> = {
     },
   }),
   demo: command({
-    summary:
-      'Serves in DEV mode, simulates the last 60 weekdays, prints a table, and keeps serving until Ctrl-C.',
-    details:
-      'Needs no key and costs nothing. The models are those of configs/demo_config.json, if it is there. Uses any free ' +
-      'port if API_PORT is taken.',
+    summary: 'Serves in DEV mode and simulates sixty weekdays; needs no key, costs nothing.',
+    details: lines(
+      'Prints a table, and keeps serving until Ctrl-C. The models are those of',
+      'configs/demo_config.json, if it is there. Uses any free port if API_PORT is taken.',
+    ),
     options: {},
     example: 'demo',
     run: async () => (await import('./demo.ts')).demo(),
   }),
   'import-prices': command({
-    summary: 'Imports daily prices and dividends from files.',
+    summary: 'Imports daily prices, dividends and splits from files.',
     details: lines(
-      "Prices: Alpha Vantage JSON, merged JSON lines, Yahoo's chart JSON, and CSV with a header (as of Yahoo, Stooq and Tushare). The",
-      'summary says whether they were taken as raw, or as adjusted for splits, or for splits and dividends, and why.',
-      'Dividends: CSV with symbol,ex_date,amount, and Alpha Vantage JSON. A file may be compressed by gzip or zstd. Bad rows',
-      'are reported and skipped. Exit code 0 if every file had something to import, otherwise 1.',
+      'The summary says what the prices were taken for, and why. Bad rows are reported and skipped.',
+      'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/prices.md.',
     ),
-    options: {
-      as: {
-        value: 'MEANING',
-        text: 'What the prices are: raw, split-adjusted or total-return. Default: detected from the files.',
-      },
-    },
+    options: { as },
     positionals: { name: 'FILE', least: 1, most: Infinity },
     example: 'import-prices --as raw prices.jsonl more.csv.gz dividends.csv',
     run: async ({ rest, values }) =>
@@ -75,51 +71,33 @@ export const commands: Record<string, Command> = {
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
     details: lines(
-      'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Also downloads the trading days before the first date, splits and',
-      'dividends, as far as the provider has them. Exit code 0 if every price of the range is known at the end, otherwise 1;',
-      'also 1 for a symbol of --symbols that has no price on any date.',
+      'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Exit code 0 if every price of the range is',
+      'known at the end, otherwise 1; also 1 for a named symbol without a price on any date.',
     ),
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
-      symbols: {
-        value: 'A,B,...',
-        text: 'Symbols to download. Default: the universe of the configuration.',
-      },
-      limit: {
-        value: 'N',
-        text: 'At most N downloads (days or symbols, by provider), chosen to complete the most dates.',
-      },
-      dividends: { text: 'Download dividends instead, a request per symbol, from Alpha Vantage.' },
+      symbols: { value: 'A,B,...', text: 'Default: the universe of the configuration.' },
+      limit: { value: 'N', text: 'At most N downloads, those that complete the most dates.' },
+      dividends: { text: 'Download dividends instead, a request per symbol.' },
     },
     example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
     run: async ({ values }) => (await import('./download-prices.ts')).downloadPrices(values),
   }),
   disguise: command({
-    summary:
-      'Writes stored prices in disguise: a control market, which shows what a model remembers.',
+    summary: 'Writes stored prices in disguise, which shows what a model remembers.',
     details: lines(
-      'FOLDER must be new or empty. It gets prices.csv, dividends.csv, universe.json and key.csv: see docs/control-markets.md.',
-      'Exit code 0, or 1 on failure, which leaves no files behind.',
+      'Such a control market is a new folder with prices, dividends, a universe and the key to it:',
+      'see docs/control-markets.md. Exit code 0, or 1 on failure, which leaves no files behind.',
     ),
     options: {
-      seed: {
-        value: 'S',
-        text: 'Any text. It makes the key, so keep both away from models.',
-        isRequired: true,
-      },
+      seed: { value: 'S', text: 'Makes the key: keep both away from models.', isRequired: true },
       from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
-      out: { value: 'FOLDER', text: 'Where to write.', isRequired: true },
-      mask: {
-        value: 'WHAT',
-        text: 'What to hide: symbols, dates or both. Default: both.',
-      },
+      out: { value: 'FOLDER', text: 'Where to write; new or empty.', isRequired: true },
+      mask: { value: 'WHAT', text: 'What to hide: symbols, dates or both. Default: both.' },
       weeks: { value: 'N', text: 'How far to shift dates back. Default: drawn from the seed.' },
-      universe: {
-        value: 'NAME',
-        text: 'A universe of the configuration. Default: the default one.',
-      },
+      universe: { value: 'NAME', text: 'A universe of the configuration. Default: the usual one.' },
       name: { value: 'CONTROL', text: 'The name of the new universe. Default: control.' },
     },
     example: 'disguise --seed river --from 2025-06-02 --to 2025-10-23 --out control-market',
@@ -128,25 +106,18 @@ export const commands: Record<string, Command> = {
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
     details: lines(
-      CLIENT,
-      'Exit code 0 if the job was created (with --watch: completed), otherwise 1.',
-      'With --end last-session, for schedulers: the last weekday that is over in New York and had trading, as far as the',
-      'service knows. Then 0 also if nothing is left to do, or (with --watch) if the prices are not out yet: see docs/live.md.',
+      'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed),',
+      'otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if nothing is left',
+      'to do, or (with --watch) if the prices are not out yet.',
     ),
     options: {
-      start: {
-        value: 'DATE',
-        text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.',
-      },
+      start: { value: 'DATE', text: 'YYYY-MM-DD. Default: after the last completed day of each.' },
       end: { value: 'DATE', text: 'Last date, or last-session.', isRequired: true },
       models: {
         value: 'A,B,...',
-        text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.',
+        text: 'Models, or runs such as gpt-5#2. Default: those enabled.',
       },
-      universe: {
-        value: 'NAME',
-        text: 'What they may buy: a universe of the configuration. Default: the default one.',
-      },
+      universe: { value: 'NAME', text: 'What they may buy. Default: the usual universe.' },
       replace: { text: 'Run completed model-days again.' },
       watch: { text: 'Follow the job to its end, as watch does.' },
       url,
@@ -155,29 +126,20 @@ export const commands: Record<string, Command> = {
     run: async ({ values }) => (await import('./trigger.ts')).trigger(values),
   }),
   watch: command({
-    summary: 'Follows a job of a running service to its end; by default the newest job.',
-    details: lines(
-      CLIENT,
-      'Exit code 0 if the job completed, 1 if some or all of it failed, or it was cancelled or discarded.',
-    ),
+    summary: 'Follows a job of a running service to its end; by default the newest.',
+    details: 'Sends API_TOKEN if it is set. Exit code 0 if the job completed, otherwise 1.',
     options: { url },
     positionals: { name: 'JOB-ID', least: 0, most: 1 },
     example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
     run: async ({ values, rest }) => (await import('./trigger.ts')).watch(rest[0], values),
   }),
   backup: command({
-    summary:
-      'Makes a consistent copy of the database, or of one job, whether or not the service runs.',
+    summary: 'Copies the database, or one job of it, whether or not the service runs.',
     details: lines(
-      'Without FILE the copy is written to data/agent_data/ and named after the time. No file is overwritten.',
-      'Exit code 0, or 1 on failure, which leaves no files behind.',
+      'Without FILE the copy is written to data/agent_data/ and named after the time. No file is',
+      'overwritten. Exit code 0, or 1 on failure, which leaves no files behind.',
     ),
-    options: {
-      job: {
-        value: 'JOB-ID',
-        text: 'Only this job, with everything needed to verify its results: see docs/verify.md.',
-      },
-    },
+    options: { job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/verify.md.' } },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'backup before-upgrade.db',
     run: async ({ values, rest }) => (await import('./backup.ts')).backup(rest[0], values),
@@ -185,9 +147,8 @@ export const commands: Record<string, Command> = {
   restore: command({
     summary: 'Replaces the database with a backup, while no service is running.',
     details: lines(
-      'Copies and verifies FILE, keeps the database under another name, and puts the copy in its place. DEPLOYMENT_MODE says',
-      'which database. Killed at any moment, it leaves the old database or the new one in its place, whole.',
-      'Exit code 0, or 1 with nothing changed.',
+      'Verifies FILE, keeps the database under another name, and puts a copy in its place.',
+      'DEPLOYMENT_MODE says which database. Exit code 0, or 1 with nothing changed.',
     ),
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
@@ -198,38 +159,27 @@ export const commands: Record<string, Command> = {
     summary: 'Verifies a database and plays its model-days again; changes nothing.',
     details: lines(
       "Without FILE it checks the service's own database, whether or not the service runs.",
-      'Exit code 0 if everything adds up and, with --replay or --prices, nothing differs; otherwise 1.',
+      'Exit code 0 if everything adds up and, with --prices, nothing differs; otherwise 1.',
     ),
     options: {
-      replay: {
-        text: 'Also say how many model-days came out the same, and what was taken from the record.',
-      },
+      replay: { text: 'Also say how many model-days came out the same.' },
       prices: {
         value: 'OWN-FILE',
-        text: 'Also compare what model-days used with prices, splits or dividends of your own. May be given several times.',
+        text: 'Also compare with prices, splits or dividends of your own; may be given again.',
         isList: true,
       },
-      as: {
-        value: 'MEANING',
-        text: 'What the prices of your files are: raw, split-adjusted or total-return. Default: detected from the files.',
-      },
+      as,
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'check --replay before-upgrade.db',
-    run: async ({ values, rest }) =>
-      (await import('./check.ts')).check(rest[0], {
-        isReplay: values.replay === true,
-        prices: values.prices,
-        as: values.as,
-      }),
+    run: async ({ values: { replay, prices, as: said }, rest }) =>
+      (await import('./check.ts')).check(rest[0], { isReplay: replay, prices, as: said }),
   }),
   view: command({
-    summary:
-      'Serves the pages and GET endpoints of a database file; runs no jobs, changes nothing.',
+    summary: 'Serves the pages of a database file; runs no jobs, changes nothing.',
     details: lines(
-      'Listens on API_PORT, with the access tokens of the settings. FILE is a package of backup --job, a backup, or the database',
-      'of a service, which may be running: new results appear. FILE and the files beside it stay as they are; a request that',
-      'would change something is refused (405). Ends with SIGTERM or Ctrl-C.',
+      'Listens on API_PORT. FILE is a package of backup --job, a backup, or the database of a service,',
+      'which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
     ),
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
@@ -237,27 +187,20 @@ export const commands: Record<string, Command> = {
     run: async ({ rest: [file = ''] }) => (await import('./serve.ts')).view(file),
   }),
   publish: command({
-    summary:
-      'Writes the pages into a folder for any file server: a leaderboard without a running service.',
+    summary: 'Writes the pages into a folder for any file server.',
     details: lines(
-      'A snapshot, whether or not the service is running; see docs/publish.md. A second run into the same folder changes only',
-      'what changed. A folder with files of others is refused. Exit code 0 if the folder is complete, otherwise 1.',
+      'A snapshot, whether or not the service is running: see docs/publish.md. A second run changes',
+      'only what changed. A folder with files of others is refused. Exit code 0, or 1 on failure.',
     ),
     options: {
-      job: { value: 'JOB-ID', text: 'Only this job.' },
-      models: {
-        value: 'A,B,...',
-        text: 'Only these models, with all repeats; without pages of jobs.',
-      },
-      start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD; without pages of jobs.' },
+      job: jobOption,
+      models: { value: 'A,B,...', text: 'Only these models; without pages of jobs.' },
+      start: { value: 'DATE', text: 'From this date on; without pages of jobs.' },
       end: { value: 'DATE', text: 'Up to this date; without pages of jobs.' },
       title: { value: 'TEXT', text: 'The title of the site. Default: Trading Simulation.' },
       'without-conversations': { text: 'Leave out what the models read and said.' },
-      url: { value: 'URL', text: 'The URL where the folder will be: link previews need it.' },
-      chromium: {
-        value: 'PROGRAM',
-        text: 'A Chromium to make the preview as PNG too, because most sites do not show SVG.',
-      },
+      url: { value: 'URL', text: 'Where the folder will be: link previews need it.' },
+      chromium: { value: 'PROGRAM', text: 'A Chromium, to make the preview as PNG too.' },
     },
     positionals: { name: 'DIR', least: 1, most: 1 },
     example: 'publish --job JOB-ID site',
@@ -265,13 +208,13 @@ export const commands: Record<string, Command> = {
       (await import('./publish.ts')).publish(folder, values),
   }),
   export: command({
-    summary: 'Writes conversations as Chat Completions messages, one line per completed model-day.',
+    summary: 'Writes conversations as messages, one line of JSON per completed model-day.',
     details: lines(
-      'For fine-tuning, for judges, and for programs that read JSON lines; the form is in docs/publish.md. Works whether or not the',
-      'service runs. No file is overwritten. Exit code 0 if the file is complete, otherwise 1, with no file left behind.',
+      'For fine-tuning, for judges: the form is in docs/publish.md. Works whether or not the service',
+      'runs. No file is overwritten. Exit code 0, or 1 on failure, which leaves no file behind.',
     ),
     options: {
-      job: { value: 'JOB-ID', text: 'Only this job.' },
+      job: jobOption,
       models: { value: 'A,B,...', text: 'Only these models, with all repeats, or single runs.' },
       start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD.' },
       end: { value: 'DATE', text: 'Up to this date.' },
@@ -285,8 +228,8 @@ export const commands: Record<string, Command> = {
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',
     details: lines(
-      'Merges user-configs/config.json, or USER-FILE, over configs/default_config.json (RFC 7396) and writes',
-      'RUNTIME_CONFIG_PATH (default: /tmp/runtime_config.json), which serve then uses.',
+      'Merges user-configs/config.json, or USER-FILE, over configs/default_config.json (RFC 7396) and',
+      'writes RUNTIME_CONFIG_PATH (default: /tmp/runtime_config.json), which serve then uses.',
     ),
     options: {},
     positionals: { name: 'USER-FILE', least: 0, most: 1 },

@@ -6,7 +6,7 @@ import { type Split, splitsBetween } from '../database/market.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
-import { MAX_PRICE, MAX_VOLUME } from '../prices/files/bar.ts';
+import { MAX_PRICE, MAX_VOLUME } from '../prices/files/row.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
 import { addDays, type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
@@ -14,7 +14,7 @@ import { dividendCoverage, dividendsBetween } from '../database/splits-and-divid
 import type { Reader } from '../database/database.ts';
 import { paysNothing } from '../database/records/holdings.ts';
 import { gapsBetween } from '../prices/needs.ts';
-import { MAX_CASH } from '../prices/files/dividend-rows.ts';
+import { MAX_CASH } from '../prices/amounts.ts';
 import { cashPerShare } from '../trading/morning.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createFolder } from './new-folder.ts';
@@ -28,31 +28,24 @@ export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
  */
 export function disguisedRows(
   bars: readonly Omit<StoredBar, 'adjusted'>[],
-  { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
+  { symbol, code, factor, weeks, splits }: Series,
 ): string[] {
   return bars.map(({ date, open, high, low, close, volume }) => {
-    const scale = scaleOf(
-      splits.filter((split) => split.date > date),
-      factor,
-    );
+    const later = splits.filter((split) => split.date > date);
+    const scale = scaleOf(later, factor);
     const prices = [open, high, low, close].map(
       (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
     );
     const traded = volume && Math.round(volume / scale);
-    if (
-      prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE) ||
-      (traded ?? 0) > MAX_VOLUME
-    )
-      throw outOfRange(symbol, `bar of ${date}`);
+    const isOut = prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE);
+    if (isOut || (traded ?? 0) > MAX_VOLUME) throw outOfRange(symbol, `bar of ${date}`);
     return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
   });
 }
 
 function outOfRange(symbol: string, what: string): ServiceError {
-  return new ServiceError(
-    'no_prices',
-    `Cannot disguise ${symbol}: its ${what} would be out of range; try another seed`,
-  );
+  const problem = `its ${what} would be out of range; try another seed`;
+  return new ServiceError('no_prices', `Cannot disguise ${symbol}: ${problem}`);
 }
 
 /**
@@ -60,10 +53,7 @@ function outOfRange(symbol: string, what: string): ServiceError {
  * the splits that follow.
  */
 export function scaleOf(later: readonly Split[], factor: number): number {
-  return later.reduce(
-    (value, { numerator, denominator }) => (value * denominator) / numerator,
-    factor,
-  );
+  return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -81,6 +71,12 @@ export interface Disguise {
   symbol: string;
   code: string;
   factor: number;
+}
+
+/** A disguise with what its prices and dividends need besides. */
+interface Series extends Disguise {
+  weeks: number;
+  splits: readonly Split[];
 }
 
 /** What turns a market into its control market, and back. */
@@ -167,7 +163,7 @@ export interface DisguisedDividend {
  */
 export function disguisedDividends(
   reader: Reader,
-  { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
+  { symbol, code, factor, weeks, splits }: Series,
   span: Span,
 ): DisguisedDividend[] {
   const rowOf = (date: CalendarDate, cash: number) => ({
@@ -186,12 +182,8 @@ export function disguisedDividends(
     if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
     return rowOf(exDate, cash);
   });
-  const [start, end] = knownSpan(reader, symbol, span) ?? [];
-  const ends =
-    start === undefined || end === undefined
-      ? []
-      : [rowOf(start, 0), ...(end > start ? [rowOf(end, 0)] : [])];
-  return [...ends, ...dividends];
+  const ends = new Set(knownSpan(reader, symbol, span));
+  return [...[...ends].map((date) => rowOf(date, 0)), ...dividends];
 }
 
 /**
@@ -209,11 +201,8 @@ function knownSpan(
   }));
   const [first] = spans;
   if (first === undefined || gapsBetween(spans).length > 0) return null;
-  const end = spans.reduce(
-    (latest, { endDate }) => (endDate > latest ? endDate : latest),
-    first.endDate,
-  );
-  return [first.startDate, end];
+  const ends = spans.map(({ endDate }) => endDate).sort();
+  return [first.startDate, ends.at(-1) ?? first.endDate];
 }
 
 /** Of the key. */
@@ -268,15 +257,10 @@ export function writeControlMarket(
       }
       writeDividends(unfinished, dividends, written);
       const universes = { [market.name]: written.disguises.map(({ code }) => code) };
-      writeFileSync(
-        join(unfinished, 'universe.json'),
-        `${JSON.stringify({ universes }, null, 2)}\n`,
-        { flush: true },
-      );
-      writeFileSync(join(unfinished, 'key.csv'), keyCsv(written.disguises, market.key), {
-        mode: OWNER_ONLY,
-        flush: true,
-      });
+      const universe = `${JSON.stringify({ universes }, null, 2)}\n`;
+      writeFileSync(join(unfinished, 'universe.json'), universe, { flush: true });
+      const key = keyCsv(written.disguises, market.key);
+      writeFileSync(join(unfinished, 'key.csv'), key, { mode: OWNER_ONLY, flush: true });
       return written;
     }),
   );
@@ -316,9 +300,8 @@ function writeDividends(
 ): void {
   if (dividends.length === 0) return;
   const name = 'dividends.csv';
-  writeFileSync(join(folder, name), DIVIDENDS_HEADER + dividends.map(({ row }) => row).join(''), {
-    flush: true,
-  });
+  const text = DIVIDENDS_HEADER + dividends.map(({ row }) => row).join('');
+  writeFileSync(join(folder, name), text, { flush: true });
   written.dividends = dividends.filter(({ cash }) => cash > 0).length;
   written.files.push(name);
 }

@@ -54,17 +54,13 @@ function numberDates(database: Database, family: Family, window: JobWindow): Num
 }
 
 /** The last number in a market up to a date; 0 before its first one. */
-function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
-  let last = 0;
-  for (const [own, number] of numbering ?? []) if (own <= date) last = number;
-  return last;
+function numberUpTo(numbering: Numbering = new Map(), date: CalendarDate): number {
+  return [...numbering].findLast(([own]) => own <= date)?.[1] ?? 0;
 }
 
 /** The last date in a market up to a number; null before its first one. */
-function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
-  let last: CalendarDate | null = null;
-  for (const [date, own] of numbering ?? []) if (own <= number) last = date;
-  return last;
+function dateUpTo(numbering: Numbering = new Map(), number: number): CalendarDate | null {
+  return [...numbering].findLast(([, own]) => own <= number)?.[0] ?? null;
 }
 
 /** Which models to compare over which of their days. */
@@ -104,8 +100,7 @@ export interface Experiment {
 export function runExperiment(database: Database, request: ExperimentRequest): Experiment {
   const { window, against = null, confidence, looks } = request;
   const { models, leftOut, trials } = selectModels(database, request, window);
-  if (request.curves) checkCurves(models.length);
-  checkLooks(request);
+  checkRequest(request, models.length);
   const all = readFamilies(database, models, window);
   const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
   const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
@@ -114,9 +109,8 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
   const suspected = new Map<string, string[]>();
   const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
   for (const family of all) {
-    ends.push(
-      ...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined),
-    );
+    for (const end of [earliestOf(daysOf(family)), latestOf(daysOf(family))])
+      if (end !== undefined) ends.push(end);
     const numbers = numberings?.get(family.model);
     const own = clean(family);
     const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
@@ -168,16 +162,15 @@ function benchmarkOver(
     : { name, totalReturn };
 }
 
-function checkCurves(models: number): void {
-  if (models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS) return;
+/** Throws for curves of too few or too many models, and for a confidence that looks do not allow. */
+function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: number): void {
+  const isWithin = models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS;
   const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
-  throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
-}
-
-function checkLooks({ looks, confidence }: ExperimentRequest): void {
-  if (looks === 'once' || confidence >= MIN_CONFIDENCE_DAILY) return;
-  const wanted = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
-  throw new ServiceError('invalid_filter', `confidence: ${wanted}`);
+  if (curves && !isWithin)
+    throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
+  const least = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
+  if (looks !== 'once' && confidence < MIN_CONFIDENCE_DAILY)
+    throw new ServiceError('invalid_filter', `confidence: ${least}`);
 }
 
 export function readFamilies(
@@ -219,10 +212,8 @@ export function cleaner(
   const after = latestCutoff(families);
   const latest =
     after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
-  const last = Math.max(
-    0,
-    ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')),
-  );
+  const numbers = latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? ''));
+  const last = Math.max(0, ...numbers);
   const clean = (family: Family): Family => {
     const { model, knowledgeCutoff } = family;
     if (numberings !== null && knowledgeCutoff === null)
@@ -273,12 +264,10 @@ function cutoffOf(
   numbering: Numbering = new Map(),
 ): Cutoff {
   if (knowledgeCutoff === null) return NO_CUTOFF;
-  const dates = new Map<Day, CalendarDate>(
-    numbering.entries().map(([date, number]) => [number, date]),
-  );
-  const dated = days.map((day) => (typeof day === 'string' ? day : dates.get(day)));
-  return {
-    knowledgeCutoff,
-    daysBefore: dated.filter((date) => date !== undefined && date <= knowledgeCutoff).length,
+  const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
+  const isBefore = (day: Day) => {
+    const date = typeof day === 'string' ? day : dates.get(day);
+    return date !== undefined && date <= knowledgeCutoff;
   };
+  return { knowledgeCutoff, daysBefore: days.filter(isBefore).length };
 }

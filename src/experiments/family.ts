@@ -65,32 +65,28 @@ export interface Family {
   isDeterministic: boolean;
 }
 
-export interface FamilyOptions {
-  window: JobWindow;
-  readAsked: AskedReader;
-}
-
+/** Reads the days of a model's runs in the window. */
 export function readFamily(
   database: Database,
   { model, runs }: ChosenModel,
-  options: FamilyOptions,
+  { window, readAsked }: { window: JobWindow; readAsked: AskedReader },
 ): Family {
-  const read: Family['runs'][number][] = [];
-  for (const run of runs) {
-    const days = daysOfRun(database, run, options.window);
-    const asked = options.readAsked(run, new Set(days.map(({ jobId }) => jobId)));
+  const read = runs.map((run) => {
+    const days = daysOfRun(database, run, window);
+    const asked = readAsked(run, new Set(days.map(({ jobId }) => jobId)));
     const known = days.flatMap((day): AskedDay[] => {
       const own = asked.get(day.jobId);
       return own === undefined ? [] : [Object.assign(day, { asked: own })];
     });
-    read.push({ run, days: known });
-  }
-  const family = { model, runs: read };
-  const withCutoff = latestOf(daysOf(family).filter(({ asked }) => asked.knowledgeCutoff !== null));
+    return { run, days: known };
+  });
+  const days = [...daysOf({ runs: read })];
+  const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
-    ...family,
+    model,
+    runs: read,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
-    isDeterministic: read.length > 0 && daysOf(family).every(({ asked }) => asked.isDeterministic),
+    isDeterministic: read.length > 0 && days.every(({ asked }) => asked.isDeterministic),
   };
 }
 
@@ -127,47 +123,31 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 export function whyUnusable(family: Family): string | null {
   const [stale] = staleness(family.runs);
   if (stale !== undefined) return stale.reason;
-  const ofTerms = changeOf(family, ({ asked }) => asked.terms);
-  const ofWay = ofTerms ?? changeOf(family, ({ asked }) => asked.way);
-  return asSentence(ofWay) ?? changeOfServed(family);
+  const advice = 'choose a window before or after the change';
+  const asked =
+    changeOf(family, ({ asked: { terms } }) => [terms]) ??
+    changeOf(family, ({ asked: { way } }) => [way]);
+  if (asked !== null) {
+    const { before, after } = asked;
+    const words = `the request for ${after.model} on ${after.date} differs from that for`;
+    return `It was asked in two ways: ${words} ${before.model} on ${before.date}; ${advice}`;
+  }
+  const served = changeOf(family, ({ servedBy }) => servedBy);
+  if (served === null) return null;
+  const { before, after, first, other } = served;
+  const words = `${other} answered ${after.model} on ${after.date}, and ${first} ${before.model} on`;
+  return `It was served by two models: ${words} ${before.date}; ${advice}`;
 }
 
 /**
- * A sentence where two models answered under one name within the window; null where none or one is
- * known.
+ * The first day with a key, and the first with another one; null when there are no two. Days without
+ * a key do not count.
  */
-function changeOfServed(family: Family): string | null {
-  const before = earliestOf(daysOf(family).filter(({ servedBy }) => servedBy.length > 0));
-  const [first] = before?.servedBy ?? [];
-  const otherOf = ({ servedBy }: AskedDay) => servedBy.find((model) => model !== first);
-  const after = earliestOf(daysOf(family).filter((day) => otherOf(day) !== undefined));
+function changeOf(family: Family, keysOf: (day: AskedDay) => readonly string[]) {
+  const before = earliestOf(daysOf(family).filter((day) => keysOf(day).length > 0));
+  const [first] = before === undefined ? [] : keysOf(before);
+  const otherIn = (day: AskedDay) => keysOf(day).find((key) => key !== first);
+  const after = earliestOf(daysOf(family).filter((day) => otherIn(day) !== undefined));
   if (before === undefined || after === undefined) return null;
-  return (
-    `It was served by two models: ${otherOf(after)} answered ${after.model} on ${after.date}, and ${first} ${before.model} on ` +
-    `${before.date}; choose a window before or after the change`
-  );
-}
-
-type Change = readonly [before: AskedDay, after: AskedDay];
-
-function asSentence(change: Change | null): string | null {
-  if (change === null) return null;
-  const [before, after] = change;
-  return (
-    `It was asked in two ways: the request for ${after.model} on ${after.date} differs from that for ` +
-    `${before.model} on ${before.date}; choose a window before or after the change`
-  );
-}
-
-/**
- * The first day with a key, and the first with another; null when there are no two. Days without a
- * key do not count.
- */
-function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): Change | null {
-  const before = earliestOf(daysOf(family).filter((day) => keyOf(day) !== null));
-  if (before === undefined) return null;
-  const first = keyOf(before);
-  const isOther = (key: string | null) => key !== null && key !== first;
-  const after = earliestOf(daysOf(family).filter((day) => isOther(keyOf(day))));
-  return after === undefined ? null : [before, after];
+  return { before, after, first, other: otherIn(after) };
 }

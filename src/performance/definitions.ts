@@ -101,6 +101,66 @@ export const definitions = {
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;
 
+/**
+ * The figures of each unit; all others are plain numbers. In a return and in a profit, a gain is
+ * above 0.
+ */
+const units = {
+  return: [
+    'total_return',
+    'annualised_return',
+    'best_day',
+    'worst_day',
+    'benchmark_return',
+    'excess_return',
+    'alpha',
+    'return',
+    'median',
+    'interval_90',
+    'cost_sensitivity',
+  ],
+  profit: ['profit', 'realised_profit', 'unrealised_profit', 'expectancy'],
+  fraction: [
+    'annualised_volatility',
+    'max_drawdown',
+    'winning_days_share',
+    'value_at_risk_95',
+    'expected_shortfall_95',
+    'alpha_standard_error',
+    'tracking_error',
+    'exposure',
+    'win_rate',
+    'percentile',
+  ],
+  dollars: [
+    'end_value',
+    'dividends',
+    'bought',
+    'sold',
+    'commission',
+    'average_win',
+    'average_loss',
+  ],
+  cost: ['cost_usd'],
+  count: [
+    'model_days',
+    'failed_model_days',
+    'model_days_without_dividends',
+    'model_days_with_unknown_dividends',
+    'longest_winning_run',
+    'longest_losing_run',
+    'trades',
+    'refused_orders',
+    'malformed_calls',
+    'count',
+    'requests',
+    'prompt_tokens',
+    'completion_tokens',
+    'cached_tokens',
+    'reasoning_tokens',
+  ],
+};
+
 const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL_DAYS} calendar days`;
 
 /** The conventions of the figures, as in the response. */
@@ -130,5 +190,6 @@ export function reportConventions(yearlyRiskFreeRate: number) {
       'Adjusted series (Yahoo, Stooq) are divided by splits, some also by dividends, that came later: no one could ' +
       'have traded at these prices. Raw prices are the prices at the time',
     definitions,
+    units,
   };
 }

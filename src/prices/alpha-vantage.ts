@@ -15,10 +15,9 @@ import {
   type SymbolProvider,
   whatIsUnknown,
 } from './provider.ts';
-import { asDividendDocument, rowsOfDividends } from './files/dividend-rows.ts';
-import { inWords } from './files/bar.ts';
-import { readDocument, rowsOf } from './files/json.ts';
-import { fractionOf } from './files/split-rows.ts';
+import { fractionOf } from './amounts.ts';
+import { checkBar, inWords, rowReader } from './files/row.ts';
+import { readDailySeries, readDividends as readDividendRows } from './files/json.ts';
 
 /**
  * Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid.
@@ -139,7 +138,9 @@ function readBars(
   symbol: string,
   { today, closedThrough }: { today: CalendarDate; closedThrough: CalendarDate },
 ): { bars: Bar[]; refused: RefusedBar[] } {
-  const rows = rowsOf({ ...readDocument(body), symbol }, 1, today);
+  const rows = readDailySeries(asObject(body) ?? {}).rows.map((row) =>
+    checkBar({ ...row, symbol }, today),
+  );
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
     bars: bars
@@ -177,18 +178,18 @@ function readDividends(
   body: unknown,
   { symbol, today }: { symbol: string; today: CalendarDate },
 ): DividendHistory {
-  const document = asDividendDocument(body);
+  const document = readDividendRows({ ...asObject(body), symbol });
   if (document === null) throw new Error('the response has no "data" with dividends');
-  const entries = document.entries.filter(
-    (entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']),
-  );
-  const rows = rowsOfDividends({ symbol, entries }, { line: 1, today });
-  const unreadable = rows.flatMap(({ exDate, defect }) => {
+  const read = rowReader({ hasPrices: false, today });
+  const rows = document.rows.filter(({ date }) => !isTooEarly(date)).map((row) => read(row, 1));
+  const unreadable = rows.flatMap(({ date, defect }) => {
     if (defect === undefined) return [];
-    if (exDate === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
-    return [{ exDate, reason: `${whatIsUnknown('dividend', exDate)}: ${defect.reason}` }];
+    if (date === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
+    return [{ exDate: date, reason: `${whatIsUnknown('dividend', date)}: ${defect.reason}` }];
   });
-  const dividends = rows.flatMap(({ dividend }) => dividend ?? []);
+  const dividends = rows.flatMap((row) =>
+    row.defect === undefined ? { symbol, exDate: row.date, cash: row.dividend ?? 0 } : [],
+  );
   const from = dividends.reduce(
     (first, { exDate }) => (exDate < first ? exDate : first),
     DIVIDENDS_SINCE,

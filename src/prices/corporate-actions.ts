@@ -18,13 +18,13 @@ import {
   splitSpans,
   symbolsWithAdjustedPrices,
 } from '../database/prices.ts';
-import {
-  type ActionPage,
-  type ActionQuery,
-  combineSplits,
-  type DateProvider,
-  type ProviderResponse,
-  type SymbolProvider,
+import { combineSplits } from './amounts.ts';
+import type {
+  ActionPage,
+  ActionQuery,
+  DateProvider,
+  ProviderResponse,
+  SymbolProvider,
 } from './provider.ts';
 import type { DownloadContext, DownloadReport } from './download.ts';
 

@@ -82,96 +82,18 @@ export interface DateNeed {
 }
 
 /**
- * With more different sets of missing symbols than this, the search for the best order would take
- * too long.
+ * The order in which to download symbols: those of the date that misses the fewest come first, and
+ * of equals those of the earliest, so that many dates are complete wherever the provider's limit is
+ * reached. Every missing symbol appears once.
  */
-const MAX_EXACT_SETS = 16;
-
-/**
- * The order in which to download symbols so that as many dates as possible are complete whenever
- * the provider's limit is reached. If `downloadsLeft` is known, that many downloads complete the
- * most dates possible (exactly, if the dates have at most `MAX_EXACT_SETS` different sets of
- * missing symbols); otherwise, and after that, dates with the fewest missing symbols come first.
- * Every missing symbol appears once.
- */
-export function downloadOrder(needs: readonly DateNeed[], downloadsLeft: number | null): string[] {
-  const sets = distinctSets(needs);
-  const greedy = greedyOrder(sets);
-  if (downloadsLeft === null || downloadsLeft >= greedy.length) return greedy;
-  const best = bestWithin(sets, downloadsLeft);
-  const chosen = greedyOrder(best).filter((symbol) =>
-    best.some(({ missing }) => missing.has(symbol)),
-  );
-  if (completedBy(sets, greedy.slice(0, downloadsLeft)) >= completedBy(sets, chosen)) return greedy;
-  const taken = new Set(chosen);
-  return [...chosen, ...greedyOrder(sets, taken).filter((symbol) => !taken.has(symbol))];
-}
-
-/** Dates that miss the same symbols are completed together. */
-interface MissingSet {
-  missing: Set<string>;
-  dates: number;
-}
-
-function distinctSets(needs: readonly DateNeed[]): MissingSet[] {
-  const sets = new Map<string, MissingSet>();
-  for (const { missing } of needs) {
-    if (missing.length === 0) continue;
-    const key = [...missing].sort().join(' ');
-    const set = sets.get(key);
-    if (set === undefined) sets.set(key, { missing: new Set(missing), dates: 1 });
-    else set.dates += 1;
+export function downloadOrder(needs: readonly Pick<DateNeed, 'missing'>[]): string[] {
+  const order = new Set<string>();
+  let left = needs.map(({ missing }) => new Set(missing));
+  for (;;) {
+    left = left.map((missing) => missing.difference(order)).filter(({ size }) => size > 0);
+    const [first] = left;
+    if (first === undefined) return [...order];
+    const fewest = left.reduce((least, missing) => (missing.size < least.size ? missing : least));
+    for (const symbol of fewest) order.add(symbol);
   }
-  return [...sets.values()];
-}
-
-/**
- * Repeatedly takes the set with the fewest missing symbols; of equals, the one that completes more
- * dates.
- */
-function greedyOrder(
-  sets: readonly MissingSet[],
-  there: ReadonlySet<string> = new Set(),
-): string[] {
-  const order = new Set(there);
-  const left = [...sets];
-  while (left.length > 0) {
-    const costs = left.map(({ missing }) => missing.difference(order).size);
-    const least = Math.min(...costs);
-    const next = left.reduce(
-      (best, set, index) =>
-        costs[index] === least && set.dates > (left[best]?.dates ?? 0) ? index : best,
-      costs.indexOf(least),
-    );
-    const [set] = left.splice(next, 1);
-    for (const symbol of set?.missing ?? []) order.add(symbol);
-  }
-  return [...order].filter((symbol) => !there.has(symbol));
-}
-
-/**
- * The sets that `downloads` downloads can complete at best, by exhaustive search; greedy when there
- * are too many.
- */
-function bestWithin(sets: readonly MissingSet[], downloads: number): MissingSet[] {
-  if (sets.length > MAX_EXACT_SETS) return [];
-  let best: MissingSet[] = [];
-  let bestDates = 0;
-  const choose = (index: number, chosen: MissingSet[], symbols: ReadonlySet<string>) => {
-    const dates = chosen.reduce((sum, set) => sum + set.dates, 0);
-    if (dates > bestDates) [best, bestDates] = [chosen, dates];
-    const possible = sets.slice(index).reduce((sum, set) => sum + set.dates, dates);
-    const set = sets[index];
-    if (set === undefined || possible <= bestDates) return;
-    const union = symbols.union(set.missing);
-    if (union.size <= downloads) choose(index + 1, [...chosen, set], union);
-    choose(index + 1, chosen, symbols);
-  };
-  choose(0, [], new Set());
-  return best;
-}
-
-function completedBy(sets: readonly MissingSet[], symbols: readonly string[]): number {
-  const there = new Set(symbols);
-  return sets.reduce((sum, { missing, dates }) => sum + (missing.isSubsetOf(there) ? dates : 0), 0);
 }

@@ -1,108 +1,141 @@
 import { statSync } from 'node:fs';
-import { type CalendarDate, dateOf } from '../basics/calendar.ts';
+import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
-import { createStaging, type StagedRow, type Staging } from '../database/staging.ts';
-import { messageOf, ServiceError } from '../basics/domain.ts';
 import {
-  meaningOfFile,
-  nightsIn,
-  type PriceFile,
-  problemOf,
-  type Row,
-  type Taken,
-  type Unknown,
-} from './files/bar.ts';
-import { countDefect, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
+  createStaging,
+  type StagedRow,
+  type StagedSymbol,
+  type Staging,
+} from '../database/staging.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { MAX_CASH } from './amounts.ts';
+import type { Defect, Table } from './files/row.ts';
+import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
+import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
 import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
-import { type DividendFile, namesDividends, readDividendCsv } from './files/dividend-rows.ts';
 import { readJson } from './files/json.ts';
-import { namesSplits, readSplitCsv, type SplitFile } from './files/split-rows.ts';
-import { type DividendSummary, importDividends } from './import-dividends.ts';
-import { importSplits, type SplitSummary } from './import-splits.ts';
 
 /**
- * Imports the rows of a file of prices: reads all of them, refuses those that contradict each
- * other, and stores the others.
+ * Imports the rows of a file of prices, dividends or splits: reads all of them, refuses those that
+ * contradict each other, and stores the others.
  */
 
-export interface PriceSummary extends Stored {
-  kind: 'prices';
+export interface ImportSummary extends Stored {
   format: string;
-  /** What the prices were taken for. */
-  taken: Taken;
+  /** What the prices were taken for; null of a file without prices. */
+  taken: Taken | null;
   /** The splits that the stored prices of the file's symbols contradict. */
   contradicted: ContradictedSplit[];
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;
 }
 
-type RowOptions = ImportOptions & { today: CalendarDate };
+type Options = ImportOptions & { today: CalendarDate };
 
-async function importRows(
+async function importTable(
   database: CommandDatabase,
-  file: PriceFile,
-  options: RowOptions,
-): Promise<PriceSummary> {
-  if (file.source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(file.source))
+  table: Table,
+  options: Options,
+): Promise<ImportSummary> {
+  const { hasPrices, source, format } = table;
+  if (source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(source))
     throw new ServiceError(
       'invalid_file',
-      `the prices of a control market are ${meaningOf(file.source)}`,
+      `the prices of a control market are ${meaningOf(source)}`,
     );
   const staging = createStaging(database);
   try {
     const refused = new Map<string, number>();
-    const refuse: Refuse = (line, defect, rows = 1) =>
-      countDefect(refused, { line, defect, rows }, options);
-    const unknown = new Map<string, Unknown[]>();
-    let rowsThatSay = 0;
-    for await (const rows of file.rows)
-      for (const row of rows) {
-        stageRow(staging, row, refuse);
-        if (row.defect === undefined || row.leaves === undefined) continue;
-        rowsThatSay += 1;
-        const { symbol, dividendsOn, splitsOn } = row.leaves;
-        if (dividendsOn ?? splitsOn)
-          unknown.set(symbol, [...(unknown.get(symbol) ?? []), row.leaves]);
-      }
-    staging.sort();
-    refuseConflicts(file, staging, refuse);
-    const isWhole = [...refused.values()].reduce((sum, rows) => sum + rows, 0) === rowsThatSay;
-    const taken = refuseSymbols(database, staging, { file, options, refuse });
+    const refuse: Refuse = (line, defect, rows = 1) => {
+      refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
+      options.onRefused?.(line, defect);
+    };
+    const doubts = await stageRows(table, staging, refuse);
+    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
+    const staged = staging.symbols();
+    const { taken, symbols } = hasPrices
+      ? refuseSymbols(database, staging, { table, options, refuse, staged })
+      : { taken: null, symbols: staged };
     const stored = await storeStaged(database, staging, {
-      source: taken.source,
-      isWhole,
-      unknown,
+      symbols,
+      source: taken?.source ?? source ?? 'csv',
+      hasPrices,
+      doubts,
       options,
     });
     const contradicted = contradictedSplits(database, stored.symbols);
-    return { kind: 'prices', format: file.format, taken, ...stored, contradicted, refused };
+    return { format, taken, ...stored, contradicted, refused };
   } finally {
     staging.close();
   }
 }
 
-type Refuse = (line: number, defect: { reason: string; value: string }, rows?: number) => void;
+type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
-function stageRow(staging: Staging, { line, bar, actions, defect }: Row, refuse: Refuse): void {
-  if (defect !== undefined) return refuse(line, defect);
-  const { dividend = null, split } = actions ?? {};
-  const row: StagedRow = {
-    ...bar,
-    line,
-    dividend,
-    numerator: split?.numerator ?? null,
-    denominator: split?.denominator ?? null,
-  };
-  staging.add(row);
+/** Stages the rows; returns what those that are refused may have told. */
+async function stageRows(
+  { hasPrices, rows: batches }: Table,
+  staging: Staging,
+  refuse: Refuse,
+): Promise<Doubts> {
+  const doubts: Doubts = { ofAll: false, ofSymbols: new Set(), onDates: new Map() };
+  const days = new Map<string, StagedRow>();
+  for await (const rows of batches)
+    for (const row of rows) {
+      if (row.defect === undefined && hasPrices) {
+        staging.add(row);
+        continue;
+      }
+      const defect = row.defect ?? addUp(days, row);
+      if (defect === null) continue;
+      refuse(row.line, defect);
+      const { symbol, date } = row;
+      if (hasPrices || symbol === null) doubts.ofAll = true;
+      else if (date === null) doubts.ofSymbols.add(symbol);
+      else doubts.onDates.set(symbol, (doubts.onDates.get(symbol) ?? new Set()).add(date));
+    }
+  for (const row of days.values()) staging.add(row);
+  return doubts;
+}
+
+/** Days of a file without prices are held in memory: a few hundred megabytes at most. */
+const MAX_DAYS = 1_000_000;
+
+/**
+ * Several dividends of one symbol and date add up, and several splits are the same one. Returns why
+ * a row is not added, or null.
+ */
+function addUp(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
+  const key = `${row.symbol} ${row.date}`;
+  const before = days.get(key);
+  if (before === undefined) {
+    if (days.size === MAX_DAYS)
+      throw new ServiceError(
+        'invalid_file',
+        `it has more than ${MAX_DAYS} dividends and splits: split it by symbols`,
+      );
+    days.set(key, row);
+    return null;
+  }
+  const dividend = row.dividend === null ? before.dividend : row.dividend + (before.dividend ?? 0);
+  if (dividend !== null && dividend > MAX_CASH)
+    return { reason: 'the amounts of one ex-date add up to no plausible number', value: key };
+  const { numerator, denominator } = before.numerator === null ? row : before;
+  const isOther = numerator !== row.numerator || denominator !== row.denominator;
+  if (row.numerator !== null && isOther)
+    return { reason: 'another row has a different split of this symbol and date', value: key };
+  days.set(key, { ...before, dividend, numerator, denominator });
+  return null;
 }
 
 /**
  * Several prices of one symbol and date: perhaps the symbol is in a column with an unknown name.
+ * Returns whether there are any.
  */
-function refuseConflicts({ header }: PriceFile, staging: Staging, refuse: Refuse): void {
+function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): boolean {
   const columns =
     header === undefined ? '' : `; its columns are ${header.columns}: is one of these the symbol?`;
   const reason = `another row has different prices for this symbol and date${columns}`;
@@ -115,7 +148,8 @@ function refuseConflicts({ header }: PriceFile, staging: Staging, refuse: Refuse
         : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
     refuse(line, { reason, value: `${symbol} ${date} ${lines}` });
   }
-  if (header?.mayHideSymbol !== true) return;
+  const isAny = conflicting.size > 0;
+  if (header?.mayHideSymbol !== true) return isAny;
   for (const { symbol, firstLine, rows } of staging
     .symbols()
     .filter((staged) => conflicting.has(staged.symbol))) {
@@ -129,32 +163,39 @@ function refuseConflicts({ header }: PriceFile, staging: Staging, refuse: Refuse
     );
     staging.remove(symbol);
   }
+  return isAny;
 }
 
-/** Decides what the prices are, and refuses the symbols that do not agree. */
+/**
+ * Decides what the prices are, and refuses the symbols that do not agree; returns the others too.
+ */
 function refuseSymbols(
   database: Database,
   staging: Staging,
-  { file, options, refuse }: { file: PriceFile; options: RowOptions; refuse: Refuse },
-): Taken {
-  const nights = nightsIn(database, staging);
-  const taken = meaningOfFile(file, options.as ?? null, nights);
-  for (const { symbol, firstLine, rows } of staging.symbols()) {
+  {
+    table,
+    options,
+    refuse,
+    staged,
+  }: { table: Table; options: Options; refuse: Refuse; staged: readonly StagedSymbol[] },
+): { taken: Taken; symbols: StagedSymbol[] } {
+  const nights = nightsIn(database, staging, staged);
+  const taken = meaningOfFile(table.source, options.as ?? null, nights);
+  const symbols = staged.filter(({ symbol, firstLine, rows }) => {
     const defect = problemOf(database, symbol, { staging, taken, nights });
-    if (defect === null) continue;
+    if (defect === null) return true;
     refuse(firstLine, defect, rows);
     staging.remove(symbol);
-  }
-  return taken;
+    return false;
+  });
+  return { taken, symbols };
 }
 
-export type ImportSummary = PriceSummary | DividendSummary | SplitSummary;
-
 /**
- * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows are reported
- * and skipped; a file in no known format, or a compressed one that is torn, throws a `ServiceError`
- * and changes nothing. Afterwards, every symbol is covered from its first to its last complete bar,
- * or ex-date.
+ * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows
+ * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
+ * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its last
+ * complete bar, or ex-date.
  */
 export async function importFile(
   database: CommandDatabase,
@@ -166,19 +207,11 @@ export async function importFile(
   try {
     const { size: totalBytes } = statSync(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
-    const file = await detect(tracked, { path, today });
-    if (file.kind === 'dividends')
-      return refuseEmpty(
-        await importDividends(database, file, { ...options, today }),
-        'it has no dividends',
-      );
-    if (file.kind === 'splits')
-      return refuseEmpty(
-        await importSplits(database, file, { ...options, today }),
-        'it has no splits',
-      );
-    const whenEmpty = file.header === undefined ? 'it has no bars' : 'it has a header and no rows';
-    return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
+    const table = await detect(tracked, { path, today });
+    const summary = await importTable(database, table, { ...options, today });
+    if (summary.symbols.length === 0 && summary.refused.size === 0)
+      throw new ServiceError('invalid_file', 'it has no rows');
+    return summary;
   } catch (error) {
     const message = `Cannot ${options.verb ?? 'import'} ${path}: ${messageOf(error)}`;
     throw new ServiceError('invalid_file', message, { cause: error });
@@ -187,28 +220,18 @@ export async function importFile(
   }
 }
 
-/** A file without any row, not even one that was refused, is none of these. */
-function refuseEmpty(summary: ImportSummary, reason: string): ImportSummary {
-  const imported = summary.kind === 'prices' ? summary.bars : summary.symbols;
-  if (imported === 0 && summary.refused.size === 0) throw new ServiceError('invalid_file', reason);
-  return summary;
-}
-
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   { path, today }: { path: string; today: CalendarDate },
-): Promise<PriceFile | DividendFile | SplitFile> {
+): Promise<Table> {
   const { value: first, done } = await batches.next();
   if (done === true) throw new ServiceError('invalid_file', 'it is empty');
   const [line = ''] = first.lines;
   const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
-  if (start === '{') return readJson(batches, trimmed, today);
-  const header = takeHeader(trimmed);
-  if (namesSplits(header)) return readSplitCsv(batches, header, path);
-  return namesDividends(header)
-    ? readDividendCsv(batches, header, { path, today })
-    : readCsv(batches, header, { path, today });
+  return start === '{'
+    ? readJson(batches, trimmed, today)
+    : readCsv(batches, takeHeader(trimmed), { path, today });
 }
 
 async function* track(

@@ -8,19 +8,18 @@ import { quote } from '../basics/text.ts';
 import {
   type ActionPage,
   type ActionQuery,
-  cashOf,
   type DateProvider,
   describeFailure,
   type MarketDay,
   type Problem,
   type ProviderResponse,
-  ratioOf,
   type RefusedBar,
   whatIsUnknown,
 } from './provider.ts';
-import { checkBar, inWords, type RawBar } from './files/bar.ts';
+import { cashOf, ratioOf } from './amounts.ts';
+import { checkBar, inWords, type RawRow } from './files/row.ts';
 import { messageOf } from '../basics/domain.ts';
-import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
 
 /**
  * The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share),
@@ -92,7 +91,7 @@ function readMarketDay(
 function rawBar(
   { o, h, l, c, v }: Json,
   { symbol, date }: { symbol: string; date: CalendarDate },
-): RawBar {
+): RawRow {
   return {
     symbol,
     date,
@@ -305,7 +304,13 @@ function readResult<Value>(
   const body = asObject(tryParse(text));
   if (status === 200) return readBody(result, body, read);
   const message = `status ${status}: ${quote(wordsOf(body) ?? text)}`;
-  if (status === 429) return { problem: 'short_limit', message, ...retryAfter(result) };
+  if (status === 429) {
+    const now = Date.parse(result.headers.date ?? '');
+    const retryAfterMs = readRetryAfter(result.headers, now);
+    if (retryAfterMs === undefined) return { problem: 'short_limit', message };
+    const most = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+    return { problem: 'short_limit', message, retryAfterMs: most };
+  }
   return { problem: problemOf(status), message };
 }
 
@@ -348,14 +353,4 @@ function readBody<Value>(
 /** The provider's own sentence in an error. */
 function wordsOf(body: Json | undefined): string | undefined {
   return asText(body?.['error']) ?? asText(body?.['message']);
-}
-
-/** Seconds, or the date of an HTTP header. */
-function retryAfter({ headers }: HttpResponse): { retryAfterMs?: number } {
-  const text = headers['retry-after']?.trim();
-  if (text === undefined) return {};
-  const ms = /^\d+(\.\d+)?$/.test(text)
-    ? Number(text) * 1000
-    : Date.parse(text) - Date.parse(headers.date ?? '');
-  return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) } : {};
 }

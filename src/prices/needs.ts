@@ -170,10 +170,7 @@ export function symbolNeeds(
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols)
       spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
-  const order = new Set([
-    ...downloadOrder(examined, request.downloadsLeft ?? null),
-    ...spans.keys(),
-  ]);
+  const order = new Set([...downloadOrder(examined), ...spans.keys()]);
   const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))

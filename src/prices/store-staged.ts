@@ -2,7 +2,7 @@ import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '../database/d
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 import { addDays, type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
-import type { Defect, Unknown } from './files/bar.ts';
+import type { Defect } from './files/row.ts';
 import { storeDividends, storeSplitSpans } from '../database/splits-and-dividends.ts';
 import {
   addCoverage,
@@ -11,7 +11,7 @@ import {
   spanWithout,
   storeStagedBars,
 } from '../database/prices.ts';
-import type { Staging } from '../database/staging.ts';
+import type { StagedSymbol, Staging } from '../database/staging.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 
@@ -87,8 +87,6 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
   return false;
 }
 
-/** What imports of prices and of dividends have in common. */
-
 export interface ImportOptions {
   /** What is done with the file, for errors; default: `import`. */
   verb?: string;
@@ -103,29 +101,18 @@ export interface ImportOptions {
   time?: Time;
 }
 
-/** Counts a refused row, or all rows of a symbol, by its reason and reports it. */
-export function countDefect(
-  refused: Map<string, number>,
-  { line, defect, rows = 1 }: { line: number; defect: Defect; rows?: number },
-  { onRefused }: ImportOptions,
-): void {
-  refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
-  onRefused?.(line, defect);
-}
-
 /**
- * Stores the rows of a file that have been staged, symbol by symbol, with the splits and dividends
- * that they name.
+ * Stores the rows of a file that have been staged, symbol by symbol: bars, splits and dividends.
  */
 
-/** The source of splits and dividends from files. */
+/** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
 export interface Stored {
   symbols: string[];
-  /** Rows that are now in the database, including those that already were. */
+  /** Rows with prices that are now in the database, including those that already were. */
   bars: number;
-  /** Those of them that are new or were changed. */
+  /** Those of them that are new or were changed; without prices, dividends that are or were removed. */
   changed: number;
   dates: number;
   firstDate: CalendarDate | null;
@@ -134,14 +121,27 @@ export interface Stored {
   syntheticReplaced: number;
   dividends: number;
   splits: number;
+  /** Lines without prices which say that there was no split. */
+  noSplits: number;
+  /** Symbols whose dividends are not known to be complete, because rows were refused. */
+  incomplete: number;
+  /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */
+  unknown: string[];
+}
+
+/** What refused rows may have told of dividends and splits. */
+export interface Doubts {
+  ofAll: boolean;
+  ofSymbols: Set<string>;
+  onDates: Map<string, Set<CalendarDate>>;
 }
 
 interface StoreOptions {
+  /** Those whose rows are stored. */
+  symbols: readonly StagedSymbol[];
   source: PriceSource;
-  /** Whether no row was refused that may have named any dividend or split. */
-  isWhole: boolean;
-  /** What is unknown because of the rows that were refused, by symbol. */
-  unknown: ReadonlyMap<string, readonly Unknown[]>;
+  hasPrices: boolean;
+  doubts: Doubts;
   options: ImportOptions & { today: CalendarDate };
 }
 
@@ -150,7 +150,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ): Promise<Stored> {
-  const symbols = staging.symbols();
+  const { symbols } = options;
   const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   const progress: Stored = {
     symbols: symbols.map(({ symbol }) => symbol),
@@ -162,6 +162,9 @@ export async function storeStaged(
     syntheticReplaced: 0,
     dividends: 0,
     splits: 0,
+    noSplits: 0,
+    incomplete: 0,
+    unknown: [],
   };
   const turns = createImportTurns(database, options.options.time);
   await turns.add(storeSymbols(database, staging, { ...options, progress }));
@@ -176,17 +179,19 @@ function* storeSymbols(
   staging: Staging,
   options: SymbolOptions,
 ): Generator<null> {
-  const { progress } = options;
-  const symbols = staging.symbols();
+  const { progress, hasPrices, symbols } = options;
   const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
-  for (const { symbol, rows } of symbols) {
-    // Real prices replace synthetic ones in the transaction that stores the others.
-    if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
-    progress.changed += storeStagedBars(database, symbol, options);
-    progress.bars += rows;
-    options.options.onStored?.(progress.bars, total);
-    yield null;
-    storeTold(database, staging, { symbol, ...options });
+  for (const facts of symbols) {
+    const { symbol, rows } = facts;
+    if (hasPrices) {
+      // Real prices replace synthetic ones in the transaction that stores the others.
+      if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
+      progress.changed += storeStagedBars(database, symbol, options);
+      progress.bars += rows;
+      options.options.onStored?.(progress.bars, total);
+      yield null;
+    }
+    storeTold(database, staging, { facts, ...options });
     yield null;
   }
 }
@@ -195,9 +200,9 @@ function* storeSymbols(
 function storeTold(
   database: Database,
   staging: Staging,
-  { symbol, source, isWhole, unknown, options, progress }: SymbolOptions & { symbol: string },
+  { facts, source, hasPrices, doubts, options, progress }: SymbolOptions & { facts: StagedSymbol },
 ): void {
-  const facts = staging.factsOf(symbol);
+  const { symbol, firstDate, lastDate } = facts;
   const recordedAt = timestamp(options.clock());
   const yesterday = addDays(options.today, -1);
   const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
@@ -206,26 +211,26 @@ function storeTold(
   };
   for (const span of spanOf(facts.firstComplete, facts.lastComplete))
     addCoverage(database, span, { source, recordedAt });
-  const stamp = { source: ACTIONS_SOURCE, recordedAt };
+  const isDoubtful = doubts.ofAll || doubts.ofSymbols.has(symbol);
+  const unknown = [...(doubts.onDates.get(symbol) ?? [])];
+  const known = isDoubtful
+    ? []
+    : spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, unknown));
+  const spans = facts.hasDividendGaps ? [] : known;
   const [dividends, splits] = [staging.dividendsOf(symbol), staging.splitsOf(symbol)];
-  const spansOf = (hasGaps: boolean, on: 'dividendsOn' | 'splitsOn') => {
-    const dates = unknown.get(symbol)?.flatMap((row) => row[on] ?? []) ?? [];
-    return isWhole && !hasGaps
-      ? spanOf(facts.firstDate, facts.lastDate).flatMap((span) => spanWithout(span, dates))
-      : [];
-  };
-  progress.splits += splits.length;
-  storeSplitSpans(
-    database,
-    { splits, spans: spansOf(facts.hasSplitGaps, 'splitsOn'), knownThrough: yesterday },
-    stamp,
-  );
+  const stamp = { source: hasPrices ? ACTIONS_SOURCE : source, recordedAt };
+  // Without prices, splits do not tell from when to when they are all.
+  const splitSpans = hasPrices && !facts.hasSplitGaps ? known : [];
+  storeSplitSpans(database, { splits, spans: splitSpans, knownThrough: yesterday }, stamp);
+  // A dividend is in the shares of the prices beside it; without them, it is what was paid.
+  const basis = !hasPrices || meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
+  const changed = storeDividends(database, { dividends, spans, basis }, stamp);
+  if (!hasPrices) progress.changed += changed;
   progress.dividends += dividends.length;
-  // A dividend is in the shares of the prices beside it.
-  const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
-  storeDividends(
-    database,
-    { dividends, spans: spansOf(facts.hasDividendGaps, 'dividendsOn'), basis },
-    stamp,
-  );
+  progress.splits += splits.length;
+  progress.noSplits += splits.filter((split) => split.numerator === split.denominator).length;
+  if (facts.hasDividendGaps) return;
+  if (isDoubtful) progress.incomplete += 1;
+  const between = unknown.filter((date) => firstDate <= date && date <= lastDate);
+  progress.unknown.push(...between.sort().map((date) => `${symbol} ${date}`));
 }

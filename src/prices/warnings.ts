@@ -5,7 +5,7 @@ import type { Jump } from '../database/jumps.ts';
 import type { ContradictedSplit } from '../database/splits-and-dividends.ts';
 import { count, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
-import { contradictionsInWords } from './files/bar.ts';
+import { contradictionsInWords } from './files/meaning.ts';
 import type { Problem } from './provider.ts';
 import type { DownloadReport } from './download.ts';
 

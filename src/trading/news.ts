@@ -124,7 +124,7 @@ function ask(
 
 function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (result.failure !== undefined)
-    return { forModel: FAILURES[result.failure], reason: result.message };
+    return { forModel: FAILURES[result.failure] ?? UNREADABLE, reason: result.message };
   const body = tryParse(result.text);
   if (isNothingFound(result.status, body)) return [];
   if (result.status !== 200) return describeStatus(result.status, body);
@@ -132,7 +132,7 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   // Such a response is not repeated: it may be a page of headlines.
   if (!list.success)
     return {
-      forModel: "the provider's response cannot be read",
+      forModel: UNREADABLE,
       reason: `200 with ${result.headers['content-type'] ?? 'no content type'}, which is not a list of results`,
     };
   return list.output.data.flatMap((entry) => {
@@ -141,13 +141,13 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   });
 }
 
-const FAILURES: Record<HttpFailure['failure'], string> = {
+const UNREADABLE = "the provider's response cannot be read";
+const FAILURES: Partial<Record<HttpFailure['failure'], string>> = {
   connection: 'the provider cannot be reached',
   timeout: 'the provider did not respond in time',
   certificate: "the provider's certificate is not trusted",
   proxy: 'the provider cannot be reached',
   too_large: "the provider's response is too large",
-  coding: "the provider's response cannot be read",
   aborted: 'the model-day has ended',
 };
 

@@ -5,7 +5,8 @@ import { test, type TestContext } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createProviderModel, dialects, type FailedTry } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
-import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/verdict.ts';
+import { MAX_WAIT_MS, waitAfter } from '../../src/agent/provider/verdict.ts';
+import { readRetryAfter } from '../../src/basics/http-client.ts';
 import { asArray, asObject } from '../../src/basics/json.ts';
 import type { Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
 import type { ToolName } from '../../src/trading/tool-arguments.ts';
@@ -458,14 +459,14 @@ for (const [headers, waitMs] of retryAfters) {
 test('a wait doubles with each try, respects that of the provider, and has a maximum', () => {
   const within = (waitMs: number, longest: number) =>
     assert.ok(waitMs >= longest / 2 && waitMs <= longest, String(waitMs));
-  within(waitAfter(1, { baseDelayMs: 1_000 }), 1_000);
-  within(waitAfter(3, { baseDelayMs: 1_000 }), 4_000);
-  assert.equal(waitAfter(1, { baseDelayMs: 1_000, retryAfterMs: 7_000 }), 7_000);
-  within(waitAfter(5, { baseDelayMs: 1_000, retryAfterMs: 2 }), 16_000);
-  assert.equal(waitAfter(1, { baseDelayMs: 1_000, retryAfterMs: 86_400_000 }), MAX_WAIT_MS);
-  assert.equal(waitAfter(100, { baseDelayMs: 1_000 }), MAX_WAIT_MS);
-  assert.equal(waitAfter(1, { baseDelayMs: 0 }), 0);
-  const waits = new Set(Array.from({ length: 20 }, () => waitAfter(1, { baseDelayMs: 1_000 })));
+  within(waitAfter(1, 1_000), 1_000);
+  within(waitAfter(3, 1_000), 4_000);
+  assert.equal(waitAfter(1, 1_000, 7_000), 7_000);
+  within(waitAfter(5, 1_000, 2), 16_000);
+  assert.equal(waitAfter(1, 1_000, 86_400_000), MAX_WAIT_MS);
+  assert.equal(waitAfter(100, 1_000), MAX_WAIT_MS);
+  assert.equal(waitAfter(1, 0), 0);
+  const waits = new Set(Array.from({ length: 20 }, () => waitAfter(1, 1_000)));
   assert.ok(waits.size > 1, 'models do not come back all at once');
 });
 

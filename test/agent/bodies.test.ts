@@ -171,9 +171,11 @@ function assembled(
 ): { body: Json; hasEnded: boolean } {
   const assembler = dialects[api].assemble();
   let hasEnded = false;
-  const takeData = (data: string) => assembler.take({ name: 'message', data });
   for (const event of events)
-    hasEnded = takeData(typeof event === 'string' ? event : JSON.stringify(event)) === true;
+    hasEnded =
+      event === '[DONE]'
+        ? assembler.isComplete(true)
+        : assembler.take(event as Json, 'message') === true;
   return { body: assembler.body(), hasEnded };
 }
 

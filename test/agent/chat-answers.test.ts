@@ -292,3 +292,14 @@ test('every file of the corpus has its row', () => {
     [],
   );
 });
+
+test('thoughts that only the total counts are part of the completion, also of one without words', () => {
+  const tokensOf = (usage: object) =>
+    readCompletion({ choices: [{ message: { content: 'I hold.' } }], usage }, 1).usage
+      ?.completionTokens;
+  const counts = { prompt_tokens: 10, total_tokens: 30 };
+  for (const completion_tokens of [0, 5])
+    assert.equal(tokensOf({ ...counts, completion_tokens }), 20);
+  assert.equal(tokensOf({ total_tokens: 30, completion_tokens: 5 }), 5);
+  assert.equal(tokensOf(counts), null);
+});

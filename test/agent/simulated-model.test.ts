@@ -123,12 +123,14 @@ test('the same signature, date and portfolio give the same conversation; another
 
 test('they make the mistakes of real models, and every one is refused', async () => {
   const errors: string[] = [];
-  for (const signature of [...signatures, 'gpt-5', 'qwen3-max']) {
-    for (const message of (await tradeOn(signature)).conversations.flat()) {
-      if (message.role === 'tool' && message.content.startsWith('{"error"'))
-        errors.push(message.content);
+  const said = new Set<string | undefined>();
+  for (const signature of [...signatures, 'gpt-5', 'qwen3-max'])
+    for (const { role, content } of (await tradeOn(signature)).conversations.flat()) {
+      if (role === 'tool' && content.startsWith('{"error"')) errors.push(content);
+      said.add(/^\d+ of my orders \w+ refused: /.exec(content)?.[0]);
     }
-  }
+  for (const sentence of ['1 of my orders was refused: ', '2 of my orders were refused: '])
+    assert.ok(said.has(sentence), sentence);
   for (const kind of [/cash is/, /not among the symbols/, /none is held/, /whole number/])
     assert.ok(
       errors.some((error) => kind.test(error)),

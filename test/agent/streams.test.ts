@@ -44,7 +44,10 @@ async function verdictOn(name: string, chunks: readonly Buffer[]) {
 async function answerTo(name: string): Promise<ModelAnswer> {
   const dialect = dialectOf(name);
   const verdict = name.endsWith('.json')
-    ? classify({ status: 200, headers: {}, text: bytesOf(name).toString() }, { step: 3, dialect })
+    ? classify(
+        { status: 200, headers: {}, text: '', body: JSON.parse(bytesOf(name).toString()) },
+        { step: 3, dialect },
+      )
     : await verdictOn(name, [bytesOf(name)]);
   assert.ok('answer' in verdict, JSON.stringify(verdict));
   decodeLine(JSON.stringify({ type: 'answer', ...verdict.answer })); // the parent takes it

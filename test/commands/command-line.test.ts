@@ -14,6 +14,15 @@ import { ask, installProgram, RUNTIME_CONFIG } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
+test('every page of help fits on a screen', () => {
+  const pages = Object.entries(commands).map(([name, command]) => commandHelp(name, command));
+  for (const page of [generalHelp(), ...pages]) {
+    const lines = page.trimEnd().split('\n');
+    assert.ok(lines.length <= 24, page);
+    for (const line of lines) assert.ok(line.length <= 100, line);
+  }
+});
+
 for (const [name, command] of Object.entries(commands)) {
   test(`${name}: its help names every option and argument and has an example that it takes`, () => {
     const [exampleName, ...args] = command.example.split(' ');

@@ -143,7 +143,7 @@ test('--dividends: one row without an amount leaves only its date unknown, and i
     stdout,
     [
       'Downloaded the dividends of 3 of 3 symbols.',
-      `1 of the provider's splits and dividends could not be used: AAPL (a dividend that cannot be read, so only ${PAID} is unknown: no amount)`,
+      `1 of the provider's splits and dividends could not be used: AAPL (a dividend that cannot be read, so only ${PAID} is unknown: no dividend and no split)`,
       "2 of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped",
       `Dividends of 2 of 3 symbols ${KNOWN}; still unknown on some of these dates: AAPL`,
       '',

@@ -12,25 +12,10 @@ import {
   columnsOf,
   differenceLines,
   fitsSideBySide,
-  howToChoose,
 } from '../../src/browser/pages/side-by-side.ts';
 import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import { neighbours } from '../../src/browser/pages/pairs.ts';
-import { sideFigures } from '../../src/browser/pages/model-figures.ts';
-import { reportConventions } from '../../src/performance/definitions.ts';
-import {
-  type Box,
-  cutoffMarks,
-  cutoffWords,
-  freeRow,
-  middleOf,
-} from '../../src/browser/plot/cutoffs.ts';
-import {
-  comparedModel,
-  comparedPair,
-  comparisonAnswer,
-  modelWithout,
-} from '../support/comparison-answer.ts';
+import { cutoffMarks, cutoffWords } from '../../src/browser/plot/cutoffs.ts';
+import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [
   ['', ''],
@@ -78,8 +63,6 @@ test('two to four models are side by side; of their decisions each run has a col
     [1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))),
     [false, true, true, false],
   );
-  assert.match(howToChoose(6), /^Choose 2 to 4 models .*; 6 are compared now\.$/);
-  assert.match(howToChoose(1), /; one is compared now\.$/);
   const all = columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]);
   assert.deepEqual([all.runs, all.note], [['a', 'a#2', 'b'], null]);
   assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
@@ -166,32 +149,6 @@ test('the curves of differences start together from zero; by number, or without 
   assert.equal(differenceLines([comparedPair('a', 'b', 0)]), null);
 });
 
-test('every figure side by side has a definition', () => {
-  const { definitions } = reportConventions(0);
-  const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
-  assert.deepEqual(
-    sideFigures.filter(({ name }) => !known.has(name)).map(({ name }) => name),
-    [],
-  );
-});
-
-test('sentences are those of neighbours in the order; with one model against all, every pair', () => {
-  const [a, b, c] = [
-    comparedModel('a', [0.03]),
-    comparedModel('b', [0.02]),
-    comparedModel('c', [0.01]),
-  ];
-  const namesOf = (pairs: ReturnType<typeof neighbours>) =>
-    pairs.map(({ model, against }) => model + against);
-  const all = comparisonAnswer([a, b, c], 20).pairs;
-  assert.deepEqual(namesOf(neighbours([a, b, c], all)), ['ab', 'bc']);
-  assert.deepEqual(namesOf(neighbours([c, b, a], all)), ['bc', 'ab']);
-  assert.deepEqual(namesOf(neighbours([a, b, modelWithout('c', 'Stale')], all)), ['ab']);
-  const against = all.filter((pair) => pair.model === 'a');
-  assert.deepEqual(namesOf(neighbours([b, a, c], against)), ['ab', 'ac']);
-  assert.deepEqual(namesOf(neighbours([b, c, a], against)), ['ab', 'ac']);
-});
-
 test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {
   const models = [
     comparedModel('a', [0.2, 0.5]),
@@ -210,6 +167,23 @@ test('a forest plot has room for every interval, run and the benchmark, and show
       ticks.every((tick) => percent(tick) >= 0 && percent(tick) <= 100),
   );
   assert.equal(forestScale([], null).percent(0), 50);
+});
+
+test('an interval that is far wider than the others is cut off in the plot, so that they stay readable', () => {
+  const narrow = [0.01, 0.02, -0.03].map((own, place) =>
+    comparedModel(`m${place}`, [own], { interval: { low: own - 0.05, high: own + 0.06 } }),
+  );
+  const wide = comparedModel('wide', [0.1], { interval: { low: -0.9, high: 7.5 } });
+  const { percent, isBeyond, ticks } = forestScale([wide, ...narrow], 0.01);
+  assert.deepEqual([-0.9, 7.5, 0.1, -0.08].map(isBeyond), [true, true, false, false]);
+  for (const { interval } of narrow)
+    assert.ok(percent(interval?.high ?? 0) - percent(interval?.low ?? 0) > 15);
+  const [low, high] = [percent(-0.9), percent(7.5)];
+  assert.ok(low > 0 && low < percent(-0.08) && high < 100 && high > percent(0.1));
+  assert.ok(ticks.length >= 3);
+  const alike = forestScale(narrow, null);
+  assert.ok(narrow.every(({ interval }) => !alike.isBeyond(interval?.low ?? 0)));
+  assert.equal(forestScale([wide], null).isBeyond(7.5), false, 'there are no others');
 });
 
 test('a model that was left out is named with its reason', () => {
@@ -246,27 +220,4 @@ test('knowledge cutoffs are marked by date, with the models that have them; with
     /^Knowledge cutoff: Tue\u00a01\u00a0Oct\u00a02024 \(a, m-2, m-10 and 1 more\), Tue\u00a01\u00a0Jul\u00a02025 \(late\)\./,
   );
   assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
-});
-
-test('labels that would cover each other are in different rows', () => {
-  const boxes: Box[] = [];
-  const places: [left: number, right: number][] = [
-    [0, 50],
-    [40, 90],
-    [50, 80],
-    [45, 100],
-    [95, 120],
-  ];
-  assert.deepEqual(
-    places.map(([left, right]) => freeRow(boxes, { left, right })),
-    [0, 1, 0, 2, 0],
-  );
-});
-
-test('a label at an edge of a plot is moved in; what is out of view stays out', () => {
-  const area = { left: 10, width: 100 };
-  assert.deepEqual(
-    [9, 10, 50, 108, 110, 111].map((x) => middleOf(x, 6, area)),
-    [9, 16, 50, 104, 104, 111],
-  );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dividendsOf, restOfSummary } from '../../src/browser/pages/model-day-page.ts';
+import { restOfSummary } from '../../src/browser/pages/model-day-page.ts';
 import {
   chance,
   change,
@@ -22,7 +22,6 @@ import {
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-import type { ResultsRecord } from '../../src/browser/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -71,7 +70,7 @@ test('an axis is labelled with round values inside its range', () => {
   assert.deepEqual(axisSplits(9_480, 11_120, 150), [9_500, 10_000, 10_500, 11_000]);
   assert.deepEqual(axisSplits(-0.028, 0, 150), [-0.02, -0.01, 0]);
   assert.deepEqual(axisSplits(-0.1788, 0.1182, 255), [-0.15, -0.1, -0.05, 0, 0.05, 0.1]);
-  assert.deepEqual(axisSplits(-0.04, 0.9, 150), [0, 0.25, 0.5, 0.75]);
+  assert.deepEqual(axisSplits(-0.04, 0.9, 150), [0, 0.2, 0.4, 0.6, 0.8]);
   assert.deepEqual(axisSplits(5, 5, 150), [5]);
   assert.deepEqual(withoutEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
   assert.deepEqual(withoutEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);
@@ -96,63 +95,14 @@ test('dates on an axis are every so many days or firsts of months, as many as ha
   assert.deepEqual(dateTicks([], 500), []);
 });
 
-test('a plot has a margin above and below, none beyond zero; a flat or empty one is still drawn', () => {
-  assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: false }), [94, 206]);
-  assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: true }), [0, 212]);
-  assert.deepEqual(paddedRange(-0.5, 0, { isLog: false, fromZero: true }), [-0.53, 0]);
-  for (const isLog of [true, false]) {
-    for (const [low, high] of [
-      [null, null],
-      [7, 7],
-      [0, 0],
-    ] as const) {
-      const [bottom, top] = paddedRange(low, high, { isLog, fromZero: false });
-      assert.ok(bottom < top && (!isLog || bottom > 0), `${low} ${high} ${isLog}`);
+test('a plot has a margin above and below; a flat or empty one is still drawn', () => {
+  assert.deepEqual(paddedRange([200, 100, 150]), [94, 206]);
+  for (const isLog of [true, false])
+    for (const values of [[], [7], [0, 0]]) {
+      const [bottom, top] = paddedRange(values, isLog);
+      assert.ok(bottom < top && (!isLog || bottom > 0), `${values} ${isLog}`);
     }
-  }
 });
-
-function record(date: string): ResultsRecord {
-  const action = {
-    id: 1,
-    action_id: 1,
-    action_type: null,
-    symbol: null,
-    amount: null,
-    price: null,
-  };
-  return {
-    ...action,
-    model: 'model',
-    job_id: 'job',
-    date,
-    cash: 0,
-    holdings: [],
-    portfolio_value: 100,
-    daily_profit: null,
-    daily_return_pct: null,
-    created_at: `${date}T08:00:00.000Z`,
-  };
-}
-
-/** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what the day received. */
-const received: [name: string, dividends: string[], sum: number][] = [
-  ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], 123.456],
-  ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], 10],
-  ['shares times price on a stale day, which started from other cash', ['10 0.5 3000'], 5],
-  ['nothing, below the ledger’s unit', ['1 0 1000'], 0],
-];
-for (const [name, dividends, sum] of received) {
-  test(`dollars of a dividend: ${name}`, () => {
-    const previous = { ...record('2025-09-12'), cash: 1_000 };
-    const records = dividends.map((text) => {
-      const [amount = 0, price = 0, cash = 0] = text.split(' ').map(Number);
-      return { ...record('2025-09-15'), action_type: 'dividend' as const, amount, price, cash };
-    });
-    assert.equal(dividendsOf(records, previous)?.toFixed(6), sum.toFixed(6));
-    assert.equal(dividendsOf([previous], null), null);
-  });
-}
 
 /** The last message, the summary → what a page shows of the summary beside the conversation. */
 const summaries: [last: string | null, summary: string | null, shown: string | null][] = [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
 import { change, longDate, profit, unbrokenDate } from '../../src/browser/format.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { realAgentHere } from '../support/agent-here.ts';
@@ -106,6 +107,8 @@ const twoCompared = {
   ],
 };
 
+const pairRows = (page: Page) => page.locator('table:has(caption:text-is("Pairs")) tbody tr');
+
 const inBrowser = { skip: noBrowser };
 const LINKS = ':is(header, main) a';
 const inLongForm = { skip: noBrowser || leftToLongForm };
@@ -130,13 +133,12 @@ test(
       await reader.page.locator('.dev').waitFor();
       if (name === 'compare') await reader.page.locator('main .side .act.refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
-      if (name === 'model') assert.match(text, /What ran/);
+      if (name === 'model') assert.match(text, /What the model was asked/);
       if (name === 'job')
         assert.match(text, /(Portfolio value|Growth of)[^]*Leaderboard[^]*Left out[^]*Terms/);
       if (name === 'model') assert.match(text, /● dividend[^]*Holdings now[^]*All figures/);
       if (name === 'hostile model')
         assert.match(text, /1 model-day failed and has not been completed since\./);
-      if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
       assert.equal(await overflow(reader), 0, `${name} is wider than a phone`);
@@ -290,7 +292,10 @@ test(
     const days = dates.length - 2; // one failed, and the return of the next covers it
     const ranked = board.getByText(`Ranked over the ${days} day`);
     await ranked.waitFor();
-    assert.equal(await board.locator('.caveat').innerText(), 'never traded · 1 failed day');
+    assert.equal(
+      await board.locator('.caveat').innerText(),
+      'not comparable: never traded · 1 failed day',
+    );
     const line = page.locator('.curves').getByRole('button', { name: /^model-b/ });
     await line.click();
     await page.locator('.folded > summary').click();
@@ -420,12 +425,14 @@ test(
     const caveat = board.locator('.caveat');
     assert.deepEqual(
       await caveat.allInnerTexts(),
-      ['never traded · 1 failed day'],
+      ['not comparable: never traded · 1 failed day'],
       'only on the model with a failed day, whose one order was malformed',
     );
     await board.getByRole('link', { name: 'Each model’s own days' }).click();
     await board.getByText('Each model is measured over all its own days.').waitFor();
-    assert.deepEqual(await caveat.allInnerTexts(), ['missing days · never traded · 1 failed day']);
+    assert.deepEqual(await caveat.allInnerTexts(), [
+      'not comparable: missing days, never traded · 1 failed day',
+    ]);
     assert.match(
       (await caveat.getAttribute('title')) ?? '',
       /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 refused call\. 1 model-day failed/,
@@ -553,6 +560,7 @@ test(
       .getByRole('button', { name: /^model-b/ })
       .click();
     await page.getByRole('button', { name: 'Trades', exact: true }).click();
+    await page.evaluate("dispatchEvent(new Event('pagehide'))"); // writes what waits
     const left = await kept();
     await page.getByRole('link', { name: 'model-a', exact: true }).first().scrollIntoViewIfNeeded();
     const scrolled = await page.evaluate<number>('scrollY');
@@ -610,17 +618,6 @@ test('times are in the reader’s time zone, and in UTC on hover', inLongForm, a
   assert.equal(await time.getAttribute('title'), `${stamp.slice(0, 19).replace('T', ' ')} UTC`);
   const hour = new Date(Date.parse(stamp) + 9 * 3_600_000).toISOString().slice(11, 19);
   assert.ok((await time.innerText()).endsWith(hour));
-});
-
-test('a figure shows its definition when it has the focus', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open('/models/model-a');
-  await page.getByText('Each with its meaning', { exact: true }).click();
-  const term = page.locator('dt', { hasText: 'Sharpe ratio' });
-  await term.focus();
-  const meaning = page.locator(`#${await term.getAttribute('aria-describedby')}`);
-  assert.equal(await meaning.isVisible(), true);
-  assert.match(await meaning.innerText(), /risk-free rate.*Needs 20 days/s);
 });
 
 test(
@@ -728,7 +725,7 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
 });
 
 test(
-  'the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair',
+  'the page of comparisons shows a line per model, its runs and the benchmark, and a row per pair',
   inLongForm,
   async (t) => {
     const { page, open } = await visit(t, service.url);
@@ -773,12 +770,12 @@ test(
       await page.locator('.forest tbody tr').nth(1).innerText(),
       /# 3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
     );
-    assert.equal(await page.locator('.sentences li').count(), 2);
+    assert.equal(await pairRows(page).count(), 3);
     const missing = page.getByRole('region', { name: 'Left out', exact: true });
     assert.match(await missing.innerText(), /stale: <\/pre><img/);
     await page
       .getByText(
-        'Every return on this page is over the same 11 days, from Wed 4 Jun 2025 to Mon 20 Oct 2025. 1 other day is left out.',
+        'Every return on this page is over the same 11 days from Wed 4 Jun 2025 to Mon 20 Oct 2025. 1 other day is left out.',
       )
       .waitFor();
     await page
@@ -804,7 +801,7 @@ test(
     const [from, to] = [common.start_date, common.end_date].map(longDate);
     await page
       .getByText(
-        `Every return on this page is over the same ${common.days} days, from ${from} to ${to}.`,
+        `Every return on this page is over the same ${common.days} days from ${from} to ${to}.`,
       )
       .waitFor();
     await page.getByText('Once the models have 20 days in common, this page also shows').waitFor();
@@ -898,7 +895,7 @@ test(
 );
 
 test(
-  'a table has all pairs, their leads in points and whether they are more than chance; five sentences are shown at first',
+  'a table has all pairs, how they differ and whether by more than chance; five are shown at first',
   inLongForm,
   async (t) => {
     const { page, open } = await visit(t, service.url);
@@ -914,19 +911,17 @@ test(
       route.fulfill({ json: { ...comparison, models, pairs } }),
     );
     await open('/compare');
-    await page.getByText('All pairs as a table').press('Enter');
-    assert.deepEqual(
-      await page.locator('table:has(caption:text("All pairs")) tbody :is(th, td)').allInnerTexts(),
-      ['model-a over model-b', '+4.00', 'more than chance', '<0.001', '0.42'],
-    );
+    assert.deepEqual(await pairRows(page).locator('> *').allInnerTexts(), [
+      ...['model-a over model-b', HOSTILE, 'more than chance', '<0.001', '0.42'],
+    ]);
     const many = Array.from({ length: 8 }, (_none, index) => comparedModel(`m${index}`, [0.01]));
     await page.route('**/comparison*', (route) =>
       route.fulfill({ json: comparisonAnswer(many, 30) }),
     );
     await open('/compare');
-    assert.equal(await page.locator('.sentences > li:visible').count(), 5);
-    await page.getByText('2 more', { exact: true }).click();
-    assert.equal(await page.locator('.sentences > li:visible').count(), 7);
+    assert.equal(await pairRows(page).count(), 5);
+    await page.getByText('Show all 28').click();
+    assert.equal(await pairRows(page).count(), 28);
     await page.getByText('Choose 2 to 4 models in the filters').waitFor();
   },
 );
@@ -955,7 +950,7 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
 });
 
 test(
-  'the page shows what the service computes: every model, its benchmark, and a sentence for each pair',
+  'the page shows what the service computes: every model, its benchmark, and a row for each pair',
   inLongForm,
   async (t) => {
     const month = lastWeekdays(21);
@@ -982,13 +977,13 @@ test(
     assert.deepEqual(names.toSorted(), ['bold', 'calm', 'held']);
     assert.equal(await page.locator('.forest tbody .run').count(), 4);
     assert.equal(await page.locator('.forest tbody .against').count(), 3);
-    assert.equal(await page.locator('.sentences li').count(), 2);
+    assert.equal(await pairRows(page).count(), 3);
     assert.equal(await page.locator('.side').count(), 4, 'a column per run');
     await page.locator('.drawing').first().focus();
     for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
     await page.waitForURL(`**/compare?date=${month[0]}`);
     await open('/compare?models=bold&against=held&confidence=0.9');
-    assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
+    assert.deepEqual(await pairRows(page).locator('.reason').allInnerTexts(), [
       (await own.get('/comparison?models=bold&against=held&confidence=0.9&looks=daily')).body
         .pairs[0].sentence,
     ]);
@@ -1007,7 +1002,6 @@ test(
       await service.get('/performance?model=model-a&details=true')
     ).body.models[0];
     const region = (name: string) => page.getByRole('region', { name, exact: true });
-    const names = (name: string) => region(name).locator('tbody th').allInnerTexts();
     const percents = new Map(
       details.months.map((one: any) => [one.month, change(one.return).replace(' %', '')]),
     );
@@ -1025,17 +1019,28 @@ test(
       await region('Deepest drawdowns').locator('tbody tr').count(),
       details.drawdowns.length,
     );
+<<<<<<< HEAD
     await page.getByText('Each symbol', { exact: true }).click();
     await region('Profit by symbol').locator('tbody th').first().waitFor();
+=======
+    const names = (caption: string) =>
+      page.getByRole('table', { name: caption }).locator('tbody th').allInnerTexts();
+    await page.getByText('Profit by symbol', { exact: true }).first().click();
+>>>>>>> main
     assert.deepEqual(
       await names('Profit by symbol'),
       details.symbols.map(({ symbol }: { symbol: string }) => symbol),
     );
-    await page.getByText('Each with its meaning', { exact: true }).click();
+    await page.getByText('All figures, with their meanings').click();
+    const figures = page.getByRole('table', { name: 'All figures' });
+    const figure = (name: string) => figures.getByRole('row', { name }).innerText();
     assert.match(
-      await region('All figures').innerText(),
-      new RegExp(`Expectancy\\s+${profit(trips.expectancy).replace('+', '\\+')}`),
+      await figure('Expectancy'),
+      new RegExp(
+        `${profit(trips.expectancy).replace('+', '\\+')}\\s+Mean profit of all round trips$`,
+      ),
     );
+    assert.match(await figure('Sharpe ratio'), /–\s+Mean over .*risk-free rate.*\. Needs 20 days/);
     assert.deepEqual(
       asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(),
       [

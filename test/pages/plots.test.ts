@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lineAt, nearestDate, nextChoice } from '../../src/browser/plot/choosing.ts';
 import { axisSplits, paddedRange } from '../../src/browser/plot/scale.ts';
-import { nearest, roomFor } from '../../src/browser/plot/reading.ts';
+import { firstShown, lineNear, nearestDate, nextChoice } from '../../src/browser/plot/reading.ts';
 import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/lines.ts';
 
 test('curves start together: each has its value at the start on the date before its first', () => {
@@ -41,39 +40,44 @@ test('lines are ranked by their last value; those without any come last', () => 
   assert.deepEqual(rankOrder([]), []);
 });
 
-test('a tooltip shows the values nearest to the pointer in rank order, never more than its plot has room for', () => {
-  const rows = [5, 1, 4, 2, 3].map((distance) => ({ distance }));
-  assert.deepEqual(nearest(rows, 3), {
-    shown: [{ distance: 1 }, { distance: 2 }, { distance: 3 }],
-    more: 2,
-  });
-  assert.deepEqual(nearest(rows, 5), { shown: rows, more: 0 });
-  assert.deepEqual([340, 280, 150, 90, 10].map(roomFor), [10, 10, 4, 1, 1]);
+test('of many lines a tip shows ten around the chosen one', () => {
+  const cases: [rows: number, rank: number, first: number][] = [
+    [3, 1, 0],
+    [50, -1, 0],
+    [50, 2, 0],
+    [50, 20, 15],
+    [50, 49, 40],
+  ];
+  for (const [rows, rank, first] of cases)
+    assert.equal(firstShown(rows, rank), first, `${rank} of ${rows}`);
 });
 
-test('the pointer is on the nearest curve within reach, between its points too, and chooses the nearest day', () => {
-  const points = (...ys: (number | null)[]) =>
-    ys.flatMap((y, index) => (y === null ? [] : [{ index, x: index * 100, y }]));
+test('the pointer is on the shown line whose value on the date is nearest, within reach', () => {
   const lines = [
-    { line: 0, points: points(0, 100, 0) },
-    { line: 3, points: points(null, 40, 50) },
+    [0, 100],
+    [null, 40],
+    [5, 41],
+  ].map((values, place) => {
+    return { label: `${place}`, colour: `series-${place}`, values };
+  });
+  // Of a plot only what is read: here values are pixels.
+  const shownWith = (...hidden: number[]) =>
+    ({
+      options: { lines },
+      hidden: new Set(hidden),
+      scale: { y: (value: number) => value },
+    }) as any;
+  const hits: [index: number, top: number, hidden: number[], line: number | null][] = [
+    [0, 2, [], 0],
+    [0, 4, [], 2],
+    [0, 4, [2], 0],
+    [1, 40, [], 1],
+    [1, 70, [], null],
+    [1, 90, [], 0],
+    [2, 40, [], null],
   ];
-  const hits: [x: number, y: number, line: number | null, index?: number][] = [
-    [0, 5, 0, 0],
-    [45, 45, 0, 0],
-    [55, 55, 0, 1],
-    [160, 46, 3, 2],
-    [100, 48, 3, 1],
-    [50, 80, null],
-    [91, 40, 3, 1],
-    [89, 34, null],
-    [206, 4, 0, 2],
-    [215, 0, null],
-  ];
-  for (const [x, y, line, index] of hits)
-    assert.deepEqual(lineAt(lines, { x, y }), line === null ? null : { line, index }, `${x} ${y}`);
-  assert.equal(lineAt([], { x: 0, y: 0 }), null);
-  assert.equal(lineAt([{ line: 0, points: [] }], { x: 0, y: 0 }), null);
+  for (const [index, top, hidden, line] of hits)
+    assert.equal(lineNear(shownWith(...hidden), index, top), line, `${index} ${top} ${hidden}`);
 });
 
 test('the pointer reads the nearest date, also beyond the first and the last', () => {
@@ -111,14 +115,9 @@ test('every axis has at least two labels, and that of a drawdown at least three'
           axisSplits(low, low + range, height).length >= 2,
           `${low} to ${low + range} in ${height}`,
         );
-    const [bottom, top] = paddedRange(-range, 0, { isLog: false, fromZero: true });
+    const [bottom, top] = paddedRange([-range, 0]);
     const labels = axisSplits(bottom, top, 150);
     assert.ok(labels.length >= 3 && labels.length <= 5, `${labels}`);
     assert.ok(labels.includes(0));
   }
-  assert.deepEqual(
-    paddedRange(0, 0, { isLog: false, fromZero: true }),
-    [-0.01, 0.01],
-    'no drawdown at all',
-  );
 });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanOf } from '../../src/browser/pages/entries.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
-import { marksOf, marksOfRuns, rankingOf } from '../../src/browser/pages/leaderboard.ts';
+import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';
-import { benchmarkWords, daysBesideBenchmark } from '../../src/browser/plot/lines.ts';
+import { daysBesideBenchmark } from '../../src/browser/pages/model-curves.ts';
+import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import { spreadOut } from '../../src/browser/plot/legend.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
@@ -38,18 +39,18 @@ test('a ranking names its days, and the days and models that it leaves out, with
     without_clean_days: [{ model: 'old', reason: 'None is clean' }],
     without_completed_days: [{ model: 'broken', reason: 'All failed' }],
   });
-  assert.deepEqual(ranked.words, [
-    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of all 3 models start from the same close.',
-    'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
-  ]);
+  assert.equal(
+    ranked.words,
+    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of all 3 models start from the same close. ' +
+      'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
+  );
   assert.deepEqual(
-    ranked.models.map(({ model }) => model),
+    ranked.models.map(({ name }) => name),
     ['late', 'old', 'broken'],
   );
-  assert.match(ranked.why, /^At least one model has no return for such a day/);
   assert.deepEqual(ranked.days, [
-    { date: '2025-10-02', reason: 'not shared by b' },
-    { date: '2025-10-03', reason: 'not shared by a, b and 5 more models' },
+    { name: 'Thu 2 Oct 2025', reason: 'not shared by b' },
+    { name: 'Fri 3 Oct 2025', reason: 'not shared by a, b and 5 more models' },
   ]);
 });
 
@@ -72,105 +73,75 @@ test('names at the ends of lines stay apart and within the plot, in their order'
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
   const { words, models, days } = rankingOf({ ...nothing, families: three });
   assert.match(
-    words.join(),
+    words,
     /^Each model is measured over all its own days\. .*little about which model is better\.$/,
   );
   assert.deepEqual([models, days], [[], []]);
   const single = rankingOf({ ...nothing, families: one, common: { ...common, days: 1 } });
-  assert.deepEqual(single.words, [
+  assert.equal(
+    single.words,
     'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of the model start from the same close.',
-  ]);
+  );
   const none = { ...common, start_date: null, end_date: null, days: 0 };
-  assert.deepEqual(rankingOf({ ...nothing, families: [], common: none }).words, [
+  assert.equal(
+    rankingOf({ ...nothing, families: [], common: none }).words,
     'The models have no day in common.',
-  ]);
+  );
 });
 
 const calm = {
   incomparable: [],
-  start_date: '2025-10-01',
-  end_date: '2025-10-31',
-  stale_model_days: 0,
   failed_model_days: 0,
   days_before_cutoff: 0,
   knowledge_cutoff: null,
 } satisfies Partial<ModelReport>;
+const late = { kind: 'period', reason: 'Its period' } as const;
+const few = { kind: 'missing_days', reason: 'It has 3 days' } as const;
 
-const marks: [report: Partial<ModelReport>, words: string[]][] = [
-  [{}, []],
+const marks: [
+  name: string,
+  runs: Partial<ModelReport>[],
+  marks: [words: string, reason: string][],
+][] = [
+  ['nothing', [{}, {}], []],
   [
-    { incomparable: [{ kind: 'period', reason: 'Its period' }] },
-    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025'],
+    'what makes it incomparable',
+    [{ incomparable: [late] }],
+    [['not comparable: period', 'Its period']],
   ],
-  [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
   [
-    {
-      incomparable: [
-        { kind: 'costs', reason: '' },
-        { kind: 'missing_days', reason: '' },
+    'failed days, and days that its model may remember',
+    [{ failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' }],
+    [
+      ['1 failed day', '1 model-day failed and has not been completed since'],
+      [
+        '2 days on or before its knowledge cutoff',
+        '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
       ],
-    },
-    ['other trading costs', 'missing days'],
+    ],
   ],
   [
-    {
-      incomparable: [
-        { kind: 'suspected_split', reason: '' },
-        { kind: 'never_traded', reason: '' },
-        { kind: 'part_of_universe', reason: 'It holds 1 of 2 symbols' },
-      ],
-    },
-    ['possible unknown split', 'never traded', 'holds 1 of 2 symbols'],
-  ],
-  [{ failed_model_days: 2 }, ['2 failed days']],
-  [
-    { days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' },
-    ['9 days on or before its knowledge cutoff'],
-  ],
-  [
-    {
-      incomparable: [{ kind: 'stale', reason: '' }],
-      stale_model_days: 3,
-      failed_model_days: 1,
-      days_before_cutoff: 1,
-    },
-    ['3 stale days', '1 failed day', '1 day on or before its knowledge cutoff'],
+    'several runs: each respect once, and the days of all',
+    [
+      {},
+      { incomparable: [late], failed_model_days: 1 },
+      { incomparable: [late, few], failed_model_days: 2 },
+    ],
+    [
+      ['not comparable: period, missing days', 'Its period. It has 3 days'],
+      ['3 failed days', '3 model-days failed and have not been completed since'],
+    ],
   ],
 ];
 
-test('a row names stale, missing and failed days, another period, other costs, and days that its model may remember', () => {
-  for (const [report, words] of marks)
+for (const [name, runs, expected] of marks)
+  test(`a row is marked: ${name}`, () => {
+    const found = marksOf(runs.map((own) => ({ ...calm, ...own })));
     assert.deepEqual(
-      marksOf({ ...calm, ...report }).map((mark) => mark.words),
-      words,
+      found.map(({ words, reason }) => [words, reason]),
+      expected,
     );
-  const [failed, early] = marksOf({
-    ...calm,
-    failed_model_days: 1,
-    days_before_cutoff: 2,
-    knowledge_cutoff: '2025-10-13',
   });
-  assert.equal(failed?.reason, '1 model-day failed and has not been completed since');
-  assert.equal(
-    early?.reason,
-    '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
-  );
-});
-
-test('the row of several runs is marked for each of them, with the days of all', () => {
-  const late = { kind: 'period', reason: 'Its period' } as const;
-  const few = { kind: 'missing_days', reason: '' } as const;
-  const runs = [
-    calm,
-    { ...calm, incomparable: [late], failed_model_days: 1 },
-    { ...calm, incomparable: [late, few], failed_model_days: 2 },
-  ];
-  assert.deepEqual(
-    marksOfRuns(runs).map(({ words }) => words),
-    ['other period: Wed 1 Oct 2025 to Fri 31 Oct 2025', 'missing days', '3 failed days'],
-  );
-  assert.deepEqual(marksOfRuns([calm, calm]), []);
-});
 
 function performanceOf(
   starts: Record<string, number>,
@@ -211,7 +182,7 @@ test('all curves start together before the first day, at the initial cash of mos
     late: [['2025-10-08', 0.5]],
   } satisfies Record<string, [string, number][]>;
   const same = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths));
-  assert.equal(same.title, 'Portfolio value');
+  assert.equal(same.title, 'Growth of 100 dollars');
   assert.deepEqual(same.dates, ['2025-10-06', '2025-10-07', '2025-10-08']);
   assert.deepEqual(
     same.lines.map((line) => [line.label, line.values]),
@@ -222,14 +193,9 @@ test('all curves start together before the first day, at the initial cash of mos
       ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
     ],
   );
-  for (const { label, colour, dash, marker } of same.lines.slice(0, 3))
-    assert.deepEqual({ colour, dash, marker }, lookOf(label), label);
+  for (const { label, colour, dash } of same.lines.slice(0, 3))
+    assert.deepEqual({ colour, dash }, lookOf(label), label);
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
-  assert.equal(
-    other.title,
-    'Growth of 100 dollars',
-    'one of them had another value before these days',
-  );
   assert.deepEqual(
     other.lines.map((line) => line.values),
     same.lines.map((line) => line.values),
@@ -255,13 +221,6 @@ test('all curves start together before the first day, at the initial cash of mos
     old.lines[0]?.values[0],
     104.2,
     'where no initial cash is known, the value before the first day',
-  );
-  const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
-  for (const day of performance.models[1]?.curve ?? []) day.value += 1;
-  assert.equal(
-    curvesFromStart(performance).title,
-    'Growth of 100 dollars',
-    'a day that does not count came between',
   );
 });
 

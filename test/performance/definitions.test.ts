@@ -5,15 +5,27 @@ import * as v from 'valibot';
 import { performanceResponse } from '../../src/api/performance-response.ts';
 import { definitions, reportConventions } from '../../src/performance/definitions.ts';
 
+const model = performanceResponse.entries.models.item.entries;
+const groups = [
+  model,
+  model.relative.entries,
+  model.trading.entries,
+  model.round_trips.entries,
+  model.usage.entries,
+];
+
+test('every figure that has a unit is in the response', () => {
+  const details = model.details.wrapped.entries;
+  const known = [...groups, details, details.selection.entries].flatMap(Object.keys);
+  const named = Object.values(reportConventions(0).units).flat();
+  assert.equal(new Set(named).size, named.length);
+  assert.deepEqual(
+    named.filter((name) => !known.includes(name)),
+    [],
+  );
+});
+
 test('every figure that can be null for a reason has a definition', () => {
-  const model = performanceResponse.entries.models.item.entries;
-  const groups = [
-    model,
-    model.relative.entries,
-    model.trading.entries,
-    model.round_trips.entries,
-    model.usage.entries,
-  ];
   const figures = groups.flatMap((group) =>
     Object.entries(group).flatMap(([name, schema]) => (isFigure(schema) ? [name] : [])),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays } from '../../src/basics/calendar.ts';
 import { createAlphaVantage } from '../../src/prices/alpha-vantage.ts';
-import { fractionOf } from '../../src/prices/files/split-rows.ts';
+import { fractionOf } from '../../src/prices/amounts.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 
@@ -186,12 +186,13 @@ test('a dividend that cannot be read leaves its ex-date unknown', async (t) => {
     unreadable: [
       {
         exDate: '2024-05-29',
-        reason: 'a dividend that cannot be read, so only 2024-05-29 is unknown: no amount',
+        reason:
+          'a dividend that cannot be read, so only 2024-05-29 is unknown: no dividend and no split',
       },
       {
         exDate: '1999-02-28',
         reason:
-          'a dividend that cannot be read, so only 1999-02-28 is unknown: amount is not a plausible number',
+          'a dividend that cannot be read, so only 1999-02-28 is unknown: dividend is not a plausible number',
       },
     ],
     from: '2000-01-01',
@@ -208,7 +209,7 @@ const noDividends: [
     'a date that cannot be read',
     { dividends: 'A None 1' },
     'unreadable',
-    /^a dividend that cannot be read: not an ex-date YYYY-MM-DD: None$/,
+    /^a dividend that cannot be read: not a date YYYY-MM-DD: None$/,
   ],
   [
     'an empty object',
@@ -220,7 +221,7 @@ const noDividends: [
     'splits',
     { fault: () => faults.splitsInstead },
     'unreadable',
-    /^the response has no "data" with dividends$/,
+    /^a dividend that cannot be read: not a date YYYY-MM-DD: nothing$/,
   ],
   [
     'an error without words',

@@ -1,105 +1,141 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type DateNeed, downloadOrder } from '../../src/prices/download-order.ts';
-import { runs } from '../support/long.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
+import {
+  dateOrder,
+  type DayNeed,
+  downloadOrder,
+  type Horizon,
+  isBeyond,
+  nextDate,
+  noteRefusal,
+  noteSupply,
+  weekdayBefore,
+} from '../../src/prices/download-order.ts';
+import { inLongForm, runs } from '../support/long.ts';
 
-/** How many dates are complete when these symbols are there. */
-function completedDates(needs: readonly DateNeed[], symbols: readonly string[]): number {
-  return needs.filter(({ missing }) => missing.every((symbol) => symbols.includes(symbol))).length;
+const DATES = weekdays('2025-11-03', '2025-11-10');
+
+const arbitraryNeeds = fc
+  .array(fc.record({ date: fc.constantFrom(...DATES), isRequired: fc.boolean() }), { maxLength: 6 })
+  .map((needs) => [...new Map(needs.map((need) => [need.date, need])).values()]);
+
+/**
+ * How many dates can be simulated after some requests, how many gaps are filled, and which dates
+ * these are.
+ */
+function worthOf(
+  needs: readonly DayNeed[],
+  requested: readonly string[],
+): [number, number, string] {
+  const done = needs.filter(({ date }) => requested.includes(date));
+  const complete = done.filter(({ isRequired }) => isRequired).map(({ date }) => date);
+  return [complete.length, done.length, complete.sort().join()];
 }
 
-const SYMBOLS = ['A', 'B', 'C', 'D', 'E', 'F'];
-
-/** A line per date: the symbols it misses. */
-function needsOf(...lines: string[]): DateNeed[] {
-  return lines.map((line, index) => ({
-    date: `2025-01-${String(index + 6).padStart(2, '0')}`,
-    missing: line === '' ? [] : line.split(' '),
-  }));
-}
-
-const orders: [name: string, needs: DateNeed[], downloadsLeft: number | null, order: string][] = [
-  ['nothing is missing', needsOf('', ''), null, ''],
-  ['one symbol that all dates miss', needsOf('A', 'A'), null, 'A'],
-  ['the date with the fewest missing symbols first', needsOf('A B C', 'D'), null, 'D A B C'],
-  ['what is there already counts', needsOf('A B', 'A B C', 'D E'), null, 'A B C D E'],
-  ['of equals the one that completes more dates', needsOf('A', 'B', 'B'), null, 'B A'],
-  [
-    'with two downloads one large set beats two small ones',
-    needsOf('A', 'B C', 'B C', 'B C'),
-    2,
-    'B C A',
-  ],
-  ['with none left the order is the greedy one', needsOf('A B', 'C'), 0, 'C A B'],
-];
-for (const [name, needs, downloadsLeft, order] of orders) {
-  test(name, () => assert.equal(downloadOrder(needs, downloadsLeft).join(' '), order));
-}
-
-/** The most dates that any choice of k symbols completes. */
-function optimum(needs: readonly DateNeed[], k: number): number {
-  let best = 0;
-  for (let choice = 0; choice < 2 ** SYMBOLS.length; choice += 1) {
-    const symbols = SYMBOLS.filter((_, index) => (choice >> index) & 1);
-    if (symbols.length <= k) best = Math.max(best, completedDates(needs, symbols));
+/** The most that any choice of k requests achieves: dates, then gaps, then the earliest dates. */
+function optimum(needs: readonly DayNeed[], k: number): [number, number, string] {
+  let best: [number, number, string] = [-1, -1, ''];
+  for (let choice = 0; choice < 2 ** needs.length; choice += 1) {
+    const requested = needs.filter((_, index) => (choice >> index) & 1).map(({ date }) => date);
+    const worth = worthOf(needs, requested);
+    const isBetter =
+      worth[0] > best[0] ||
+      (worth[0] === best[0] &&
+        (worth[1] > best[1] || (worth[1] === best[1] && worth[2] < best[2])));
+    if (requested.length <= k && isBetter) best = worth;
   }
   return best;
 }
 
-const arbitraryNeeds = fc
-  .array(fc.subarray(SYMBOLS), { minLength: 1, maxLength: 6 })
-  .map((dates) => needsOf(...dates.map((missing) => missing.join(' '))));
-
-test('with the number of downloads known, no choice of symbols completes more dates', () => {
-  fc.assert(
-    fc.property(arbitraryNeeds, fc.integer({ min: 0, max: 6 }), (needs, k) => {
-      const order = downloadOrder(needs, k);
-      assert.equal(completedDates(needs, order.slice(0, k)), optimum(needs, k));
-    }),
-    { numRuns: runs(200, 500) },
-  );
-});
-
-test('every missing symbol is requested once, and nothing else', () => {
-  const downloadsLeft = fc.option(fc.integer({ min: 0, max: 7 }), { nil: null });
-  fc.assert(
-    fc.property(arbitraryNeeds, downloadsLeft, (needs, k) => {
-      assert.deepEqual(
-        downloadOrder(needs, k).sort(),
-        [...new Set(needs.flatMap(({ missing }) => missing))].sort(),
-      );
-    }),
-  );
-});
-
-test('with the number unknown, the greedy order stays near the optimum wherever it is cut', (t) => {
-  const seen: { ratio: number; needs: DateNeed[]; k: number }[] = [];
+test('wherever the limit stops it, no choice of days completes more dates of the job, or earlier ones', () => {
   fc.assert(
     fc.property(arbitraryNeeds, (needs) => {
-      const order = downloadOrder(needs, null);
-      for (let k = 0; k <= order.length; k += 1) {
-        const [reached, possible] = [completedDates(needs, order.slice(0, k)), optimum(needs, k)];
-        if (possible > 0) seen.push({ ratio: reached / possible, needs, k });
-      }
-      assert.equal(completedDates(needs, order), needs.length);
+      const order = dateOrder(needs);
+      assert.deepEqual([...order].sort(), needs.map(({ date }) => date).sort(), 'every date once');
+      for (let k = 0; k <= order.length; k += 1)
+        assert.deepEqual(worthOf(needs, order.slice(0, k)), optimum(needs, k));
     }),
-    { numRuns: 1_000, seed: 1 },
+    { numRuns: runs(300, 2_000) },
   );
-  const worst = seen.reduce((least, one) => (one.ratio < least.ratio ? one : least));
-  const mean = seen.reduce((sum, { ratio }) => sum + ratio, 0) / seen.length;
-  const dates = worst.needs.map(({ missing }) => missing.join('') || '-').join(' ');
-  t.diagnostic(
-    `greedy to optimum over ${seen.length} cuts: worst ${worst.ratio.toFixed(2)} (after ${worst.k} downloads for ${dates}), mean ${mean.toFixed(3)}`,
-  );
-  assert.ok(mean > 0.9);
 });
 
-test('a hundred symbols on a month of dates are ordered quickly', () => {
-  const symbols = Array.from({ length: 100 }, (_, index) => `S${index}`);
-  const needs = Array.from({ length: 30 }, (_, date) => ({
-    date: `2025-01-${String(date + 1).padStart(2, '0')}`,
-    missing: symbols.filter((_symbol, index) => (index * 7 + date * 13) % 11 < 5),
-  }));
-  assert.equal(downloadOrder(needs, 25).length, 100);
+test(
+  'the first date of a plan is found with a logarithm of refused requests, and every date within is requested once',
+  inLongForm,
+  () => {
+    const span = fc.tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: -3, max: 70 }));
+    fc.assert(
+      fc.property(span, ([length, begin]) => {
+        const dates = weekdays('2025-01-06', addDays('2025-01-06', 400)).slice(0, length);
+        const first = addDays('2025-01-06', Math.round((begin * 7) / 5));
+        const horizon: Horizon = { refused: [], supplied: [] };
+        const requested: string[] = [];
+        let left: readonly string[] = dates;
+        for (;;) {
+          left = left.filter((date) => !isBeyond(horizon, date) && !requested.includes(date));
+          const date = nextDate(left, horizon);
+          if (date === undefined) break;
+          requested.push(date);
+          if (date < first) noteRefusal(horizon, date);
+          else noteSupply(horizon, date);
+        }
+        assert.deepEqual(
+          requested.filter((date) => date >= first).sort(),
+          dates.filter((date) => date >= first),
+        );
+        const refused = requested.filter((date) => date < first).length;
+        assert.ok(refused <= Math.ceil(Math.log2(length)) + 2, `${refused} of ${length}`);
+      }),
+      { numRuns: runs(300, 2_000) },
+    );
+  },
+);
+
+test('older than one that was supplied, a refused date is too old; newer, it is too new', () => {
+  const horizon: Horizon = { refused: [], supplied: [] };
+  const beyond = () =>
+    DATES.filter((date) => isBeyond(horizon, date))
+      .map((date) => date.slice(-2))
+      .join(' ');
+  noteRefusal(horizon, '2025-11-07');
+  assert.equal(beyond(), '07', 'it may be either');
+  noteSupply(horizon, '2025-11-05');
+  assert.equal(beyond(), '07 10');
+  noteRefusal(horizon, '2025-11-04');
+  assert.equal(beyond(), '03 04 07 10');
+});
+
+test('two refusals before any supply are taken for dates that are too old', () => {
+  const horizon: Horizon = { refused: [], supplied: [] };
+  noteRefusal(horizon, '2025-11-04');
+  noteRefusal(horizon, '2025-11-06');
+  assert.deepEqual(
+    ['2025-11-03', '2025-11-05', '2025-11-07'].map((date) => isBeyond(horizon, date)),
+    [true, true, false],
+  );
+});
+
+test('the weekday before a Monday is a Friday', () => {
+  assert.deepEqual(
+    [weekdayBefore('2025-12-01'), weekdayBefore('2025-11-28')],
+    ['2025-11-28', '2025-11-27'],
+  );
+});
+
+/** A line per date: the symbols it misses. */
+const symbolOrders: [name: string, missing: string[], order: string][] = [
+  ['nothing is missing', ['', ''], ''],
+  ['one symbol that all dates miss', ['A', 'A'], 'A'],
+  ['the date with the fewest missing symbols first', ['A B C', 'D'], 'D A B C'],
+  ['what is there already counts', ['A B', 'A B C', 'D E'], 'A B C D E'],
+  ['of equals the earliest date', ['B C', 'A', 'D'], 'A D B C'],
+  ['every missing symbol once', ['A B C', 'B C D', 'C D E', 'A'], 'A B C D E'],
+];
+test('symbols are requested in the order in which they complete dates', () => {
+  for (const [name, missing, order] of symbolOrders) {
+    const needs = missing.map((line) => ({ missing: line.split(' ').filter(Boolean) }));
+    assert.equal(downloadOrder(needs).join(' '), order, name);
+  }
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/basics/calendar.ts';
-import { cashOf, combineSplits, type Problem, ratioOf } from '../../src/prices/provider.ts';
+import { cashOf, combineSplits, ratioOf } from '../../src/prices/amounts.ts';
+import type { Problem } from '../../src/prices/provider.ts';
 import { createMassive } from '../../src/prices/massive.ts';
 import {
   MASSIVE_KEY,

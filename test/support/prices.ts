@@ -1,7 +1,5 @@
-import assert from 'node:assert/strict';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { addCoverage, type Bar, type PriceSource, storeBars } from '../../src/database/prices.ts';
-import { importFile, type PriceSummary } from '../../src/prices/import.ts';
 
 /**
  * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not
@@ -41,15 +39,6 @@ export function storePrices(
       if (startDate && endDate) addCoverage(database, { symbol, startDate, endDate }, stamp);
     }
   });
-}
-
-/** Imports a file that must be one of prices. */
-export async function importPriceFile(
-  ...args: Parameters<typeof importFile>
-): Promise<PriceSummary> {
-  const summary = await importFile(...args);
-  assert(summary.kind === 'prices', `${args[1]} is a file of prices`);
-  return summary;
 }
 
 /** The words of a text table, line by line. */

@@ -6,7 +6,7 @@ import { realAgentHere } from '../support/agent-here.ts';
 import { contradictions } from '../support/agreement.ts';
 import { differences } from '../support/csv-agreement.ts';
 import { isLong } from '../support/long.ts';
-import { importPriceFile } from '../support/prices.ts';
+import { importFile } from '../../src/prices/import.ts';
 import { startTestService } from '../support/service.ts';
 import { consistencyConfiguration, keepAsking } from './consistency.ts';
 
@@ -75,7 +75,7 @@ test('while jobs commit, replace and are cancelled, and prices are imported, no 
     const path = join(service.folder, 'prices.csv');
     writeFileSync(path, csv);
     const { clock } = service;
-    await importPriceFile(service.database, path, { clock, as: 'raw', onRefused: assert.fail });
+    await importFile(service.database, path, { clock, as: 'raw', onRefused: assert.fail });
   };
   const seed = Date.now() % 1_000_000;
   t.diagnostic(`seed ${seed}`);

@@ -60,10 +60,8 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
   if (isThin(brief)) return waitingFor(brief);
-  return yield* tradeAll(
-    brief,
-    'I buy equal amounts of all stocks with a price, and hold them from now on.',
-  );
+  const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
+  return yield* tradeAll(brief, words);
 }
 
 /**
@@ -111,11 +109,8 @@ function* momentum(brief: Brief): Play {
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(winners) });
   const names = winners.map(({ symbol }) => symbol).join(', ');
-  return yield* trade(
-    brief,
-    orders,
-    `I hold the stocks that have risen most since ${from}: ${names}.`,
-  );
+  const words = `I hold the stocks that have risen most since ${from}: ${names}.`;
+  return yield* trade(brief, orders, words);
 }
 
 /**
@@ -131,11 +126,11 @@ function* randomTrades(brief: Brief, signature: string): Play {
   const amount = cash / missing;
   const others = stocks.filter(({ price, held }) => held === 0 && price <= amount);
   const drawn = missing > 0 ? sample(random, others, missing) : [];
-  const orders = [
-    ...sold.map(({ symbol, held }) => ({ side: 'sell', symbol, amount: held }) as const),
-    ...drawn.map(
-      ({ symbol, price }) => ({ side: 'buy', symbol, amount: Math.floor(amount / price) }) as const,
-    ),
+  const orders: Order[] = [
+    ...sold.map(({ symbol, held }): Order => ({ side: 'sell', symbol, amount: held })),
+    ...drawn.map(({ symbol, price }): Order => {
+      return { side: 'buy', symbol, amount: Math.floor(amount / price) };
+    }),
   ];
   return yield* trade(brief, orders, 'I trade what the dice say.');
 }
@@ -148,13 +143,11 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   if (orders.length === 0) return `${words} There is nothing to trade today.`;
   const replies = yield { words, calls: orders.map(orderCall) };
   const smaller = secondTry(brief, orders, replies);
-  if (smaller.length > 0)
-    replies.push(
-      ...(yield {
-        words: 'I retry the refused purchases with less.',
-        calls: smaller.map(orderCall),
-      }),
-    );
+  const again = {
+    words: 'I retry the refused purchases with less.',
+    calls: smaller.map(orderCall),
+  };
+  if (smaller.length > 0) replies.push(...(yield again));
   const executed = (side: string) => replies.filter((reply) => reply.executed === side).length;
   const refused = orders.length + smaller.length - executed('buy') - executed('sell');
   return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
@@ -209,10 +202,7 @@ function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date:
   const sessions = replies.flatMap(({ symbol = '', bars = [] }) =>
     bars.filter((bar) => bar.date < date).map((bar) => ({ symbol, date: bar.date })),
   );
-  return sessions.reduce<(typeof sessions)[number] | null>(
-    (latest, session) => (latest === null || session.date > latest.date ? session : latest),
-    null,
-  );
+  return sessions.sort((one, other) => other.date.localeCompare(one.date))[0] ?? null;
 }
 
 /** Whether today is the first session of its week; false when that is unknown. */

@@ -35,16 +35,14 @@ export function equalAmounts(
   const chosen = stocks.filter(({ symbol }) => wanted.has(symbol));
   const pool = stocks.reduce((sum, { price, held }) => sum + price * held, cash);
   const { amount, members } = shareOut(pool, chosen);
-  const sales = stocks.flatMap(({ symbol, price, held }) => {
+  let available = cash;
+  const sales = stocks.flatMap(({ symbol, price, held }): Order[] => {
     const surplus = held - (wanted.has(symbol) ? Math.ceil(amount / price) : 0);
-    return surplus > 0 ? [{ side: 'sell', symbol, amount: surplus, price } as const] : [];
+    if (surplus <= 0) return [];
+    available += surplus * price;
+    return [{ side: 'sell', symbol, amount: surplus }];
   });
-  const proceeds = sales.reduce((sum, sale) => sum + sale.amount * sale.price, 0);
-  const purchases = buyUpTo(amount, members, cash + proceeds);
-  return [
-    ...sales.map(({ side, symbol, amount: shares }) => ({ side, symbol, amount: shares })),
-    ...purchases,
-  ];
+  return [...sales, ...buyUpTo(amount, members, available)];
 }
 
 /**

@@ -65,10 +65,11 @@ export function createSimulatedModel(
   brief: Brief,
 ): Model {
   const temperament = temperamentOf(family);
+  const isUnreliable = UNRELIABLE.test(family);
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
     const step = conversation.filter(({ role }) => role === 'assistant').length;
-    if (step === 0 && isOverloaded({ signature, family }, brief))
+    if (step === 0 && isUnreliable && createRandom(`${signature} ${brief.date}`)() < FAILURES)
       throw new Error('The simulated provider is overloaded; it answers again on another day');
     const random = createRandom(`${seed} step ${step}`);
     if (step === 0) return research(brief, { temperament, random });
@@ -77,32 +78,22 @@ export function createSimulatedModel(
   };
 }
 
-/** Whether the provider of an unreliable model fails on this day. */
-function isOverloaded(
-  { signature, family }: { signature: string; family: string },
-  { date }: Brief,
-): boolean {
-  return UNRELIABLE.test(family) && createRandom(`${signature} ${date}`)() < FAILURES;
-}
-
 interface Mind {
   temperament: Temperament;
   random: Random;
 }
 
 function research({ quotes, holdings }: Brief, { temperament, random }: Mind): ModelAnswer {
-  if (random() < temperament.patience) {
-    return say(
-      `As a ${temperament.name} trader I see no reason to trade today. I keep what I have.`,
-    );
-  }
+  const trader = `As a ${temperament.name} trader I`;
+  if (random() < temperament.patience)
+    return say(`${trader} see no reason to trade today. I keep what I have.`);
   const priced = quotes.filter(({ open }) => open !== null).map(({ symbol }) => symbol);
   const held = holdings.map(({ symbol }) => symbol);
   const watched = new Set([
     ...sample(random, held, HELD_SYMBOLS_WATCHED),
     ...sample(random, priced, temperament.curiosity),
   ]);
-  return say(`As a ${temperament.name} trader I look at ${[...watched].join(', ')} first.`, [
+  return say(`${trader} look at ${[...watched].join(', ')} first.`, [
     call('get_portfolio', {}),
     ...[...watched].map((symbol) => call('get_price_history', { symbol, days: HISTORY_DAYS })),
   ]);
@@ -148,22 +139,15 @@ function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[]
   const { symbol, open } = pick(random, quotes);
   const affordable = Math.floor(cash / (open ?? 1));
   const held = new Set(holdings.map((holding) => holding.symbol));
-  const kinds: (() => ToolCall[])[] = [
-    () => [call('buy', { symbol, amount: affordable * 2 + 1 })],
-    () => [call('buy', { symbol: `${symbol}X`, amount: 1 })],
-    () => [
-      call('sell', {
-        symbol: quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH',
-        amount: 5,
-      }),
-    ],
-    () => [
-      call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
-      call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
-    ],
-    () => [call('buy', { symbol, amount: -5 })],
-  ];
-  return pick(random, kinds)();
+  const unheld = quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH';
+  const most = call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 });
+  return pick(random, [
+    [call('buy', { symbol, amount: affordable * 2 + 1 })],
+    [call('buy', { symbol: `${symbol}X`, amount: 1 })],
+    [call('sell', { symbol: unheld, amount: 5 })],
+    [most, most],
+    [call('buy', { symbol, amount: -5 })],
+  ]);
 }
 
 /**
@@ -175,19 +159,17 @@ function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
   if (refused.length === 0) return finish(conversation);
   const were = refused.length === 1 ? 'was' : 'were';
   const why = refused.map(({ error }) => error).join(' ');
-  return say(`${refused.length} of my orders ${were} refused: ${why} I check what I have now.`, [
-    call('get_portfolio', {}),
-  ]);
+  const words = `${refused.length} of my orders ${were} refused: ${why} I check what I have now.`;
+  return say(words, [call('get_portfolio', {})]);
 }
 
 function finish(conversation: readonly ChatMessage[]): ModelAnswer {
   const trades = toolReplies(conversation).filter(({ executed }) => executed !== undefined);
+  if (trades.length === 0) return say('No order was executed today.');
   const list = trades.map(
     ({ executed, symbol, amount, price }) => `${executed} ${amount} ${symbol} at ${price}`,
   );
-  return say(
-    trades.length === 0 ? 'No order was executed today.' : `Executed today: ${list.join(', ')}.`,
-  );
+  return say(`Executed today: ${list.join(', ')}.`);
 }
 
 function movesIn(conversation: readonly ChatMessage[]): Move[] {

@@ -94,12 +94,11 @@ function notesOn(
 function readServed(body: Json): Served | null {
   const { model, id, system_fingerprint, provider } = body;
   const service_tier = body['service_tier'] ?? asObject(body['usage'])?.['service_tier'];
-  const given = Object.entries({ model, id, system_fingerprint, service_tier, provider }).flatMap(
-    ([name, value]) => {
-      const text = asText(value);
-      return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
-    },
-  );
+  const said = Object.entries({ model, id, system_fingerprint, service_tier, provider });
+  const given = said.flatMap(([name, value]) => {
+    const text = asText(value);
+    return text === undefined ? [] : [[name, cutText(text, MAX_SERVED_LENGTH)] as const];
+  });
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
@@ -121,15 +120,14 @@ interface ReadUsage {
 export function readUsage(value: unknown): ReadUsage {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
+  const { prompt_tokens, completion_tokens, total_tokens: total } = usage;
+  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
   const inPrompt =
     asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
   const inCompletion =
     asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details']);
-  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
-  const isBeside =
-    usage['prompt_tokens'] === undefined && (readBeside != null || writtenBeside != null);
-  const prompt = usage['prompt_tokens'] ?? usage['input_tokens'];
-  const completion = usage['completion_tokens'] ?? usage['output_tokens'];
+  const prompt = prompt_tokens ?? usage['input_tokens'];
+  const completion = completion_tokens ?? usage['output_tokens'];
   const cached =
     inPrompt?.['cached_tokens'] ??
     usage['prompt_cache_hit_tokens'] ??
@@ -137,17 +135,16 @@ export function readUsage(value: unknown): ReadUsage {
     readBeside;
   const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
   const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
-  const total = usage['total_tokens'];
+  const isBeside = prompt_tokens === undefined;
   const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
   const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);
-  const completionTokens = asCount(completion);
+  // Gemini and Grok count thoughts only in the total; they cost as much as the rest.
+  const visible = asCount(completion);
+  const hidden = (asCount(total) ?? 0) - (promptTokens ?? Infinity);
   return {
     usage: {
       promptTokens,
-      completionTokens: withHiddenTokens(completionTokens, {
-        promptTokens,
-        totalTokens: asCount(total),
-      }),
+      completionTokens: visible === null ? null : Math.max(visible, hidden),
       cachedTokens: asCount(cached),
       cacheWriteTokens: asCount(written),
       reasoningTokens: asCount(reasoning),
@@ -156,31 +153,18 @@ export function readUsage(value: unknown): ReadUsage {
   };
 }
 
-/**
- * Gemini and Grok count thoughts only in the total; they cost as much as the rest of the
- * completion.
- */
-function withHiddenTokens(
-  completionTokens: number | null,
-  { promptTokens, totalTokens }: { promptTokens: number | null; totalTokens: number | null },
-): number | null {
-  if (completionTokens === null || promptTokens === null || totalTokens === null)
-    return completionTokens;
-  return Math.max(completionTokens, totalTokens - promptTokens);
-}
-
 function asCount(value: unknown): number | null {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
   return value >= 0 && value <= MAX_TOKENS_OF_ANSWER ? value : null;
 }
 
 function noteOnCounts(counts: Record<string, unknown>): string | null {
-  const wrong = Object.entries(counts).filter(
-    ([, value]) => typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER,
+  const wrong = Object.entries(counts).flatMap(([kind, value]) =>
+    typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER ? `${kind} ${value}` : [],
   );
-  if (wrong.length === 0) return null;
-  const named = wrong.map(([kind, value]) => `${kind} ${value}`).join(', ');
-  return `The provider reported an impossible number of tokens (${named}); it is recorded as unknown.`;
+  return wrong.length === 0
+    ? null
+    : `The provider reported an impossible number of tokens (${wrong.join(', ')}); it is recorded as unknown.`;
 }
 
 /** A tool call as a provider sent it: a missing id, and arguments in whatever form. */
@@ -213,12 +197,8 @@ function uniqueId(
   own: string | undefined,
   { step, index, taken }: { step: number; index: number; taken: Set<string> },
 ): string {
-  let id = own;
-  for (
-    let number = step * MAX_TOOL_CALLS + index;
-    id === undefined || taken.has(id);
-    number += MAX_TOOL_CALLS ** 2
-  )
+  let [id, number] = [own, step * MAX_TOOL_CALLS + index];
+  for (; id === undefined || taken.has(id); number += MAX_TOOL_CALLS ** 2)
     id = `c${String(number).padStart(8, '0')}`;
   taken.add(id);
   return id;

@@ -7,8 +7,8 @@ import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
-import { sendRequest, type SentRequest } from './transport.ts';
-import { classify, waitAfter } from './verdict.ts';
+import { sendRequest } from './transport.ts';
+import { classify, type Refusal, waitAfter } from './verdict.ts';
 
 /** The statuses of a provider that refuses the key. */
 const KEY_REFUSED: readonly number[] = [401, 403];
@@ -40,21 +40,26 @@ export function createProviderModel(
   endpoint: Endpoint,
   { tools, onFailure, onRefused }: AskOptions,
 ): Model {
-  const dialect = dialects[endpoint.api];
+  const { api, parameters, stream, cacheKey } = endpoint;
+  const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = makerOf(endpoint);
   return async (conversation) => {
     assertGoesOnHere(conversation, madeBy);
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
     for (let tries = 1; ; ) {
-      const { request, added } = requestOf(endpoint, { conversation, tools, leftOut });
+      const added: Addition[] = []; // what the entry did not ask for
+      const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
+      const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
+      const body = dialect.body({ conversation, tools, parameters, isStreamed, cacheKey, adds });
+      const request = { dialect, body: JSON.stringify(body), isStreamed };
       const verdict = classify(await sendRequest(endpoint, request), { step, dialect });
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
         return { ...answer, carried: carried && { madeBy, ...carried } };
       }
       const { reason, usage } = verdict;
-      const refused = refusedBy(verdict, added, hasEffort(endpoint.parameters));
+      const refused = refusedBy(verdict, added, hasEffort(parameters));
       if (refused.length > 0) {
         for (const addition of refused) leftOut.add(addition);
         onFailure({ reason, waitMs: 0, usage });
@@ -62,9 +67,7 @@ export function createProviderModel(
         continue; // at once: it is another request
       }
       const isLast = !verdict.passes || tries > endpoint.maxRetries;
-      const waitMs = isLast
-        ? null
-        : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
+      const waitMs = isLast ? null : waitAfter(tries, endpoint.baseDelayMs, verdict.retryAfterMs);
       onFailure({ reason, waitMs, usage });
       if (waitMs === null) {
         const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
@@ -93,26 +96,6 @@ function assertGoesOnHere(conversation: readonly ChatMessage[], madeBy: string):
   }
 }
 
-interface Asked {
-  conversation: readonly ChatMessage[];
-  tools: readonly ToolDescription[];
-  leftOut: ReadonlySet<Addition>;
-}
-
-/** One request, and what of it the entry did not ask for. */
-function requestOf(
-  endpoint: Endpoint,
-  { conversation, tools, leftOut }: Asked,
-): { request: SentRequest; added: Addition[] } {
-  const { parameters, stream, cacheKey } = endpoint;
-  const added: Addition[] = [];
-  const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
-  const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
-  const dialect = dialects[endpoint.api];
-  const body = dialect.body({ conversation, tools, parameters, isStreamed, cacheKey, adds });
-  return { request: { dialect, body: JSON.stringify(body), isStreamed }, added };
-}
-
 /**
  * Names of a field that holds two of the additions: where the entry sets no effort, an error about
  * it is about them.
@@ -120,20 +103,12 @@ function requestOf(
 const AROUND_THINKING = ['reasoning', 'reasoning_effort'];
 const THINKING: readonly Addition[] = ['reasoning.summary', 'thinking'];
 
-/** An error of a provider, as far as it tells what was wrong with a request. */
-export interface RequestError {
-  status: number;
-  /** The body's `error`. */
-  error: unknown;
-  words: string;
-}
-
 /**
  * Which of the additions a provider refuses with an error: with status 400 or 422, those that it
  * names as the field (`param`) or as a whole word of its message.
  */
 export function refusedBy(
-  { status, error, words }: RequestError,
+  { status, error, words }: Pick<Refusal, 'status' | 'error' | 'words'>,
   added: readonly Addition[],
   setsEffort: boolean,
 ): Addition[] {

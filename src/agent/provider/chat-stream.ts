@@ -1,7 +1,6 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
-import { errorOf } from './answer.ts';
-import { createGrowth, eventObject, normalised, UnreadableEvent } from './event-stream.ts';
+import { createGrowth, normalised } from './event-stream.ts';
 import type { Assembler } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -24,7 +23,7 @@ export function assembleCompletion(): Assembler {
   const response: Json = {};
   const message: Json = { role: 'assistant' };
   const calls = createCalls();
-  const growth = createGrowth();
+  const grow = createGrowth();
   let finishReason: unknown = null;
   const takeDelta = (delta: Json) => {
     for (const field of TEXTS) message[field] = joined(message[field], delta[field]);
@@ -36,18 +35,11 @@ export function assembleCompletion(): Assembler {
     for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
   };
   return {
-    take({ name, data }) {
-      if (data.trim() === '[DONE]') return true;
-      const chunk = eventObject(data);
-      const error = errorOf(chunk, name);
-      if (error !== undefined) {
-        response['error'] = error;
-        return true;
-      }
+    take(chunk) {
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
       const choice = asObject(asArray(chunk['choices'])?.[0]);
       const delta = asObject(choice?.['delta']) ?? asObject(choice?.['message']); // some send the last piece whole
-      growth.add(delta);
+      grow(delta);
       if (delta !== undefined) takeDelta(delta);
       if (choice?.['error'] != null) response['error'] = choice['error'];
       const reason = choice?.['finish_reason'] ?? null;
@@ -57,7 +49,7 @@ export function assembleCompletion(): Assembler {
       if (chunk['usage'] != null && !isPiece) return true;
       return (reason !== null || isPiece) && 'finished';
     },
-    isComplete: () => finishReason !== null,
+    isComplete: (isDone) => isDone || finishReason !== null,
     body() {
       const list = calls.list();
       const whole = { ...message, ...(list.length > 0 && { tool_calls: list }) };
@@ -81,7 +73,7 @@ function joined(before: unknown, piece: unknown): unknown {
   if (list === undefined && next === undefined) {
     const odd = [before ?? '', piece].find((part) => typeof part !== 'string');
     if (odd === undefined) return `${before ?? ''}${piece}`;
-    throw new UnreadableEvent(`a piece that is not text: ${normalised(odd)}`);
+    throw new Error(`a piece that is not text: ${normalised(odd)}`);
   }
   const parts = list ?? (asText(before) === undefined ? [] : [before]);
   for (const part of next ?? [piece]) parts.push(part);
@@ -104,7 +96,7 @@ function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
         : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
     else if (list.push({ ...piece }) > MAX_ITEMS)
-      throw new UnreadableEvent(`more than ${MAX_ITEMS} pieces of thoughts`);
+      throw new Error(`more than ${MAX_ITEMS} pieces of thoughts`);
   }
   return list;
 }
@@ -124,8 +116,7 @@ function createCalls() {
   const calls: Call[] = [];
   const byIndex = new Map<unknown, Call>();
   const begin = (index: unknown): Call => {
-    if (calls.length === MAX_TOOL_CALLS)
-      throw new UnreadableEvent(`more than ${MAX_TOOL_CALLS} tool calls`);
+    if (calls.length === MAX_TOOL_CALLS) throw new Error(`more than ${MAX_TOOL_CALLS} tool calls`);
     const call: Call = { type: 'function', function: {} };
     calls.push(call);
     byIndex.set(index, call);

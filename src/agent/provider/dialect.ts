@@ -1,7 +1,6 @@
 import type { Json } from '../../basics/json.ts';
 import type { Addition, ToolDescription } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import type { StreamEvent } from './event-stream.ts';
 
 /** What one request says, whatever form it takes on the wire. */
 export interface Question {
@@ -34,12 +33,13 @@ export interface Dialect {
 /** Makes of a stream the body that a whole response would have had. */
 export interface Assembler {
   /**
-   * Takes one event in; returns whether it ends the stream, or that it finishes the answer although
-   * more may follow. Throws an `Error` for one that cannot be part of a response.
+   * Takes one event in, by the name that its stream gives it; returns whether it ends the stream,
+   * or that it finishes the answer although more may follow. Throws an `Error` for one that cannot
+   * be part of a response.
    */
-  take(event: StreamEvent): boolean | 'finished';
-  /** Whether the answer is complete although its end was not announced. */
-  isComplete(): boolean;
+  take(event: Json, name: string): boolean | 'finished';
+  /** Whether the answer is complete although no event ended it; `isDone` after a `[DONE]`. */
+  isComplete(isDone: boolean): boolean;
   /** What has arrived so far. */
   body(): Json;
 }

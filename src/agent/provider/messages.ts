@@ -1,8 +1,8 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, errorOf, readToolCalls } from './answer.ts';
+import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect, Question } from './dialect.ts';
-import { createGrowth, eventObject, textIn, UnreadableEvent } from './event-stream.ts';
+import { createGrowth, textIn } from './event-stream.ts';
 
 const VERSION = '2023-06-01';
 /**
@@ -94,16 +94,12 @@ function blocksOf(message: ChatMessage): Json[] {
 
 /** A list of blocks of which the last one says: keep in the cache all up to here. */
 function withMark(blocks: readonly Json[]): Json[] {
-  return blocks.map((block, index) =>
-    index === blocks.length - 1 ? { ...block, cache_control: CACHED } : block,
-  );
+  return [...blocks.slice(0, -1), { ...blocks.at(-1), cache_control: CACHED }];
 }
 
 function withMarkOnLastUser(history: readonly WireMessage[]): WireMessage[] {
-  const last = history.findLastIndex(({ role }) => role === 'user');
-  return history.map((message, index) =>
-    index === last ? { ...message, content: withMark(message.content) } : message,
-  );
+  const last = history.findLast(({ role }) => role === 'user');
+  return history.map((own) => (own === last ? { ...own, content: withMark(own.content) } : own));
 }
 
 /** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
@@ -168,7 +164,7 @@ function assembleMessage(): Assembler {
   const blocks = new Map<number, Json>();
   /** The JSON of what a tool is called with, as far as it has come. */
   const inputs = new Map<Json, string>();
-  const growth = createGrowth();
+  const grow = createGrowth();
   let isComplete = false;
   const takeUsage = (usage: unknown) => {
     const known = Object.entries(asObject(usage) ?? {}).filter(([, value]) => value !== null);
@@ -177,7 +173,7 @@ function assembleMessage(): Assembler {
   };
   const takeDelta = (block: Json | undefined, delta: Json) => {
     const type = textIn(delta, 'type');
-    if (block === undefined) throw new UnreadableEvent('a piece of a block that has not begun');
+    if (block === undefined) throw new Error('a piece of a block that has not begun');
     if (type === 'input_json_delta')
       inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
     const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
@@ -186,22 +182,16 @@ function assembleMessage(): Assembler {
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };
   return {
-    take({ name, data }) {
-      const event = eventObject(data);
+    take(event, name) {
       const type = textIn(event, 'type') || name;
       const index = typeof event['index'] === 'number' ? event['index'] : NaN;
-      const error = errorOf(event, name);
-      if (error !== undefined) {
-        message['error'] = error;
-        return true;
-      }
       if (type === 'message_start') message = { ...asObject(event['message']) };
       else if (type === 'content_block_start') {
-        growth.add(event['content_block']);
-        if (blocks.size === MAX_BLOCKS) throw new UnreadableEvent(`more than ${MAX_BLOCKS} blocks`);
+        grow(event['content_block']);
+        if (blocks.size === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
         blocks.set(index, { ...asObject(event['content_block']) });
       } else if (type === 'content_block_delta') {
-        growth.add(event['delta']);
+        grow(event['delta']);
         takeDelta(blocks.get(index), asObject(event['delta']) ?? {});
       } else if (type === 'message_delta') {
         Object.assign(message, asObject(event['delta']));

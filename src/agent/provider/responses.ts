@@ -1,8 +1,8 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, errorOf, readToolCalls } from './answer.ts';
+import { answerOf, readToolCalls } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
-import { createGrowth, eventObject, textIn } from './event-stream.ts';
+import { createGrowth, textIn } from './event-stream.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local
@@ -35,13 +35,11 @@ export const responses: Dialect = {
       ...(system.length > 0 && { instructions: system.join('\n\n') }),
       input: conversation.flatMap(wireItems),
       tools: tools.map(({ name, description, parameters: schema }) => ({
-        ...{
-          type: 'function',
-          name,
-          description,
-          parameters: schema,
-          strict: allowsStrict(schema),
-        },
+        type: 'function',
+        name,
+        description,
+        parameters: schema,
+        strict: allowsStrict(schema),
       })),
     };
   },
@@ -168,20 +166,13 @@ function assembleResponse(): Assembler {
   let response: Json = {};
   const items = new Map<number, Json>();
   let isComplete = false;
-  const growth = createGrowth();
+  const grow = createGrowth();
   return {
-    take({ name, data }) {
-      if (data.trim() === '[DONE]') return items.size > 0; // without any it broke off
-      const event = eventObject(data);
+    take(event, name) {
       const type = textIn(event, 'type') || name;
-      const error = errorOf(event, name);
-      if (error !== undefined) {
-        response['error'] = error;
-        return true;
-      }
       if (type === 'response.output_item.done') {
         const [index, item] = [event['output_index'], asObject(event['item'])];
-        growth.add(item);
+        grow(item);
         if (item !== undefined) items.set(typeof index === 'number' ? index : items.size, item);
       }
       const whole = asObject(event['response']);
@@ -189,7 +180,7 @@ function assembleResponse(): Assembler {
       isComplete = LAST_EVENTS.includes(type);
       return isComplete;
     },
-    isComplete: () => isComplete,
+    isComplete: (isDone) => isComplete || (isDone && items.size > 0), // without any it broke off
     body() {
       const output = asArray(response['output']) ?? [];
       const collected = [...items].sort(([one], [other]) => one - other).map(([, item]) => item);

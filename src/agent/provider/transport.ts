@@ -1,24 +1,27 @@
 import { messageOf } from '../../basics/domain.ts';
 import {
   failureOf,
+  HttpFault,
   type HttpFailure,
   httpRequest,
   type HttpResponse,
   type HttpStream,
   httpStream,
+  textOf,
+  upTo,
 } from '../../basics/http-client.ts';
 import { type Json, tryParse } from '../../basics/json.ts';
 import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
 import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
+import { errorOf } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import {
   createEventReader,
   createGrowth,
+  eventObject,
   MAX_RESPONSE_BYTES,
   type StreamEvent,
-  TooLarge,
-  UnreadableEvent,
 } from './event-stream.ts';
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
@@ -26,19 +29,21 @@ const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
 /** How long after a finish reason a stream may stay open before the answer counts without its end. */
 export const FINISH_WAIT_MS = 10_000;
 
-export interface SentRequest {
+interface SentRequest {
   dialect: Dialect;
   body: string;
   /** Whether the response is asked for as a stream. */
   isStreamed: boolean;
 }
 
-/**
- * Why a request has no response: what HTTP knows of, and a stream that is not a response or broke
- * off.
- */
-export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
-  failure: HttpFailure['failure'] | 'unreadable' | 'broken_off';
+/** A response whose JSON was read once: from the text of a whole one, or from the events of a stream. */
+export interface ReadResponse extends HttpResponse {
+  /** Undefined where it is not JSON. */
+  body?: unknown;
+}
+
+/** Why a request has no response. */
+export interface FailedResponse extends HttpFailure {
   /** What had arrived of the body. */
   soFar?: Json;
 }
@@ -50,7 +55,7 @@ export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
 export async function sendRequest(
   endpoint: Endpoint,
   { dialect, body, isStreamed }: SentRequest,
-): Promise<HttpResponse | FailedResponse> {
+): Promise<ReadResponse | FailedResponse> {
   const { baseUrl, apiKey, requestTimeoutMs: timeoutMs } = endpoint;
   const url = new URL(baseUrl);
   url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
@@ -62,7 +67,7 @@ export async function sendRequest(
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
   const shown = withoutSecrets(result, secretHider(secretsOf(endpoint)));
   if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
-  return shown.failure === undefined ? bounded(shown) : shown;
+  return shown.failure === undefined ? readOnce(shown) : shown;
 }
 
 /**
@@ -73,7 +78,7 @@ async function readStream(
   url: string,
   request: Parameters<typeof httpStream>[1],
   assembler: Assembler,
-): Promise<HttpResponse | FailedResponse> {
+): Promise<ReadResponse | FailedResponse> {
   const headers = { ...request.headers, accept: 'text/event-stream, application/json' };
   const response = await httpStream(url, { ...request, headers, isTimedBySilence: true });
   if (response.failure !== undefined) return response;
@@ -84,83 +89,72 @@ async function readStream(
 export async function readBody(
   { status, headers, body, close }: HttpStream,
   assembler: Assembler,
-): Promise<HttpResponse | FailedResponse> {
+): Promise<ReadResponse | FailedResponse> {
   const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
-  let hasEnded = false;
+  let end: End = false;
   try {
-    if (!isStream) return { status, headers, text: await readText(body) };
-    hasEnded = await takeEvents({ body, close }, assembler);
+    if (!isStream) return { status, headers, text: await textOf(body, MAX_RESPONSE_BYTES) };
+    end = await takeEvents({ body, close }, assembler);
+    if (end !== true && typeof end !== 'object' && !assembler.isComplete(end === 'done'))
+      throw new HttpFault('broken_off', 'before its end');
   } catch (error) {
-    if (error instanceof TooLarge)
-      return { failure: 'too_large', message: error.message, soFar: assembler.body() };
-    if (error instanceof UnreadableEvent)
-      return { failure: 'unreadable', message: error.message, soFar: assembler.body() };
-    if (!assembler.isComplete()) return { ...failureOf(error), soFar: assembler.body() };
+    const failed = failureOf(error);
+    const isAboutEvents = failed.failure === 'too_large' || failed.failure === 'unreadable';
+    if (isAboutEvents || !assembler.isComplete(false))
+      return { ...failed, soFar: assembler.body() };
   }
-  if (hasEnded || assembler.isComplete())
-    return { status, headers, text: JSON.stringify(assembler.body()) };
-  return { failure: 'broken_off', message: 'before its end', soFar: assembler.body() };
+  const whole = { ...assembler.body(), ...(typeof end === 'object' && end) };
+  return { status, headers, text: '', body: whole };
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of upTo(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
+/** What an event says of the end of its stream: that it is the last one, or an error. */
+type End = ReturnType<Assembler['take']> | 'done' | { error: unknown };
 
-/**
- * Reads events up to the last one, or to the end of the body; returns whether the last one came.
- */
+/** Reads events up to the last one, or to the end of the body; returns what ended them. */
 async function takeEvents(
   { body, close }: Pick<HttpStream, 'body' | 'close'>,
   assembler: Assembler,
-): Promise<boolean> {
-  let hasEnded = false;
+): Promise<End> {
+  let last: End = false;
   let waiting: NodeJS.Timeout | undefined;
+  const isOver = () => last !== false && last !== 'finished';
   const takeBytes = createEventReader((event) => {
-    if (hasEnded) return;
-    const end = taken(event, assembler);
-    hasEnded = end === true;
-    if (end !== 'finished') return;
+    if (isOver()) return;
+    last = taken(event, assembler);
+    if (last !== 'finished') return;
     clearTimeout(waiting);
     waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
   try {
     for await (const chunk of upTo(body, MAX_STREAM_BYTES)) {
       takeBytes(chunk);
-      if (hasEnded) return true;
+      if (isOver()) break;
     }
-    return false;
+    return last;
   } finally {
     clearTimeout(waiting);
   }
 }
 
-/** What an assembler throws is about the event, and never about the connection. */
-function taken(event: StreamEvent, assembler: Assembler): ReturnType<Assembler['take']> {
+/** What goes wrong here is about the event, and never about the connection. */
+function taken({ name, data }: StreamEvent, assembler: Assembler): End {
+  if (data.trim() === '[DONE]') return 'done';
   try {
-    return assembler.take(event);
+    const event = eventObject(data);
+    const error = errorOf(event, name);
+    return error === undefined ? assembler.take(event, name) : { error };
   } catch (error) {
-    throw error instanceof TooLarge ? error : new UnreadableEvent(messageOf(error));
+    throw error instanceof HttpFault ? error : new HttpFault('unreadable', messageOf(error));
   }
 }
 
-async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new TooLarge(`the response is larger than ${maxBytes} bytes`);
-    yield chunk;
-  }
-}
-
-/** The response, unless its JSON is more than any answer. */
-function bounded(response: HttpResponse): HttpResponse | FailedResponse {
+/** The response with its JSON, unless that is more than any answer. */
+function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
+  const body = response.body ?? tryParse(response.text);
   try {
-    createGrowth().add(tryParse(response.text));
-    return response;
+    createGrowth()(body);
+    return { ...response, body };
   } catch (error) {
-    if (error instanceof TooLarge) return { failure: 'too_large', message: error.message };
-    throw error;
+    return failureOf(error);
   }
 }

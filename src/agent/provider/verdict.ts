@@ -1,19 +1,19 @@
 import { backOff, spread } from '../../basics/event-loop.ts';
 import { messageOf } from '../../basics/domain.ts';
-import type { HttpResponse } from '../../basics/http-client.ts';
-import { asArray, asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import { type HttpResponse, readRetryAfter } from '../../basics/http-client.ts';
+import { asArray, asObject, asText, type Json, plainText } from '../../basics/json.ts';
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 import { errorOf, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import type { FailedResponse } from './transport.ts';
+import type { FailedResponse, ReadResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
 /** Why one try has no answer. `reason` continues "The model provider". */
-interface Refusal {
+export interface Refusal {
   reason: string;
   /** Whether it may pass; only then it is tried again. */
   passes: boolean;
@@ -30,102 +30,77 @@ interface Refusal {
 /** The result of one try. */
 type Verdict = { answer: ModelAnswer } | Refusal;
 
-/** The beginnings of a failure's reason. */
-const FAILURES: Record<FailedResponse['failure'], string> = {
-  connection: 'could not be reached: ',
-  timeout: 'could not be reached: ',
-  certificate: 'could not be reached: ',
-  proxy: 'could not be reached: ',
-  aborted: 'could not be reached: ',
+/** The beginnings of a failure's reason; of all others, the provider could not be reached. */
+const FAILURES: Partial<Record<FailedResponse['failure'], string>> = {
   too_large: 'sent an unreadable response: ',
   coding: 'sent an unreadable response: ',
   unreadable: 'sent an unreadable stream: ',
   broken_off: 'broke off its stream ',
 };
-const PASSING_FAILURES: readonly FailedResponse['failure'][] = [
-  'connection',
-  'timeout',
-  'broken_off',
-];
+const PASSING_FAILURES: readonly string[] = ['connection', 'timeout', 'broken_off'];
+
+/** What most refusals have in common. */
+const REFUSAL = { passes: false, status: 0, error: null, usage: null };
 
 /** Classifies the result of one request. `step` is counted from 1. */
 export function classify(
-  result: HttpResponse | FailedResponse,
+  result: ReadResponse | FailedResponse,
   { step, dialect }: { step: number; dialect: Pick<Dialect, 'read'> },
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
-  const body = tryParse(result.text);
+  const { body } = result;
   const isGood = result.status >= 200 && result.status < 300;
   if (body === undefined)
     return isGood
       ? classifyForeign(result)
-      : classifyError(result, { status: result.status, error: null, words: foreignWords(result) });
+      : classifyError(result, { ...REFUSAL, status: result.status, words: foreignWords(result) });
   const error = errorIn(body);
   // Gateways put the status of the provider behind them into a response with status 200, and
   // streams have no other.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined)
-    return {
-      ...classifyError(result, { status, error, words: quote(errorWords(error, body)) }),
-      usage,
-    };
+    return classifyError(result, { status, error, words: quote(errorWords(error, body)), usage });
   try {
     return { answer: dialect.read(asObject(body) ?? {}, step) };
   } catch (problem) {
-    const words = quote(result.text);
-    return {
-      reason: `sent an unreadable response: ${messageOf(problem)}: ${words}`,
-      passes: false,
-      status,
-      error: null,
-      words,
-      usage,
-    };
+    const words = quote(result.text || JSON.stringify(body));
+    const reason = `sent an unreadable response: ${messageOf(problem)}: ${words}`;
+    return { ...REFUSAL, reason, status, words, usage };
   }
 }
 
-function classifyFailure({ failure, message, soFar }: FailedResponse): Refusal {
-  const reason = `${FAILURES[failure]}${message}`;
+function classifyFailure({ failure, message: words, soFar }: FailedResponse): Refusal {
+  const reason = (FAILURES[failure] ?? 'could not be reached: ') + words;
   const { usage } = readUsage(soFar?.['usage']);
-  return {
-    reason,
-    passes: PASSING_FAILURES.includes(failure),
-    status: 0,
-    error: null,
-    words: message,
-    usage,
-  };
+  return { ...REFUSAL, reason, passes: PASSING_FAILURES.includes(failure), words, usage };
 }
 
 /**
  * A response that should be JSON but is not. One that was cut off may be complete the next time.
  */
 function classifyForeign(response: HttpResponse): Refusal {
-  const isCut = response.text.trim() === '' || /json/i.test(response.headers['content-type'] ?? '');
-  const words = isCut ? quote(response.text) || 'nothing' : foreignWords(response);
-  const reason = isCut
-    ? `sent JSON that is cut off: ${words}`
-    : `returned ${response.status}: ${words}`;
-  return { reason, passes: isCut, status: response.status, error: null, words, usage: null };
+  const { status, text, headers } = response;
+  const isCut = text.trim() === '' || /json/i.test(headers['content-type'] ?? '');
+  const words = isCut ? quote(text) || 'nothing' : foreignWords(response);
+  const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${status}: ${words}`;
+  return { ...REFUSAL, reason, passes: isCut, status, words };
 }
 
 function classifyError(
   { headers }: HttpResponse,
-  { status, error, words }: Pick<Refusal, 'status' | 'error' | 'words'>,
+  found: Pick<Refusal, 'status' | 'error' | 'words' | 'usage'>,
 ): Refusal {
+  const { status, words } = found;
   const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
   const isRedirect = status >= 300 && status < 400;
   return {
+    ...found,
     reason: isRedirect
       ? `returned ${status}: a redirect${target}, which is not followed; check the base URL`
       : `returned ${status}: ${words}`,
     passes: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
-    status,
-    error,
-    words,
-    usage: null,
   };
 }
 
@@ -160,7 +135,7 @@ const STATUS_OF_WORD: Record<string, number> = {
 
 function statusIn(error: unknown): number | undefined {
   const { code, type } = asObject(error) ?? {};
-  const status = Number(typeof code === 'number' ? code : (asText(code) ?? NaN));
+  const status = Number(plainText(code));
   if (status >= 100 && status < 600) return status;
   const word = [code, type].find((one) => Object.hasOwn(STATUS_OF_WORD, asText(one) ?? ''));
   return STATUS_OF_WORD[asText(word) ?? ''];
@@ -191,38 +166,11 @@ function foreignWords({ headers, text }: HttpResponse): string {
 /** The longest wait between two tries, whatever the provider requests. */
 export const MAX_WAIT_MS = 60_000;
 
-interface Wait {
-  /** The wait before the second try; it doubles with every further one. */
-  baseDelayMs: number;
-  /** The wait that the provider requests. */
-  retryAfterMs?: number | undefined;
-}
-
 /**
- * Milliseconds to wait after a number of failed tries: exponential, and spread; a wait that the
- * provider requests takes precedence.
+ * Milliseconds to wait after a number of failed tries: exponential from `baseDelayMs`, and spread; a
+ * wait that the provider requests takes precedence.
  */
-export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
-  return Math.min(
-    MAX_WAIT_MS,
-    Math.max(spread(backOff(tries, { firstMs: baseDelayMs })), retryAfterMs),
-  );
-}
-
-/**
- * `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined
- * without a valid one.
- */
-export function readRetryAfter(headers: HttpResponse['headers'], now: number): number | undefined {
-  const exact = asNumber(headers['retry-after-ms']);
-  if (exact !== undefined) return exact;
-  const text = headers['retry-after'];
-  const seconds = asNumber(text);
-  if (seconds !== undefined) return seconds * 1000;
-  const at = Date.parse(text ?? '');
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
-function asNumber(text: unknown): number | undefined {
-  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+export function waitAfter(tries: number, baseDelayMs: number, retryAfterMs = 0): number {
+  const waitMs = spread(backOff(tries, { firstMs: baseDelayMs }));
+  return Math.min(MAX_WAIT_MS, Math.max(waitMs, retryAfterMs));
 }

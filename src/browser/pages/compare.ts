@@ -3,10 +3,16 @@ import { get, getComparison, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { filterBar } from '../filter-bar.ts';
 import { filtersIn, queryOf } from '../filters.ts';
-import { byName, count, counted, longDate } from '../format.ts';
-import type { ComparedModel, Comparison, KnownModels, Performance } from '../responses.ts';
+import { byName, count, counted, longDate, pValue, ratio } from '../format.ts';
+import type {
+  ComparedModel,
+  ComparedPair,
+  Comparison,
+  KnownModels,
+  Performance,
+} from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { nameColumn, table, textColumn } from '../table.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
 import { inLines } from './answer.ts';
 import {
@@ -19,9 +25,9 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
+import { fromTo } from './entries.ts';
 import { BEST, forest } from './forest.ts';
-import { measured, neighbours, pairTable } from './pairs.ts';
-import { fitsSideBySide, sideBySide } from './side-by-side.ts';
+import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
 /**
  * Whether one model trades better than another, or the difference may be chance; two to four also
@@ -122,7 +128,11 @@ async function views(
   });
   const own = queryOf({ ...filtersIn(here().search), common: 'false' });
   return [
-    h('div', h('p.answer', inLines(answer.sentence)), h('p.quiet', daysInWords(comparison, rows))),
+    h(
+      'div',
+      h('p.answer', inLines(answer.sentence)),
+      rows.length > 0 && h('p.quiet', daysInWords(comparison)),
+    ),
     section(
       'Returns',
       rows.length > 0
@@ -160,42 +170,46 @@ export function withReturns(
   return rows.sort((one, other) => other.total_return - one.total_return);
 }
 
-/** How many sentences are shown until the reader asks for all. */
-const SENTENCES_AT_FIRST = 5;
-
+/** How the models of each pair differ, in the service's words. */
 function differences({ models, pairs }: Comparison): HTMLElement | null {
-  const known = measured(models);
-  if (pairs.length === 0 || known.length === 0) return null;
-  const sentences = neighbours(models, pairs).map((pair) =>
-    h('li', { class: pair.shown && 'shown' }, pair.sentence),
-  );
-  const others = sentences.slice(SENTENCES_AT_FIRST);
-  return section(
-    'Differences',
-    h('ul.sentences', ...sentences.slice(0, SENTENCES_AT_FIRST)),
-    others.length > 0 &&
-      h('details.fold', h('summary', `${others.length} more`), h('ul.sentences', ...others)),
-    pairTable(known, pairs),
-  );
+  if (pairs.length === 0 || measured(models).length === 0) return null;
+  const shown = table<ComparedPair>({
+    caption: 'Pairs',
+    rows: pairs,
+    most: 5,
+    columns: [
+      nameColumn('Pair', pairName),
+      textColumn('Difference', 'sentence', { look: () => 'reason' }),
+      textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
+        look: ({ shown }) => (shown ? 'gain' : ''),
+      }),
+      numberColumn('p after Holm', 'p_value_holm', pValue, {
+        reason: ({ unavailable }) => unavailable['p_value_holm'],
+      }),
+      numberColumn('Correlation', 'correlation', ratio, {
+        meaning: 'Of the daily log returns',
+        reason: ({ unavailable }) => unavailable['correlation'],
+      }),
+    ],
+  });
+  return section('Differences', shown);
+}
+
+/** The models that have figures, in their order. */
+function measured(models: readonly ComparedModel[]): ComparedModel[] {
+  return models.filter(({ total_return }) => total_return !== null);
 }
 
 /** The days of every return on the page. */
-function daysInWords(
-  { answer, left_out: leftOut, clean_after: cutoff }: Comparison,
-  models: readonly ComparedModel[],
-): string {
-  if (models.length === 0) return '';
-  const { days, start_date: from, end_date: to } = answer;
-  const window = from === null || to === null ? '' : `, from ${longDate(from)} to ${longDate(to)}`;
-  const others =
-    leftOut.length === 0
-      ? ''
-      : ` ${counted(leftOut.length, 'other day')} ${leftOut.length === 1 ? 'is' : 'are'} left out.`;
-  const clean =
-    cutoff === null
-      ? ''
-      : ` Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`;
-  return `Every return on this page is over the same ${counted(days, 'day')}${window}.${others}${clean}`;
+function daysInWords({ answer, left_out: leftOut, clean_after: cutoff }: Comparison): string {
+  const less = counted(leftOut.length, 'other day');
+  const words = [
+    `Every return on this page is over the same ${counted(answer.days, 'day')}${fromTo(answer)}.`,
+    leftOut.length > 0 && `${less} ${leftOut.length === 1 ? 'is' : 'are'} left out.`,
+    cutoff !== null &&
+      `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`,
+  ];
+  return words.filter(Boolean).join(' ');
 }
 
 /** How the figures are computed, in the service's own words. */

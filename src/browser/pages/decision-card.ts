@@ -1,4 +1,4 @@
-import { type Child, h } from '../element.ts';
+import { h } from '../element.ts';
 import { count, counted, price } from '../format.ts';
 import type { Decision } from '../responses.ts';
 import { localTime } from '../ui.ts';
@@ -6,8 +6,6 @@ import { dayLink } from './conversation.ts';
 
 /** A model-day with more orders than this shows them when it is unfolded. */
 const MOST_ORDERS = 6;
-/** But these, where reasons differ. */
-const FIRST_ORDERS = 3;
 
 /** Which model-day a decision belongs to. */
 export function modelDayOf({ model, date, job_id: job }: Decision): string {
@@ -33,7 +31,7 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
     h('p.did', dayLink(model, date), ...outcome(all), h('span.when.quiet', localTime(timestamp))),
     ...others.map(({ detail }) => detail !== null && h('p.detail', detail)),
     ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
-    ...(listed.length > 0 ? tablesOf(listed, reasons.size > 1) : []),
+    listed.length > 0 && ordersOf(listed, reasons.size > 1),
   );
 }
 
@@ -79,21 +77,15 @@ function refused(orders: readonly Decision[]): string {
 }
 
 /** The orders, folded where they are many; with the reasons, where these differ. */
-function tablesOf(orders: readonly Decision[], saysWhy: boolean): Child[] {
-  if (orders.length <= MOST_ORDERS) return [tableOf(orders, saysWhy)];
-  const first = saysWhy ? orders.slice(0, FIRST_ORDERS) : [];
-  const others = orders.slice(first.length);
-  const words = first.length === 0 ? 'All' : 'The other';
-  const name = orders[0] === undefined ? '' : modelDayOf(orders[0]);
-  return [
-    first.length > 0 && tableOf(first, true),
-    h(
-      'details.fold',
-      { 'data-name': name },
-      h('summary', `${words} ${counted(others.length, 'order')}`),
-      tableOf(others, saysWhy),
-    ),
-  ];
+function ordersOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
+  const [first] = orders;
+  if (first === undefined || orders.length <= MOST_ORDERS) return tableOf(orders, saysWhy);
+  return h(
+    'details.fold',
+    { 'data-name': modelDayOf(first) },
+    h('summary', `All ${counted(orders.length, 'order')}`),
+    tableOf(orders, saysWhy),
+  );
 }
 
 function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {

@@ -1,3 +1,4 @@
+import { longDate } from '../format.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import type { Figure } from './model-figures.ts';
 
@@ -23,11 +24,17 @@ export function entryOfRun(run: ModelReport): Compared {
 /** What an entry's key figures need of it. */
 export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
 
+/** A figure of an entry: of several runs its mean. */
+export function entryFigure({ name, read }: Figure, entry: Compared): number | null {
+  if (name === 'total_return') return entry.mean_total_return;
+  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
+}
+
 /**
  * The return minus that of the benchmark over the same days, which are those of every run; where
  * the benchmark lacks some of them, the mean of the runs' own.
  */
-export function excessOf(entry: Compared): number | null {
+function excessOf(entry: Compared): number | null {
   const { runs, mean_total_return: own } = entry;
   const other = runs[0]?.relative.benchmark_return ?? null;
   const isWhole = runs.every(({ relative, model_days: days }) => relative.days === days);
@@ -42,11 +49,17 @@ export function valueOf(total: number | null, start: number): number | null {
 
 /** The mean of a figure of the runs; null where one of them has none. */
 export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']): number | null {
-  let sum = 0;
-  for (const run of runs) {
-    const value = read(run);
-    if (value === null) return null;
-    sum += value;
-  }
-  return runs.length === 0 ? null : sum / runs.length;
+  const values = runs.map(read).filter((value) => value !== null);
+  if (values.length === 0 || values.length < runs.length) return null;
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
+export function fromTo({ start_date: first, end_date: last }: Dates): string {
+  return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
+}
+
+interface Dates {
+  start_date: string | null;
+  end_date: string | null;
 }

@@ -11,9 +11,7 @@ import {
   datesFromStart,
   datesOf,
   type Day,
-  isGrown,
   type Line,
-  titleOfCurves,
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot, type Plot } from '../plot/plot.ts';
@@ -52,7 +50,6 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
       marks,
       onOpen,
       onDrawn: (scale) => list.place(scale),
-      hasStart: true,
     },
     signal,
   );
@@ -128,9 +125,8 @@ interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start
 }
 
 /**
- * The curves of all entries and the benchmark, which start together at the initial cash. Where a
- * run had another value before its first day of these, or some of its days do not count, the curves
- * are what the initial cash would have grown to.
+ * The curves of all entries and the benchmark: what the initial cash would have grown to over these
+ * days.
  */
 export function curvesFromStart({ models, families, benchmark }: CurvesOf): EquityCurves {
   const start = usualStart(models);
@@ -154,11 +150,13 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf): Equi
       const [low, high] = [valuesOf(mean, (day) => day.low), valuesOf(mean, (day) => day.high)];
       return { ...look, values: valuesOf(mean, ({ growth }) => growth), low, high };
     });
-  const isValue =
-    families.every(({ curve }) => curve === undefined) &&
-    models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
-  const title = titleOfCurves(start, { isValue });
+  const title = growthTitle(start);
   return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title, start };
+}
+
+/** What stands over curves of what a start would have grown to. */
+export function growthTitle(start: number): string {
+  return `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
 }
 
 /** The initial cash of most models; the highest of those equally common. */

@@ -11,14 +11,18 @@ import { inLines } from './answer.ts';
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
 const RUNS_AT = 9;
-const CAP = 5;
 const DOT = 3.5;
+const CAP = 'M0-5V5';
+const ARROWS = { low: 'M5-5L0 0L5 5', high: 'M-5-5L0 0L-5 5' } as const;
+const DIAMOND = 'M-6 0L0-6L6 0L0 6Z';
 const AXIS_HEIGHT = 34;
 const LABEL_AT = 12;
 const TICKS_AT = 29;
 /** Labels closer to an edge, in percent of the width, are aligned with it: of the benchmark and of values. */
 const EDGE = 20;
 const TICK_EDGE = 6;
+
+const GOES_ON = 'An arrow head means that an interval goes on: its ends are in its row.';
 
 export const BEST = 'Probability of being best';
 
@@ -61,6 +65,9 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     'div.exports',
     csvButton(caption, () => sheetOf(models)),
   );
+  const isCut = models.some(({ interval }) =>
+    [interval?.low, interval?.high].some((end) => end !== undefined && scale.isBeyond(end)),
+  );
   const each = areLeast
     ? 'Each model ran once, so the intervals leave out how much it varies from run to run.'
     : !said.runs && `${runs === 1 ? 'One run' : counted(runs, 'run')} each.`;
@@ -68,7 +75,7 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     'div',
     legend(options),
     table,
-    h('p.quiet.about', [each, ...notes].filter(Boolean).join(' ')),
+    h('p.quiet.about', [each, isCut && GOES_ON, ...notes].filter(Boolean).join(' ')),
     exports,
   );
 }
@@ -129,11 +136,8 @@ function intervalText(interval: ComparedModel['interval']): string | null {
  * The marks of a model; the numbers are in the row as text, so here only those of the runs have to
  * be said.
  */
-function plotOf(
-  model: ComparedModel,
-  { percent, ticks }: Scale,
-  benchmarkAt: number | null,
-): SVGElement {
+function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null): SVGElement {
+  const { percent, ticks } = scale;
   const { interval, total_return: own, runs, run_returns: returns } = model;
   const known = runs.flatMap((run, index) => {
     const value = returns[index] ?? null;
@@ -154,11 +158,9 @@ function plotOf(
     ...ticks.map((tick) => upright(percent(tick), tick === 0 ? 'zero' : 'rule')),
     benchmarkAt !== null && upright(benchmarkAt, 'against'),
     middle(
-      ...(interval === null
-        ? []
-        : reach(percent(interval.low), percent(interval.high), INTERVAL_AT)),
+      ...(interval === null ? [] : reach(interval, scale, INTERVAL_AT)),
       ...dots,
-      own !== null && diamond(percent(own), INTERVAL_AT),
+      own !== null && outline(DIAMOND, 'mean', percent(own), INTERVAL_AT),
     ),
   );
 }
@@ -173,19 +175,22 @@ function middle(...marks: readonly Child[]): SVGElement {
   return svg('svg', { y: '50%', overflow: 'visible' }, ...marks);
 }
 
-/** A line with a cap at both ends. */
-function reach(low: number, high: number, y: number): SVGElement[] {
-  const cap = (at: number) => ({ x1: `${at}%`, x2: `${at}%`, y1: y - CAP, y2: y + CAP });
-  const whole = { x1: `${low}%`, x2: `${high}%`, y1: y, y2: y };
-  return [whole, cap(low), cap(high)].map((place) => svg('line', { class: 'reach', ...place }));
+/** A line with a cap at both ends, or an arrow head where it goes on beyond the plot. */
+function reach(
+  ends: Record<'low' | 'high', number>,
+  { percent, isBeyond }: Scale,
+  y: number,
+): SVGElement[] {
+  const [x1, x2] = [`${percent(ends.low)}%`, `${percent(ends.high)}%`];
+  const marks = (['low', 'high'] as const).map((end) =>
+    outline(isBeyond(ends[end]) ? ARROWS[end] : CAP, 'reach', percent(ends[end]), y),
+  );
+  return [svg('line', { class: 'reach', x1, x2, y1: y, y2: y }), ...marks];
 }
 
-function diamond(at: number, y: number): SVGElement {
-  return svg(
-    'svg',
-    { x: `${at}%`, y, overflow: 'visible' },
-    svg('path', { class: 'mean', d: 'M-6 0L0-6L6 0L0 6Z' }),
-  );
+/** An outline about its middle, at a place in percent of the width. */
+function outline(d: string, look: string, at: number, y: number): SVGElement {
+  return svg('svg', { x: `${at}%`, y, overflow: 'visible' }, svg('path', { class: look, d }));
 }
 
 function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGElement {
@@ -207,54 +212,55 @@ function anchorAt(at: number, edge: number): string {
   return at > 100 - edge ? 'end' : 'middle';
 }
 
-/**
- * What each mark means; every mark has its own form, so that colour is never the only difference.
- */
+/** What each mark means; every mark has its own form, so that colour is never the only difference. */
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
-  const sample = (...marks: SVGElement[]) =>
-    svg('svg', { class: 'sample', 'aria-hidden': 'true', width: 26, height: 16 }, ...marks);
-  const entries: (readonly [SVGElement, string])[] = [
-    [sample(middle(diamond(50, 0))), 'mean of the runs'],
-    ...(confidence === null
-      ? []
-      : [[sample(middle(...reach(8, 92, 0))), `its ${confidence} interval`] as const]),
-    [sample(svg('circle', { class: 'run', cx: '50%', cy: '50%', r: DOT })), 'a run'],
+  const marks = [
+    '◆ mean of the runs',
+    confidence && `├─┤ its ${confidence} interval`,
+    '○ a run',
+    benchmark && `┆ benchmark: ${benchmarkName(benchmark.name)}, ${change(benchmark.total_return)}`,
   ];
-  if (benchmark !== null)
-    entries.push([
-      sample(upright(50, 'against')),
-      `benchmark: ${benchmarkName(benchmark.name)}, ${change(benchmark.total_return)}`,
-    ]);
-  return h(
-    'ul.key',
-    { 'aria-label': 'Legend' },
-    ...entries.map(([mark, words]) => h('li', mark, words)),
-  );
+  return h('p.quiet.key-line', marks.filter(Boolean).join('    '));
 }
 
 /** Where values are in a forest plot, in percent of its width. */
 interface Scale {
   /** Returns at round values, for the axis. */
   ticks: number[];
+  /** At an edge for what is beyond it. */
   percent(value: number): number;
+  isBeyond(value: number): boolean;
 }
 
-/** `axisSplits` makes a label per 36 pixels of height; this makes so few that a phone has room. */
-const AXIS_ROOM = 190;
+/** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
+const AXIS_ROOM = 160;
+
+/** How many times as far from the returns as usual the end of an interval may be. */
+const FURTHEST = 3;
 
 /**
- * From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin.
+ * From the lowest to the highest of all runs, intervals and the benchmark, with zero and a margin.
+ * An interval that is far wider than the others would leave them no room: it is cut off.
  */
 export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {
-  const values = models.flatMap(({ interval, run_returns: runs }) => [
-    interval?.low,
-    interval?.high,
-    ...runs,
+  const returns = models.flatMap((model) => [model.total_return, ...model.run_returns]);
+  const points = [0, benchmark, ...returns].filter((value) => value !== null);
+  const intervals = models.flatMap(({ interval, total_return: own }) =>
+    interval === null || own === null ? [] : { ...interval, own },
+  );
+  const widths = intervals
+    .map(({ low, high, own }) => Math.max(own - low, high - own))
+    .sort((one, other) => one - other);
+  const furthest = FURTHEST * (widths[Math.floor((widths.length - 1) / 2)] ?? 0);
+  const [least, most] = [lowest(points) - furthest, highest(points) + furthest];
+  const inside = (value: number) => Math.max(least, Math.min(most, value));
+  const [low, high] = paddedRange([
+    ...points,
+    ...intervals.flatMap((own) => [inside(own.low), inside(own.high)]),
   ]);
-  const known = [0, benchmark, ...values].filter((value) => value !== null && value !== undefined);
-  const [low, high] = paddedRange(lowest(known), highest(known), { isLog: false, fromZero: false });
   return {
     ticks: axisSplits(low, high, AXIS_ROOM),
-    percent: (value) => Number((((value - low) / (high - low)) * 100).toFixed(3)),
+    percent: (value) => Number((((inside(value) - low) / (high - low)) * 100).toFixed(3)),
+    isBeyond: (value) => inside(value) !== value,
   };
 }

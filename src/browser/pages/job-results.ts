@@ -3,14 +3,14 @@ import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
-import { byName, cost, count, entriesIn, ratio } from '../format.ts';
+import { byName, entriesIn } from '../format.ts';
 import { recompute, type RefreshFor } from '../poll.ts';
 import type { ModelReport, Performance, Status } from '../responses.ts';
 import { liveTable, nameColumn } from '../table.ts';
 import { link, section } from '../ui.ts';
 import { askWhoLeads } from './answer.ts';
 import { totalInWords } from './job-panel.ts';
-import { figureColumn, reportFigure, usageFigures } from './model-figures.ts';
+import { figureColumn, figureNamed } from './model-figures.ts';
 import { rankedModels } from './ranked-models.ts';
 
 /** Who leads in one job, its curves, leaderboard and cost, over its own model-days. */
@@ -58,17 +58,10 @@ function noResults({ status, completed_at, progress }: Status): string {
   return 'No results of this job are in use: later jobs have replaced them.';
 }
 
+/** What a job used and cost. */
 const USAGE = [
-  reportFigure('model_days', count, { label: 'Model-days' }),
-  ...usageFigures({
-    requests: count,
-    prompt_tokens: [count, 'Tokens in'],
-    cached_tokens: [count, 'Cached'],
-    completion_tokens: [count, 'Tokens out'],
-    reasoning_tokens: [count, 'Reasoning'],
-    cost_usd: [cost, 'Cost'],
-    profit_per_cost_usd: [ratio, 'Profit per dollar'],
-  }),
+  ...['model_days', 'requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'],
+  ...['reasoning_tokens', 'cost_usd', 'profit_per_cost_usd'],
 ];
 
 /** The figures of all models of a job, and what the job used. */
@@ -79,7 +72,7 @@ interface Costs {
 
 /** What a job's models used and cost, and the cost of the whole job. */
 function costSection({ performance: first }: Costs): Live<Costs> {
-  const { definitions } = first.conventions;
+  const columns = USAGE.map((name) => figureColumn(figureNamed(first.conventions, name)));
   const total = h('p');
   const models = liveTable<ModelReport>({
     caption: 'Usage and cost of the models',
@@ -90,7 +83,7 @@ function costSection({ performance: first }: Costs): Live<Costs> {
       nameColumn('Model', 'model', {
         cell: ({ model }) => link(modelPath(model), model),
       }),
-      ...USAGE.map((figure) => figureColumn(figure, definitions)),
+      ...columns,
     ],
   });
   return {

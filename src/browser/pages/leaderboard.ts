@@ -1,3 +1,4 @@
+import { asObject } from '../../basics/json.ts';
 import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
@@ -7,9 +8,9 @@ import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { reasonList } from '../ui.ts';
-import { type EntryReport, entriesOf, excessOf, meanOf, valueOf } from './entries.ts';
+import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
 import { usualStart } from './equity-curves.ts';
-import { type Figure, brief, reportFigure } from './model-figures.ts';
+import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
 
 /** The table of the entries, with what its ranking covers. */
 export interface Leaderboard extends Live<Performance> {
@@ -67,47 +68,31 @@ export function leaderboard(performance: Performance, choice: HTMLElement): Lead
 
 /** The columns of the table; `newest` has the returns of all runs as they are now. */
 function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
-  const { definitions } = performance.conventions;
-  const start = usualStart(performance.models);
-  const hasRuns = performance.families.some(({ runs }) => runs.length > 1);
-  const column = (figure: Figure, ofBenchmark: Read = () => null) =>
-    numberColumn<Row>(
-      figure.label,
-      ({ entry, benchmark }) =>
-        entry === null ? ofBenchmark(benchmark) : meanOf(entry, figure.read),
-      figure.format,
-      {
-        isToned: figure.isToned,
-        meaning: definitions[figure.name],
-        reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
-      },
-    );
+  const { conventions, common, families, models } = performance;
+  const start = usualStart(models);
+  const hasRuns = families.some(({ runs }) => runs.length > 1);
+  const column = (figure: Figure) =>
+    numberColumn<Row>(figure.label, (row) => figureOf(row, figure), figure.format, {
+      ...figure,
+      reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
+    });
+  const [total, ...others] = briefFigures(conventions).map(column);
+  // In common days all have as many, which the words above the table say.
+  const days = common === null ? [figureNamed(conventions, 'model_days', { label: 'Days' })] : [];
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
-    numberColumn('Return', totalOf, change, {
-      isToned: true,
-      meaning: definitions['total_return'],
-    }),
+    ...(total === undefined ? [] : [total]),
     ...(hasRuns ? [runsColumn(() => extentOf(newest()))] : []),
-    numberColumn('vs. benchmark', ({ entry }) => entry && excessOf(entry), change, {
-      isToned: true,
-      meaning: definitions['excess_return'],
-    }),
-    column(brief.sharpe, (own) => own.sharpe_ratio),
-    column(brief.drawdown, (own) => own.max_drawdown.depth),
-    column(brief.selection),
-    column(brief.trades),
-    column(brief.refused),
-    ...(performance.common === null
-      ? [column(reportFigure('model_days', count, { label: 'Days' }), (own) => own.days)]
-      : []), // all have the same days, which the words above the table say
-    column(brief.cost),
+    ...others,
+    ...days.map(column),
     numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
   ];
 }
 
-/** What the row of the benchmark has of a figure. */
-type Read = (benchmark: Performance['benchmark']) => number | null;
+/** Of the benchmark what it has under that name. */
+function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
+  return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
+}
 
 function rowsOf(performance: Performance, details: ReadonlyMap<string, ModelReport['details']>) {
   const { benchmark } = performance;
@@ -177,33 +162,14 @@ function extentOf({ models }: Performance): [low: number, high: number] {
 
 /** The row's marks in words; each in a sentence on hover, and those of every run below the table. */
 function caveat(runs: readonly ModelReport[]): HTMLElement | false {
-  const marks = marksOfRuns(runs);
-  if (marks.length === 0) return false;
-  return h(
-    'small.caveat',
-    { title: sentenceOf(marks) },
-    marks.map(({ words }) => words).join(' · '),
-  );
-}
-
-/** The marks of several runs in one row: each respect once, and the days of all. */
-export function marksOfRuns(runs: readonly Marked[]): RowMark[] {
-  const [first] = runs;
-  if (first === undefined) return [];
-  const sum = (name: 'failed_model_days' | 'stale_model_days') =>
-    runs.reduce((days, own) => days + own[name], 0);
-  const byKind = new Map(runs.flatMap((own) => own.incomparable.map((one) => [one.kind, one])));
-  return marksOf({
-    ...first,
-    incomparable: [...byKind.values()],
-    failed_model_days: sum('failed_model_days'),
-    stale_model_days: sum('stale_model_days'),
-  });
+  const marks = marksOf(runs);
+  const words = marks.map((mark) => mark.words).join(' · ');
+  return marks.length > 0 && h('small.caveat', { title: sentenceOf(marks) }, words);
 }
 
 /** The marks of some runs as notices above their figures. */
 export function notices(runs: readonly Marked[]): HTMLElement[] {
-  return marksOfRuns(runs).map(({ reason }) => h('p.notice', `${reason}.`));
+  return marksOf(runs).map(({ reason }) => h('p.notice', `${reason}.`));
 }
 
 function sentenceOf(marks: readonly RowMark[]): string {
@@ -212,97 +178,65 @@ function sentenceOf(marks: readonly RowMark[]): string {
 
 /** What the marks of the rows mean, folded. */
 function markList(models: readonly ModelReport[]): HTMLElement | false {
-  const marked = models
-    .map((report) => ({ report, marks: marksOf(report) }))
-    .filter(({ marks }) => marks.length > 0);
-  const entries = marked.map(({ report, marks }) => ({
+  const marked = models.filter((report) => marksOf([report]).length > 0);
+  const entries = marked.map((report) => ({
     name: report.model,
-    reason: `${sentenceOf(marks)}.`,
+    reason: `${sentenceOf(marksOf([report]))}.`,
   }));
-  const rows = new Set(marked.map(({ report }) => report.family)).size;
+  const rows = new Set(marked.map(({ family }) => family)).size;
   const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
   return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
 }
 
+const NOT_SHARED =
+  'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
-  const { words, why, models, days } = rankingOf(performance);
-  const unranked = models.map(({ model, reason }) => ({ name: model, reason }));
-  const left = days.map(({ date, reason }) => ({ name: longDate(date), reason }));
+  const { words, models, days } = rankingOf(performance);
+  const are = models.length === 1 ? 'is' : 'are';
   return h(
     'div.ranking',
-    h('p', words.join(' ')),
-    models.length > 0 &&
-      h(
-        'p',
-        `${counted(models.length, 'model')} ${models.length === 1 ? 'is' : 'are'} not ranked:`,
-      ),
-    reasonList(unranked),
-    left.length > 0 &&
+    h('p', words),
+    models.length > 0 && h('p', `${counted(models.length, 'model')} ${are} not ranked:`),
+    reasonList(models),
+    days.length > 0 &&
       h(
         'details.fold',
-        h('summary', `Days that do not count: ${count(left.length)}`),
-        h('p', why),
-        reasonList(left),
+        h('summary', `Days that do not count: ${count(days.length)}`),
+        h('p', NOT_SHARED),
+        reasonList(days),
       ),
   );
-}
-
-/** What a ranking covers and what it leaves out. */
-interface Ranking {
-  /** Sentences. */
-  words: string[];
-  /** Models that are not ranked, each with the reason. */
-  models: { model: string; reason: string }[];
-  /** What holds for all days that do not count. */
-  why: string;
-  /** These days, each with the models that do not share it. */
-  days: { date: string; reason: string }[];
 }
 
 type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
 type Ranked = Pick<Performance, Choice> & { families: readonly unknown[] };
 
-/** Over which days the models are ranked, and which days and models are left out and why. */
-export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked): Ranking {
-  const unclean = [...without.without_clean_days, ...without.without_completed_days];
+/** Over which days the models are ranked, and which models and days are left out and why. */
+export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked) {
+  const { without_clean_days: unclean, without_completed_days: failed } = without;
+  const models = [...(common?.left_out ?? []), ...unclean, ...failed];
+  const days = (common?.left_out_days ?? []).map(({ date, missing, models: names }) => {
+    const more = missing - names.length;
+    const others = more > 0 ? ` and ${counted(more, 'more model')}` : '';
+    return { name: longDate(date), reason: `not shared by ${names.join(', ')}${others}` };
+  });
   const clean =
-    cutoff === null
-      ? []
-      : [`Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`];
-  if (common === null) {
-    const own =
-      'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
-    return { words: [own, ...clean], why: '', models: unclean, days: [] };
-  }
-  const {
-    start_date: first,
-    end_date: last,
-    days,
-    left_out: leftOut,
-    left_out_days: leftOutDays,
-  } = common;
-  const all = families.length === 1 ? 'the model' : `all ${counted(families.length, 'model')}`;
-  const span =
-    first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
-  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which the returns of ${all} start from the same close.`;
-  const over = days === 0 ? 'The models have no day in common.' : ranked;
-  const less =
-    'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+    cutoff !== null && `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`;
   return {
-    words: [over, ...clean],
-    why: less,
-    models: [...leftOut, ...unclean],
-    days: leftOutDays.map(({ date, missing, models: names }) => ({
-      date,
-      reason: `not shared by ${namesOf(names, missing)}`,
-    })),
+    words: [daysInWords(common, families.length), clean].filter(Boolean).join(' '),
+    models: models.map(({ model: name, reason }) => ({ name, reason })),
+    days,
   };
 }
 
-function namesOf(names: readonly string[], all: number): string {
-  const more = all - names.length;
-  return names.join(', ') + (more > 0 ? ` and ${counted(more, 'more model')}` : '');
+function daysInWords(common: Performance['common'], models: number): string {
+  if (common === null)
+    return 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
+  if (common.days === 0) return 'The models have no day in common.';
+  const all = models === 1 ? 'the model' : `all ${counted(models, 'model')}`;
+  return `Ranked over the ${counted(common.days, 'day')}${fromTo(common)} on which the returns of ${all} start from the same close.`;
 }
 
 /**
@@ -316,55 +250,29 @@ interface RowMark {
 
 type Marked = Pick<
   ModelReport,
-  | 'incomparable'
-  | 'start_date'
-  | 'end_date'
-  | 'stale_model_days'
-  | 'failed_model_days'
-  | 'days_before_cutoff'
-  | 'knowledge_cutoff'
+  'incomparable' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff'
 >;
 
-type Kind = ModelReport['incomparable'][number]['kind'];
-
-const WORDS: Record<Kind, (report: Marked, reason: string) => string> = {
-  period: ({ start_date: first, end_date: last }) =>
-    `other period: ${longDate(first)} to ${longDate(last)}`,
-  missing_days: () => 'missing days',
-  stale: ({ stale_model_days: days }) => counted(days, 'stale day'),
-  suspected_split: () => 'possible unknown split',
-  never_traded: () => 'never traded',
-  part_of_universe: (_report, reason) => reason.replace(/^It /, ''),
-  costs: () => 'other trading costs',
-  universe: () => 'other universe',
-  initial_cash: () => 'other initial cash',
-  dividends: () => 'dividends treated differently',
-};
-
-/** The marks of a model's row, what makes it incomparable first. */
-export function marksOf(report: Marked): RowMark[] {
-  const {
-    incomparable,
-    failed_model_days: failed,
-    days_before_cutoff: early,
-    knowledge_cutoff: cutoff,
-  } = report;
-  const marks = incomparable.map(({ kind, reason }) => ({
-    words: WORDS[kind](report, reason),
-    reason,
-  }));
-  if (failed > 0) {
-    const days = counted(failed, 'model-day');
-    marks.push({
-      words: counted(failed, 'failed day'),
-      reason: `${days} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`,
-    });
+/** The marks of the runs in a row, what makes them incomparable first; each respect once. */
+export function marksOf(runs: readonly Marked[]): RowMark[] {
+  const respects = new Map(
+    runs.flatMap((own) => own.incomparable.map(({ kind, reason }) => [kind, reason] as const)),
+  );
+  const marks: RowMark[] = [];
+  if (respects.size > 0) {
+    const kinds = [...respects.keys()].join(', ').replaceAll('_', ' ');
+    marks.push({ words: `not comparable: ${kinds}`, reason: [...respects.values()].join('. ') });
   }
+  const failed = runs.reduce((days, own) => days + own.failed_model_days, 0);
+  if (failed > 0) {
+    const reason = `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`;
+    marks.push({ words: counted(failed, 'failed day'), reason });
+  }
+  const [{ days_before_cutoff: early, knowledge_cutoff: cutoff } = { days_before_cutoff: 0 }] =
+    runs;
   if (early > 0) {
-    const days = counted(early, 'model-day');
-    const are = early === 1 ? 'is' : 'are';
     const after = `after its knowledge cutoff, ${longDate(cutoff ?? '')}`;
-    const reason = `${days} ${are} not ${after}: it may remember those prices`;
+    const reason = `${counted(early, 'model-day')} ${early === 1 ? 'is' : 'are'} not ${after}: it may remember those prices`;
     marks.push({ words: `${counted(early, 'day')} on or before its knowledge cutoff`, reason });
   }
   return marks;

@@ -1,16 +1,15 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
 import { count, money, share } from '../format.ts';
-import { lookOf, OUTLINES } from '../look.ts';
-import { type Box, cutoffMarks, freeRow, middleOf } from '../plot/cutoffs.ts';
-import { markAt } from '../plot/drawing.ts';
+import { lookOf } from '../look.ts';
+import { cutoffMarks } from '../plot/cutoffs.ts';
+import { DISC, markAt } from '../plot/drawing.ts';
 import { legend } from '../plot/legend.ts';
 import {
   benchmarkLines,
   benchmarkWords,
   datesFromStart,
   type Day,
-  daysBesideBenchmark,
   type Line,
   type PlotOptions,
   valuesFromStart,
@@ -21,17 +20,18 @@ import type { Drawdown, ModelReport } from '../responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
 import { section } from '../ui.ts';
+import { growthTitle } from './equity-curves.ts';
 import { meaningOf, type ModelData, type Trade } from './model-data.ts';
 
 const VALUE_HEIGHT = 280;
 
-type Own = Omit<PlotOptions, 'dates' | 'hasStart' | 'onOpen'>;
+type Own = Omit<PlotOptions, 'dates' | 'onOpen'>;
 
 /** A plot over all days of a model, which can be opened. */
 function modelPlot({ model, curve }: ModelReport, own: Own, signal: AbortSignal): Plot {
   const dates = datesOf(curve);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
-  return createPlot({ ...own, dates, hasStart: true, onOpen }, signal);
+  return createPlot({ ...own, dates, onOpen }, signal);
 }
 
 /** The dates of a curve and of its start. */
@@ -48,7 +48,7 @@ export function valueCurve(
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
   const dates = datesOf(curve);
   const values = valuesFromStart(dates, curve, start);
-  const value: Line = { ...lookOf(model), label: model, values, width: 2 };
+  const value: Line = { ...lookOf(model), label: model, values };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
   const days = daysWithTrades(curve, trades);
   const hasDividends = trades.some(({ side }) => side === 'dividend');
@@ -77,6 +77,27 @@ export function valueCurve(
   );
 }
 
+/** As a share of the value: growth is rounded. */
+const TOLERANCE = 1e-5;
+
+/**
+ * A model's days as they are drawn beside a benchmark, with a title: its values or, where days
+ * between them do not count, what its value at the start would have grown to, because the benchmark
+ * does not count them either.
+ */
+export function daysBesideBenchmark(
+  curve: readonly Day[],
+  start: number,
+): { title: string; days: readonly Day[] } {
+  const grown = curve.map((day) => ({ ...day, value: day.growth * start }));
+  const isValue = curve.every(
+    ({ value }, place) => Math.abs(value - (grown[place]?.value ?? 0)) <= TOLERANCE * start,
+  );
+  return isValue
+    ? { title: 'Portfolio value', days: curve }
+    : { title: growthTitle(start), days: grown };
+}
+
 interface DayWithTrades {
   date: string;
   value: number;
@@ -95,7 +116,7 @@ function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWit
 const MARKS = {
   buy: ['M0 5L3.5 11H-3.5Z', 'gain'],
   sell: ['M0-5L3.5-11H-3.5Z', 'loss'],
-  dividend: [OUTLINES.disc, 'dividend'],
+  dividend: [DISC, 'dividend'],
 } as const;
 
 /** A mark per day for its purchases, one for its sales, and one for its dividends. */
@@ -110,9 +131,9 @@ function tradeMarks({ x, y }: Scale, days: readonly DayWithTrades[]): SVGElement
 }
 
 const DRAWDOWN_HEIGHT = 190;
-/** In pixels: the height of a number, and between it and the edge. */
-const LINE = 14;
-const GAP = 3;
+/** In pixels: from the dot of a fall to its number, and to the end of that. */
+const GAP = 7;
+const ROOM = 16;
 
 /**
  * How far the value was below its last high, with the deepest falls numbered, and a table of them.
@@ -125,14 +146,14 @@ export function drawdowns(
   const dates = datesOf(report.curve);
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
-  const line: Line = { label: 'Drawdown', values, colour: 'loss', isFilled: true };
+  const zero = values.map(() => 0);
+  const line: Line = { label: 'Drawdown', values, colour: 'loss', low: values, high: zero };
   const drawOver = (scale: Scale) => fallMarks(scale, fallsOf(deepest, dates));
   const options = {
     label: 'Drawdown by date',
     lines: [line],
     format: share,
     height: DRAWDOWN_HEIGHT,
-    fromZero: true,
     drawOver,
   };
   const { element } = modelPlot(report, options, signal);
@@ -165,25 +186,17 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
   });
 }
 
-/**
- * Shades each fall from its high to its recovery, with a dot at its low and its number on the side
- * where the line is not.
- */
+/** Shades each fall from its high to its recovery, with a dot at its low and its number beside it. */
 function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVGElement[] {
-  const labels = { top: [] as Box[], bottom: [] as Box[] };
-  const foot = area.top + area.height;
   return falls.flatMap(({ number, from, to, low, depth }) => {
     const [x, y] = [xOf(low), yOf(depth)];
-    const side = y - area.top < area.height / 2 ? 'bottom' : 'top';
-    const middle = middleOf(x, LINE / 2, area);
-    const row = freeRow(labels[side], { left: middle - LINE / 2, right: middle + LINE / 2 });
-    const inside = GAP + row * LINE;
-    const text = side === 'top' ? area.top + inside + LINE - GAP : foot - inside;
     const [left, width] = [xOf(from), xOf(to) - xOf(from)];
+    const isAtEdge = x + ROOM > area.left + area.width;
+    const place = { x: isAtEdge ? x - GAP : x + GAP, 'text-anchor': isAtEdge ? 'end' : 'start' };
     return [
       svg('rect', { class: 'fall loss', x: left, width, y: area.top, height: area.height }),
-      markAt(OUTLINES.disc, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
-      svg('text', { class: 'number', x: middle, y: text, 'text-anchor': 'middle' }, number),
+      markAt(DISC, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
+      svg('text', { class: 'number', y: y + 4, ...place }, number),
     ];
   });
 }

@@ -18,8 +18,8 @@ import {
 import { poll } from '../poll.ts';
 import type { Message, ResultsRecord, Session } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
-import { numberColumn, table, textColumn } from '../table.ts';
-import { definitions, link, localTime, missing, section } from '../ui.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';
 import { text, thread } from './conversation.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
@@ -114,7 +114,7 @@ function conversationOf({ conversation }: Session): HTMLElement {
 
 /** What became of the day, and what it took, in one strip. */
 function figuresOf(
-  { opening, started_at: startedAt, usage, job_id: jobId }: Session,
+  { started_at: startedAt, usage, job_id: jobId }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
@@ -130,7 +130,6 @@ function figuresOf(
   if (close === undefined) return used;
   const { portfolio_value, daily_profit, daily_return_pct } = close;
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
-  const dividends = dividendsOf(records, opening);
   const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
   return [
     ['Value at the close', money(portfolio_value)],
@@ -139,9 +138,6 @@ function figuresOf(
       withMore(h(`span.${tone(fraction)}`, change(fraction)), `Profit ${profit(daily_profit)}`),
     ],
     ['Trades', count(trades.length)],
-    ...(dividends === null
-      ? []
-      : [['Dividends received', h('span.gain', profit(dividends))] as [string, Child]]),
     ...used,
   ];
 }
@@ -222,27 +218,27 @@ interface Row {
   formatChange: (value: number) => string;
 }
 
-/** Cash, holdings and value before the day and at its close, side by side. */
+/**
+ * Cash, value and the holdings that changed, before the day and at its close; the others are
+ * folded.
+ */
 function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
   const dollars = { format: money, formatChange: profit };
+  const shares = { format: count, formatChange: countChange };
   const had = sharesIn(opening);
   const has = sharesIn(close);
   const { cash, portfolio_value: value } = opening;
   const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
-    return {
-      name,
-      before: had.get(name) ?? 0,
-      after: has.get(name) ?? 0,
-      format: count,
-      formatChange: countChange,
-    };
+    return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, ...shares };
   });
+  const changed = holdings.filter(({ before, after }) => before !== after);
+  const same = holdings.filter(({ before, after }) => before === after);
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${unbrokenDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
   const content = table<Row>({
     caption: 'Portfolio',
-    rows: [{ name: 'Cash', before: cash, after: close.cash, ...dollars }, ...holdings],
+    rows: [{ name: 'Cash', before: cash, after: close.cash, ...dollars }, ...changed],
     footer: [{ name: 'Value', before: value, after: close.portfolio_value, ...dollars }],
     columns: [
       { title: 'Holding', isName: true, cell: ({ name }) => name },
@@ -251,9 +247,15 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
       { title: 'Change', isNumber: true, cell: changeIn },
     ],
   });
-  return Object.assign(section('Portfolio', h('p.quiet', words), content), {
-    className: 'portfolio',
-  });
+  const others = lateFold(`${counted(same.length, 'holding')} unchanged`, () => [
+    table<Row>({
+      caption: 'Unchanged holdings',
+      rows: same,
+      columns: [nameColumn('Holding', 'name'), numberColumn('Shares', 'after', count)],
+    }),
+  ]);
+  const element = section('Portfolio', h('p.quiet', words), content, same.length > 0 && others);
+  return Object.assign(element, { className: 'portfolio' });
 }
 
 function changeIn({ before, after, formatChange }: Row): string {
@@ -292,40 +294,6 @@ function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
 /** The shares held after a record, by symbol. */
 function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-}
-
-/**
- * In dollars: a price has four decimals, so a dividend may have paid this much more or less per
- * share.
- */
-const MAX_ROUNDED_OFF = 0.00005;
-
-/** The dollars that a dividend paid; `before` is the portfolio before it. */
-function paidBy(
-  { price, amount, cash }: ResultsRecord,
-  before: { cash: number } | null | undefined,
-): number {
-  if (price === null || amount === null) return 0;
-  const product = price * amount;
-  if (before == null) return product;
-  // The change in cash is exact, but a stale day started from another record than the one before
-  // it.
-  const change = cash - before.cash;
-  return Math.abs(change - product) <= MAX_ROUNDED_OFF * (amount + 1) ? change : product;
-}
-
-/**
- * The dividends received on a day, in dollars; null when there were none. `before` is the portfolio
- * before the day.
- */
-export function dividendsOf(
-  records: readonly ResultsRecord[],
-  before: { cash: number } | null,
-): number | null {
-  const amounts = records.flatMap((record, index) =>
-    record.action_type === 'dividend' ? [paidBy(record, records[index - 1] ?? before)] : [],
-  );
-  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
 interface Ended extends Pick<Session, 'session_summary'> {

@@ -1,45 +1,29 @@
 import { h } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, count, counted, money, tone } from '../format.ts';
+import { byName, count, counted, money, tone } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
 import type { KnownModels, ModelReport, Performance } from '../responses.ts';
 import { nameColumn, table } from '../table.ts';
 import { definitions, section } from '../ui.ts';
-import {
-  type Compared,
-  type EntryReport,
-  entriesOf,
-  excessOf,
-  meanOf,
-  valueOf,
-} from './entries.ts';
+import { type Compared, type EntryReport, entriesOf, entryFigure, valueOf } from './entries.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
 import { notices } from './leaderboard.ts';
-import { brief, type Figure, figureColumn, relativeFigure, reportFigure } from './model-figures.ts';
+import { briefFigures, figureColumn } from './model-figures.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
 
-const total = reportFigure('total_return', change, { label: 'Return' });
-const excess = relativeFigure('excess_return', change, { label: 'vs. benchmark' });
-const { trades, refused, ...means } = brief;
-
 /** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
-export function keyFigures(entry: Compared, value: number | null): HTMLElement {
-  const shown: [Figure, number | null][] = [
-    [total, entry.mean_total_return],
-    [excess, excessOf(entry)],
-    ...Object.values(means).map((figure): [Figure, number | null] => [
-      figure,
-      meanOf(entry, figure.read),
-    ]),
-  ];
-  return definitions('figures', [
-    ['Value', money(value)],
-    ...shown.map(
-      ([{ label, format, isToned }, own]) =>
-        [label, h('span', { class: isToned && tone(own) }, format(own))] as const,
-    ),
-  ]);
+export function keyFigures(
+  entry: Compared,
+  value: number | null,
+  { conventions }: Performance,
+): HTMLElement {
+  const shown = briefFigures(conventions).map((figure) => {
+    const own = entryFigure(figure, entry);
+    const look = { class: figure.isToned && tone(own) };
+    return [figure.label, h('span', look, figure.format(own))] as const;
+  });
+  return definitions('figures', [['Value', money(value)], ...shown]);
 }
 
 /** The runs of an entry with results, as links; none for a single one. */
@@ -69,7 +53,7 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   const days = entry.runs[0]?.model_days ?? 0;
   const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
   return [
-    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs))),
+    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs)), performance),
     h('p.quiet', words),
     ...notices(entry.runs),
     equityCurves(performance, signal).element,
@@ -86,9 +70,7 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
       nameColumn('Run', 'model', {
         cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
       }),
-      ...[total, excess, trades, refused, ...Object.values(means)].map((figure) =>
-        figureColumn(figure, conventions.definitions),
-      ),
+      ...briefFigures(conventions).map(figureColumn),
     ],
   });
 }

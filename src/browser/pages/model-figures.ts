@@ -1,313 +1,170 @@
-import { type Child, h, newId } from '../element.ts';
-import {
-  MISSING,
-  change,
-  cost,
-  count,
-  counted,
-  money,
-  profit,
-  ratio,
-  share,
-  tone,
-  unbrokenDate,
-} from '../format.ts';
-import type { ModelReport } from '../responses.ts';
-import { numberColumn } from '../table.ts';
+import { asObject, objectsIn } from '../../basics/json.ts';
+import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
+import type { ModelReport, Performance } from '../responses.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
 
 type Format = (value: number | null) => string;
+type Conventions = Performance['conventions'];
 
 /** A figure that every model has. */
 export interface Figure {
-  label: string;
-  /** Its name in the response, which has its definition. */
+  /** Its name in the response. */
   name: string;
-  read: (report: ModelReport) => number | null;
+  label: string;
+  meaning: string | undefined;
   format: Format;
   /** Whether gains and losses have colours. */
   isToned: boolean;
+  read: (report: ModelReport) => number | null;
   /** Why it is missing. */
   reason: (report: ModelReport) => string | undefined;
-  /** What the page of a model shows, where it is more than the number. */
-  text?: (report: ModelReport) => Child;
 }
 
-/** In these formats gains and losses have colours. */
-const TONED: readonly unknown[] = [change, profit];
+const formats: Record<string, Format> = {
+  return: change,
+  profit,
+  fraction: share,
+  dollars: money,
+  cost,
+  count,
+};
 
-/** Makes figures of a part of a report; one without a label of its own has its name as one. */
-function figuresIn<Part extends { unavailable: Record<string, string> }>(
-  partOf: (report: ModelReport) => Part | null | undefined,
-) {
-  return (name: keyof Part & string, format: Format, more: Partial<Figure> = {}): Figure => ({
-    label: name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
+/** The figure of that name, by the service's words for it. */
+export function figureNamed(
+  { definitions, units }: Conventions,
+  name: string,
+  more: Partial<Figure> = {},
+): Figure {
+  const unit = Object.keys(units).find((own) => units[own]?.includes(name)) ?? '';
+  const partWith = (report: ModelReport) =>
+    Object.values(partsOf(report)).find((part) => name in part);
+  return {
     name,
-    read: (report) => {
-      const value = partOf(report)?.[name];
-      return typeof value === 'number' ? value : null;
-    },
-    format,
-    isToned: TONED.includes(format),
-    reason: (report) => partOf(report)?.unavailable[name],
+    label: inWords(name),
+    meaning: definitions[name],
+    format: formats[unit] ?? ratio,
+    isToned: unit === 'return' || unit === 'profit',
+    read: (report) => numberIn(partWith(report)?.[name]),
+    reason: (report) => partWith(report)?.unavailable[name],
     ...more,
-  });
+  };
 }
 
-/** Makes several figures, each named with its format, and with its label or what else it needs. */
-function groupsOf<Name extends string>(
-  figure: (name: Name, format: Format, more?: Partial<Figure>) => Figure,
-) {
-  type Made = Format | readonly [Format, string | Partial<Figure>];
-  return (group: { readonly [Own in Name]?: Made }): Figure[] =>
-    Object.entries(group as Readonly<Record<string, Made>>).map(([name, made]) => {
-      const [format, more = {}] = typeof made === 'function' ? [made] : made;
-      return figure(name as Name, format, typeof more === 'string' ? { label: more } : more);
-    });
+interface Part {
+  unavailable: Record<string, string>;
+  [name: string]: unknown;
 }
 
-/** Figures of a whole report, and of its parts. */
-export const reportFigure = figuresIn((report) => report);
-export const relativeFigure = figuresIn((report) => report.relative);
-const usageFigure = figuresIn((report) => report.usage);
-const reportFigures = groupsOf(reportFigure);
-const relativeFigures = groupsOf(relativeFigure);
-export const usageFigures = groupsOf(usageFigure);
-const tradingFigure = figuresIn((report) => report.trading);
-const tradingFigures = groupsOf(tradingFigure);
-const tripFigures = groupsOf(figuresIn((report) => report.round_trips));
+/** Where a report has its figures, by the service's names. */
+function partsOf(report: ModelReport): Record<string, Part> {
+  const { relative, trading, round_trips, usage, details } = report;
+  const parts = { return: report, relative, trading, round_trips, usage };
+  if (details === null) return parts;
+  const { symbols, ...selection } = details.selection; // how many names, which is no figure
+  return { ...parts, selection, cost_sensitivity: details };
+}
 
-const selectionFigure = figuresIn((report) => report.details?.selection);
-const selectionFigures = groupsOf(selectionFigure);
-const costFigure = figuresIn((report) => report.details);
+/** `Sharpe ratio`, `Model-days`, `Cost` */
+function inWords(name: string): string {
+  const words = name.replace('model_day', 'model-day').replace('_usd', '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
-const volatility = [share, 'Volatility'] as const;
-const shortfall = [share, 'Expected shortfall'] as const;
-const winningDays = [share, 'Winning days'] as const;
-const drawdown = [share, { label: 'Maximum drawdown', read: depthOf }] as const;
+/** A figure as a number: of a drawdown its depth. */
+export function numberIn(value: unknown): number | null {
+  const number = asObject(value)?.['depth'] ?? value;
+  return typeof number === 'number' ? number : null;
+}
 
 /** The figures that tell models apart, in few words. */
-export const brief = {
-  sharpe: reportFigure('sharpe_ratio', ratio, { label: 'Sharpe' }),
-  drawdown: reportFigure('max_drawdown', share, { label: 'Drawdown', read: depthOf }),
-  selection: selectionFigure('percentile', share, { label: 'Skill in picking', name: 'selection' }),
-  trades: tradingFigure('trades', count),
-  refused: tradingFigure('refused_orders', count, {
-    label: 'Refused',
-    read: ({ trading }) => trading.refused_orders + trading.malformed_calls,
-  }),
-  cost: usageFigure('cost_usd', cost, { label: 'Cost' }),
-} as const;
-
-/** A column with a figure of each model; `definitions` say what the figures mean. */
-export function figureColumn(
-  { label, name, read, format, isToned, reason }: Figure,
-  definitions: Readonly<Record<string, string>>,
-) {
-  const meaning = definitions[name];
-  return numberColumn<ModelReport>(label, read, format, { isToned, meaning, reason });
-}
-
-/** The figures side by side, in the order in which they are read. */
-export const sideFigures: readonly Figure[] = [
-  ...reportFigures({ total_return: [change, 'Return'], annualised_return: change }),
-  ...relativeFigures({ excess_return: change }),
-  ...reportFigures({
-    profit,
-    dividends: money,
-    annualised_volatility: volatility,
-    sharpe_ratio: ratio,
-    sortino_ratio: ratio,
-    calmar_ratio: ratio,
-    max_drawdown: drawdown,
-    expected_shortfall_95: shortfall,
-    winning_days_share: winningDays,
-  }),
-  ...relativeFigures({ beta: ratio }),
-  ...tradingFigures({
-    trades: count,
-    commission: [money, { text: commissionText }],
-    exposure: share,
-    turnover: ratio,
-  }),
-  ...tripFigures({ win_rate: share, profit_factor: ratio, expectancy: profit }),
-  ...usageFigures({ cost_usd: [cost, 'Model cost'] }),
-  ...reportFigures({
-    model_days: [count, 'Days'],
-    failed_model_days: [count, 'Failed days'],
-  }),
-];
-
-/** The figures on the page of a model. */
-const returns = reportFigures({
-  end_value: money,
-  profit,
-  dividends: [money, { text: dividendsText }],
-  total_return: change,
-  annualised_return: change,
-  best_day: [change, { isToned: false, text: (report) => dayText(report.best_day) }],
-  worst_day: [change, { isToned: false, text: (report) => dayText(report.worst_day) }],
-  winning_days_share: winningDays,
-  longest_winning_run: [count, { text: (row) => counted(row.longest_winning_run, 'day') }],
-  longest_losing_run: [count, { text: (row) => counted(row.longest_losing_run, 'day') }],
-});
-const risk = reportFigures({
-  annualised_volatility: volatility,
-  sharpe_ratio: ratio,
-  sortino_ratio: ratio,
-  calmar_ratio: ratio,
-  max_drawdown: drawdown,
-  value_at_risk_95: [share, 'Value at risk, 95 %'],
-  expected_shortfall_95: shortfall,
-  skewness: ratio,
-  kurtosis: [ratio, 'Excess kurtosis'],
-});
-const againstBenchmark = relativeFigures({
-  benchmark_return: change,
-  excess_return: change,
-  alpha: change,
-  alpha_standard_error: [share, 'Alpha, standard error'],
-  alpha_p_value: [ratio, 'Alpha, p-value'],
-  beta: ratio,
-  beta_standard_error: [ratio, 'Beta, standard error'],
-  correlation: ratio,
-  tracking_error: share,
-  information_ratio: ratio,
-});
-const orders = tradingFigures({
-  trades: count,
-  refused_orders: count,
-  malformed_calls: count,
-  exposure: share,
-  turnover: ratio,
-  bought: money,
-  sold: money,
-  realised_profit: profit,
-  unrealised_profit: profit,
-  commission: [money, { text: commissionText }],
-});
-const roundTrips = tripFigures({
-  count: [count, { label: 'Round trips', name: 'round_trips' }],
-  win_rate: share,
-  average_win: money,
-  average_loss: money,
-  expectancy: profit,
-  payoff_ratio: ratio,
-  profit_factor: ratio,
-  mean_holding_days: [ratio, 'Mean holding, days'],
-});
-const names = selectionFigures({
-  percentile: [share, { name: 'selection' }],
-  p_value: [ratio, 'P-value'],
-  return: [change, 'Return of its names'],
-  median: [change, 'Median of other names'],
-  interval_90: [
-    change,
-    {
-      label: 'Middle 90 % of others',
-      read: (report) => report.details?.selection.interval_90?.low ?? null,
-      text: ({ details }) => {
-        const interval = details?.selection.interval_90 ?? null;
-        return interval === null ? MISSING : `${change(interval.low)} to ${change(interval.high)}`;
-      },
-      isToned: false,
-    },
-  ],
-});
-const costs: readonly Figure[] = [
-  ...[0, 5, 10, 25, 50].map((bps) =>
-    costFigure('cost_sensitivity', change, {
-      label: bps === 0 ? 'Actual return' : `${bps} basis points more`,
-      read: ({ details }) =>
-        details?.cost_sensitivity.find(({ basis_points: own }) => own === bps)?.total_return ??
-        null,
-    }),
-  ),
-  costFigure('break_even_bps', ratio, { label: 'Break-even, basis points' }),
-];
-const modelCost = usageFigures({
-  cost_usd: [cost, 'Cost'],
-  profit_per_cost_usd: [ratio, { label: 'Profit per dollar', isToned: true }],
-  requests: count,
-  prompt_tokens: [count, 'Tokens in'],
-  completion_tokens: [count, 'Tokens out'],
-  cached_tokens: count,
-  reasoning_tokens: count,
-});
-
-/**
- * All figures of a model; each explains itself when the reader points at it or moves the focus to
- * it.
- */
-export function modelFigures({ report, performance }: ModelData): HTMLElement {
-  const { conventions, benchmark } = performance;
-  const groups: [title: string, figures: readonly Figure[]][] = [
-    ['Return', returns],
-    ['Risk', risk],
+export function briefFigures(conventions: Conventions): Figure[] {
+  const figures: readonly [name: string, more?: Partial<Figure>][] = [
+    ['total_return', { label: 'Return' }],
+    ['excess_return', { label: 'vs. benchmark' }],
+    ['sharpe_ratio', { label: 'Sharpe' }],
+    ['max_drawdown', { label: 'Drawdown' }],
+    ['percentile', { label: 'Skill in picking', meaning: conventions.definitions['selection'] }],
+    ['trades'],
     [
-      `Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`,
-      againstBenchmark,
+      'refused_orders',
+      {
+        label: 'Refused',
+        read: ({ trading }) => trading.refused_orders + trading.malformed_calls,
+      },
     ],
-    ['Skill in picking', names],
-    ['Trading', orders],
-    ['If trading had cost more', costs],
-    ['Round trips', roundTrips],
-    ['Model cost', modelCost],
+    ['cost_usd', { label: 'Cost' }],
   ];
-  const views = groups.map(([title, figures]) => {
-    const entries = figures.map((figure) =>
-      entry(figure, report, conventions.definitions[figure.name]),
-    );
-    return h('div.group', h('h3', title), h('dl', ...entries));
+  return figures.map(([name, more]) => figureNamed(conventions, name, more));
+}
+
+/** A column with a figure of each model. */
+export function figureColumn({ label, read, format, ...more }: Figure) {
+  return numberColumn<ModelReport>(label, read, format, more);
+}
+
+/** What stands side by side, in the order in which it is read. */
+const SIDES = [
+  ...['total_return', 'annualised_return', 'excess_return', 'profit', 'dividends'],
+  ...['annualised_volatility', 'sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'max_drawdown'],
+  ...['expected_shortfall_95', 'winning_days_share', 'beta', 'trades', 'commission', 'exposure'],
+  ...['turnover', 'win_rate', 'profit_factor', 'expectancy', 'cost_usd', 'model_days'],
+  'failed_model_days',
+];
+
+/** The figures side by side. */
+export function sideFigures(conventions: Conventions): Figure[] {
+  return SIDES.map((name) => figureNamed(conventions, name));
+}
+
+interface Row {
+  label: string;
+  group: string;
+  value: string;
+  meaning: string;
+}
+
+/** All figures of a model that the service names, each with its meaning. */
+export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
+  const { definitions, units } = conventions;
+  const known = new Set([...Object.keys(definitions), ...Object.values(units).flat()]);
+  const rows = Object.entries(partsOf(report)).flatMap(([group, part]) =>
+    Object.entries(part).flatMap(([name, value]): Row | [] => {
+      const {
+        label,
+        meaning = definitions[group],
+        format,
+        reason,
+      } = figureNamed(conventions, name);
+      const shown = known.has(name) ? inText(value, format) : null;
+      if (shown === null) return [];
+      const words = [meaning, value === null && reason(report)].filter(Boolean).join('. ');
+      return { label, group: inWords(group), value: shown, meaning: words };
+    }),
+  );
+  return table<Row>({
+    caption: 'All figures',
+    rows,
+    isFixed: true,
+    columns: [
+      nameColumn('Figure', 'label'),
+      textColumn('Part', 'group', { isSpare: true }),
+      { title: 'Value', isNumber: true, cell: ({ value }) => value },
+      textColumn('Meaning', 'meaning'),
+    ],
   });
-  return h('div.figure-groups', ...views);
 }
 
-function entry(figure: Figure, report: ModelReport, definition: string | undefined): HTMLElement {
-  const { label, read, format, isToned, reason, text } = figure;
-  const number = read(report);
-  const shown = text === undefined ? format(number) : text(report);
-  const value = h('dd', { class: isToned && tone(number) }, shown);
-  const meaning = [definition, shown === MISSING ? reason(report) : undefined]
-    .filter((part) => part !== undefined)
-    .join('. ');
-  if (meaning === '') return h('div', h('dt', label), value);
-  const id = newId();
-  const term = h('dt.defined', { tabindex: 0, 'aria-describedby': id }, label);
-  return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
-}
-
-function depthOf({ max_drawdown: { depth } }: ModelReport): number | null {
-  return depth;
-}
-
-/** A model that paid nothing is not compared with one that did without a word. */
-function commissionText(report: ModelReport): Child {
-  const paid = money(report.trading.commission);
-  return report.no_trading_costs ? h('span', paid, h('small.quiet', ' no trading costs')) : paid;
-}
-
-function dayText(day: ModelReport['best_day']): Child {
-  if (day === null) return MISSING;
-  const { date, daily_return } = day;
-  return h(
-    `span.${tone(daily_return)}`,
-    change(daily_return),
-    h('small.quiet', ` ${unbrokenDate(date)}`),
-  );
-}
-
-/** What was received, and on how many model-days that is not known, or nothing is paid. */
-function dividendsText(report: ModelReport): Child {
-  const { model_days_with_unknown_dividends: unknown, model_days_without_dividends: unpaid } =
-    report;
-  const words = [
-    ...(unknown > 0 ? [`unknown on ${counted(unknown, 'model-day')}`] : []),
-    ...(unpaid > 0 ? [`not paid on ${counted(unpaid, 'model-day')}`] : []),
-  ];
-  return h(
-    'span',
-    money(report.dividends),
-    h('small.quiet', words.map((part) => ` ${part}`).join(',')),
-  );
+/** A figure as text: a number, a day, a drawdown, a range, or returns by added cost; else null. */
+function inText(value: unknown, format: Format): string | null {
+  const [first, ...others] = objectsIn(value).filter((own) => 'basis_points' in own);
+  if (first !== undefined)
+    return [first, ...others]
+      .map((own) => `${own['basis_points']}: ${format(numberIn(own['total_return']))}`)
+      .join(', ');
+  const { low, high, date, daily_return: ofDay } = asObject(value) ?? {};
+  if (typeof low === 'number') return `${format(low)} to ${format(Number(high))}`;
+  if (typeof date === 'string') return `${format(Number(ofDay))} ${unbrokenDate(date)}`;
+  const number = numberIn(value);
+  return number === null && value !== null ? null : format(number);
 }

@@ -47,7 +47,7 @@ export const showModel: Page = async (host, params, signal) => {
   const { report } = data;
   replace(
     content,
-    keyFigures(entryOfRun(report), report.end_value),
+    keyFigures(entryOfRun(report), report.end_value, data.performance),
     h('p.quiet', spanInWords(report)),
     ...notices([report]),
     report.failed_model_days > 0 && toFailures(model),
@@ -66,18 +66,11 @@ function* views(
   yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
   yield tradesTable(data);
   yield section(
-    'All figures',
-    lateFold('Each with its meaning', () => [modelFigures(data)]),
+    'More',
+    lateFold('All figures, with their meanings', () => [modelFigures(data)]),
+    lateFold('Profit by symbol', () => profitBySymbol(data)),
+    entry !== null && lateFold('What the model was asked', () => [entryView(entry)]),
   );
-  yield section(
-    'Profit by symbol',
-    lateFold('Each symbol', () => profitBySymbol(data)),
-  );
-  if (entry !== null)
-    yield section(
-      'What ran',
-      lateFold('What the model was asked', () => [entryView(entry)]),
-    );
 }
 
 /** The feed has every failed model-day with its cause; in a published folder it has no filters. */

@@ -1,6 +1,5 @@
 import { jobPath } from '../../basics/paths.ts';
-import { ranInWords } from '../../basics/sentences.ts';
-import { here, hrefOf } from '../address.ts';
+import { here } from '../address.ts';
 import { get } from '../api.ts';
 import { type Child, h, renew, replace } from '../element.ts';
 import { filterBar } from '../filter-bar.ts';
@@ -11,7 +10,7 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
-import { counted, entriesIn, jobStatusWords, shortId, unbrokenDate } from '../format.ts';
+import { counted, entriesIn, jobStatusWords, unbrokenDate } from '../format.ts';
 import { poll, recompute, type RefreshFor } from '../poll.ts';
 import type { Job, Performance, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -31,7 +30,6 @@ const LATEST_JOBS = 8;
 export const showOverview: Page = async (host, _params, signal) => {
   const filters = filtersIn(here().search);
   const places = {
-    strip: h('div.newest-job'),
     alarm: h('div.trouble-place'),
     trouble: h('div.trouble-place'),
     results: h('div.stack'),
@@ -46,7 +44,7 @@ export const showOverview: Page = async (host, _params, signal) => {
     viewedFile() === null && form.element,
     places.jobs,
   );
-  replace(host, h('div.bar', heading('Overview'), bar, places.strip), h('div.columns', main, side));
+  replace(host, h('div.bar', heading('Overview'), bar), h('div.columns', main, side));
   const unfold = () => (bar.open = form.element.open = true);
   const results = resultsView(places.results, { filters, unfold }, signal);
   const showJobs = jobsView(places, signal);
@@ -69,12 +67,7 @@ export const showOverview: Page = async (host, _params, signal) => {
 
 /** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */
 function jobsView(
-  {
-    strip,
-    alarm,
-    trouble,
-    jobs: place,
-  }: Record<'strip' | 'alarm' | 'trouble' | 'jobs', HTMLElement>,
+  { alarm, trouble, jobs: place }: Record<'alarm' | 'trouble' | 'jobs', HTMLElement>,
   signal: AbortSignal,
 ): () => Promise<Job | null> {
   const list = h('ul.jobs');
@@ -82,7 +75,6 @@ function jobsView(
   return async () => {
     const all = await get('/jobs', { limit: String(LATEST_JOBS) }, signal);
     const jobs = all.jobs.slice(0, LATEST_JOBS); // a published folder has all in one file
-    renew(strip, hrefOf('/job-list') !== null && jobStrip(jobs));
     const failures = newestTrouble(jobs);
     const isAlarm = failures !== false && failures.matches('.bad');
     renew(alarm, isAlarm && failures);
@@ -116,41 +108,15 @@ function jobFollower(
   };
 }
 
-/** The newest job in one line, which has its place on the page before anything is known. */
-function jobStrip([newest]: readonly Job[]): HTMLElement {
-  if (newest === undefined) return h('span.quiet', 'No job has run yet');
-  const { job_id: id, status, completed_at: end } = newest;
-  const name = end === null ? 'Job' : 'Last job';
-  const state = h(`span.state.${status}`, jobStatusWords[status]);
-  return h(
-    'span',
-    link(jobPath(id), `${name} ${shortId(id)}`),
-    state,
-    h('span.quiet', ranInWords(newest)),
-  );
-}
-
-function itemOf({
-  job_id,
-  status,
-  start_date,
-  end_date,
-  models,
-  universe,
-  created_at,
-}: Job): HTMLElement {
+function itemOf(job: Job): HTMLElement {
+  const { job_id: id, status, start_date: first, end_date: last, models, universe } = job;
   const state = h(`span.state.${status}`, jobStatusWords[status]);
   const chosen = universe !== null && `universe ${universe}, `;
-  const size = h(
-    'span.quiet',
-    `${counted(entriesIn(models).length, 'model')}, `,
-    chosen,
-    localTime(created_at),
-  );
+  const size = `${counted(entriesIn(models).length, 'model')}, `;
   return h(
     'li',
-    link(jobPath(job_id), state, ` ${unbrokenDate(start_date)} to ${unbrokenDate(end_date)}`),
-    size,
+    link(jobPath(id), state, ` ${unbrokenDate(first)} to ${unbrokenDate(last)}`),
+    h('span.quiet', size, chosen, localTime(job.created_at)),
   );
 }
 
@@ -254,22 +220,16 @@ function nothing(
 function newcomer(): HTMLElement {
   if (viewedFile() !== null)
     return empty('No results', h('p', 'The file has no completed model-day.'));
-  const job =
-    'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
-    'portfolio is valued at the close.';
-  const steps = [
-    'Choose a first and a last date; two or three weeks make a good start.',
-    'Choose models, or choose none to run every model that the server’s configuration enables.',
-    'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.',
-  ];
-  const help = h(
-    'p.quiet',
-    'To do the same over HTTP, see the examples on the ',
-    link('/api', 'API page'),
-    '.',
+  return empty(
+    'No results yet',
+    h(
+      'p',
+      'Start a job: it runs every model on every weekday in a range; two or three weeks make a good start. Each ' +
+        'model sees the prices of the morning and trades; its portfolio is valued at the close. Curves and the ' +
+        'leaderboard appear here as model-days complete.',
+    ),
+    h('p.quiet', 'To do the same over HTTP, see the ', link('/api', 'API page'), '.'),
   );
-  const list = h('ol', ...steps.map((step) => h('li', step)));
-  return empty('No results yet', h('p', job), list, help);
 }
 
 function empty(title: string, ...content: readonly Child[]): HTMLElement {

@@ -1,17 +1,15 @@
 import { isPublished } from '../address.ts';
 import { h } from '../element.ts';
-import { modelLink } from '../filters.ts';
-import { MISSING, change, counted, longDate, tone } from '../format.ts';
+import { MISSING, change, counted, tone } from '../format.ts';
 import { lookOf } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import { legend } from '../plot/legend.ts';
 import type { ComparedModel, ComparedPair, Comparison, Performance } from '../responses.ts';
-import { nameColumn, table } from '../table.ts';
+import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section } from '../ui.ts';
-import { type Compared, excessOf, meanOf } from './entries.ts';
+import { type Compared, entryFigure, fromTo } from './entries.ts';
 import { type Figure, sideFigures } from './model-figures.ts';
-import { pairName } from './pairs.ts';
 import { type NamedRuns, sameDay } from './same-day.ts';
 
 const HEIGHT = 260;
@@ -33,7 +31,7 @@ export async function sideBySide(
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;
   if (!fitsSideBySide(models))
-    return isPublished() ? [] : [section('Side by side', h('p', howToChoose(models.length)))];
+    return isPublished() ? [] : [section('Side by side', h('p', HOW_TO_CHOOSE))];
   if (performance === null)
     return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);
@@ -61,48 +59,36 @@ function figureTable(
     const mean = entry?.mean_total_return ?? null;
     return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return: mean });
   });
-  const meanings = performance.conventions.definitions;
   const name = nameColumn<Figure>('Figure', 'label', {
-    cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
+    cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
   const caption = 'Figures side by side';
-  const keys = models.map(({ model }) => h('li', modelLink(model, lookOf(model))));
   const isMean = models.some(({ runs }) => runs.length > 1);
   return section(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
-    h('ul.key', { 'aria-label': 'Models side by side' }, ...keys),
-    table<Figure>({ caption, rows: sideFigures, isFixed: true, columns: [name, ...columns] }),
+    table<Figure>({
+      caption,
+      rows: sideFigures(performance.conventions),
+      isFixed: true,
+      columns: [name, ...columns],
+    }),
   );
 }
 
-function figureColumn(title: string, entry: Compared) {
-  const [first] = entry.runs;
-  const read = (row: Figure) => entryFigure(row, entry);
-  return {
-    title,
-    isNumber: true,
-    raw: read,
-    cell: (row: Figure) => {
-      const text = row.format(read(row));
-      if (text === MISSING) return dash(first && row.reason(first));
-      return (entry.runs.length === 1 && first && row.text?.(first)) || text;
-    },
-    look: (row: Figure) => (row.isToned ? tone(read(row)) : ''),
+function figureColumn(title: string, entry: Compared): Column<Figure> {
+  const by = (row: Figure) => entryFigure(row, entry);
+  const cell = (row: Figure) => {
+    const text = row.format(by(row));
+    return text === MISSING ? dash(entry.runs[0] && row.reason(entry.runs[0])) : text;
   };
-}
-
-/** As in the leaderboard. */
-function entryFigure({ name, read }: Figure, entry: Compared): number | null {
-  if (name === 'total_return') return entry.mean_total_return;
-  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
+  return { title, by, cell, isNumber: true, look: (row) => (row.isToned ? tone(by(row)) : '') };
 }
 
 function otherDays({ common }: Performance): string {
-  const { days, start_date: from, end_date: to } = common ?? { days: 0 };
-  const span = !from || !to ? '' : ` from ${longDate(from)} to ${longDate(to)}`;
-  return `These figures cover other days than the returns above: ${counted(days, 'day')} by date${span}.`;
+  const span = common === null ? '' : fromTo(common);
+  return `These figures cover other days than the returns above: ${counted(common?.days ?? 0, 'day')} by date${span}.`;
 }
 
 /** The curve of each pair's difference. */
@@ -124,7 +110,7 @@ function differencePlot(
   const label = 'Growth of the first model of each pair over that of the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
   const plot = createPlot(
-    { label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open },
+    { label, dates, lines, format: change, height: HEIGHT, onOpen: open },
     signal,
   );
   const words =
@@ -154,6 +140,11 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
   return { dates, lines };
 }
 
+/** A pair as it is named in plots and tables. */
+export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
+  return `${model} over ${against}`;
+}
+
 function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }[] {
   return curve.flatMap(({ date, difference }) =>
     date === undefined || difference === null ? [] : [{ date, value: difference }],
@@ -169,17 +160,9 @@ export function fitsSideBySide(models: readonly unknown[]): boolean {
   return models.length >= MIN_SIDES && models.length <= MAX_SIDES;
 }
 
-/** What to choose, where there are too many models or too few. */
-export function howToChoose(models: number): string {
-  const now =
-    models > MAX_SIDES
-      ? `${models} are compared now`
-      : `${models === 1 ? 'one is' : 'none is'} compared now`;
-  return (
-    `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
-    `decisions on one day side by side; ${now}.`
-  );
-}
+const HOW_TO_CHOOSE =
+  `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
+  'decisions on one day side by side.';
 
 /** All runs of these models if there is room for them, else the first run of each. */
 export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): NamedRuns {

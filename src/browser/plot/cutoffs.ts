@@ -8,33 +8,6 @@ export interface Mark {
   names: string;
 }
 
-/** The place of a label in a plot: its ends in pixels, and its row. */
-export interface Box {
-  left: number;
-  right: number;
-  row?: number;
-}
-
-/**
- * The first row in which a label covers none of those before it; the label takes its place there.
- */
-export function freeRow(boxes: Box[], { left, right }: Box): number {
-  const covered = new Set(
-    boxes.filter((box) => box.left < right && left < box.right).map(({ row }) => row),
-  );
-  let row = 0;
-  while (covered.has(row)) row += 1;
-  boxes.push({ left, right, row });
-  return row;
-}
-
-/** The middle of a label at a place in a drawing area, moved so far in that the area cuts nothing. */
-export function middleOf(x: number, half: number, area: { left: number; width: number }): number {
-  const right = area.left + area.width;
-  if (x < area.left || x > right) return x;
-  return Math.max(area.left + half, Math.min(x, right - half));
-}
-
 /** A run with the last date that its model may remember; null where none is known. */
 interface Cutoff {
   family: string;
@@ -68,20 +41,15 @@ const LINE = 14;
 const LETTER = 6;
 const GAP = 5;
 
-/**
- * A vertical line at each mark among the dates. A label that would cover another moves down, one at
- * the right edge to the left.
- */
+/** A vertical line at each mark among the dates, each label in a row of its own. */
 export function cutoffLines(marks: readonly Mark[], { area, x: xOf }: Scale): SVGElement[] {
   const right = area.left + area.width;
-  const boxes: Box[] = [];
-  return marks.flatMap(({ date, names }) => {
+  const shown = marks.filter(({ date }) => xOf(date) >= area.left && xOf(date) <= right);
+  return shown.flatMap(({ date, names }, row) => {
     const x = xOf(date);
-    if (!(x >= area.left && x <= right)) return [];
     const label = `cutoff: ${names}`;
     const width = label.length * LETTER;
     const left = x + GAP + width <= right ? x + GAP : Math.max(area.left, x - GAP - width);
-    const row = freeRow(boxes, { left, right: left + width });
     return [
       svg('line', { class: 'cutoff', x1: x, x2: x, y1: area.top, y2: area.top + area.height }),
       svg('text', { class: 'label', x: left, y: area.top + 11 + row * LINE }, label),

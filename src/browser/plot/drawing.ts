@@ -1,13 +1,10 @@
 import { type Child, svg } from '../element.ts';
-import { OUTLINES } from '../look.ts';
 import { cutoffLines } from './cutoffs.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import {
   axisSplits,
   dateLabels,
   dateTicks,
-  highest,
-  lowest,
   paddedRange,
   type Scale,
   withoutEmptyCents,
@@ -22,12 +19,10 @@ const TOP = 8;
 const RIGHT = 12;
 /** The width of a date. */
 const LABEL = 40;
-/** Closer markers would hide the line. */
-const MARKER_DISTANCE = 46;
 
 /** The scale of the lines that are shown, in a drawing of this width. */
 export function scaleOf(
-  { dates, lines, height, fromZero = false }: PlotOptions,
+  { dates, lines, height }: PlotOptions,
   { width, isLog, hidden }: { width: number; isLog: boolean; hidden: ReadonlySet<number> },
 ): Scale {
   const area = {
@@ -42,10 +37,7 @@ export function scaleOf(
     )
     .flat()
     .filter((value) => value !== null);
-  const [bottom, top] =
-    known.length === 0
-      ? paddedRange(null, null, { isLog, fromZero })
-      : paddedRange(lowest(known), highest(known), { isLog, fromZero });
+  const [bottom, top] = paddedRange(known, isLog);
   const at = isLog ? Math.log : (value: number) => value;
   const [low, high] = [at(bottom), at(top)];
   const [first = 0, last = 0] = [dates[0], dates.at(-1)].map((date) => Date.parse(date ?? ''));
@@ -73,7 +65,7 @@ export function drawPlot(
     { class: 'drawn', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
     ...axesOf(options, scale),
     ...shown.map((line) => bandOf(line, scale)),
-    ...shown.flatMap((line) => lineOf(line, scale)),
+    ...shown.map((line) => lineOf(line, scale)),
     ...cutoffLines(marks, scale),
     ...(drawOver?.(scale) ?? []),
   );
@@ -121,43 +113,14 @@ function bandOf({ low, high, colour }: Line, scale: Scale): SVGElement | null {
   return svg('path', { class: `band ${colour}`, d: `M${edge.join('L')}Z` });
 }
 
-/** A line over its missing values, as an area down to zero where it is filled, with its markers. */
-function lineOf(line: Line, scale: Scale): SVGElement[] {
-  const { values, colour, dash, width = 1.5, isFilled = false, marker } = line;
-  const points = pointsOf(values, scale);
-  if (points.length === 0) return [];
-  const d = `M${points.join('L')}`;
-  const parts = [
-    svg('path', {
-      class: `line ${colour}`,
-      d,
-      'stroke-width': width,
-      'stroke-dasharray': dash?.join(' '),
-    }),
-  ];
-  if (isFilled) {
-    const zero = round(scale.y(0));
-    const [from = '', to = ''] = [points[0], points.at(-1)].map((point) => point?.split(' ')[0]);
-    parts.unshift(
-      svg('path', { class: `filled ${colour}`, d: `${d}L${to} ${zero}L${from} ${zero}Z` }),
-    );
-  }
-  const outline = marker ?? (points.length === 1 ? 'disc' : undefined);
-  if (outline !== undefined)
-    for (const point of spread(points)) parts.push(markAt(OUTLINES[outline], colour, point));
-  return parts;
+/** A line over its missing values. */
+function lineOf({ values, colour, dash }: Line, scale: Scale): SVGElement {
+  const d = `M${pointsOf(values, scale).join('L')}`;
+  return svg('path', { class: `line ${colour}`, d, 'stroke-dasharray': dash?.join(' ') });
 }
 
-/** The points that are far enough from each other to have a marker. */
-function spread(points: readonly string[]): string[] {
-  let last = -Infinity;
-  return points.filter((point) => {
-    const left = Number(point.split(' ')[0]);
-    if (left - last < MARKER_DISTANCE) return false;
-    last = left;
-    return true;
-  });
-}
+/** The outline of a disc about its middle. */
+export const DISC = 'M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z';
 
 /** A filled outline about a point, given as its two coordinates. */
 export function markAt(d: string, colour: string, point: string): SVGElement {

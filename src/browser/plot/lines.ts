@@ -1,4 +1,4 @@
-import { counted, money } from '../format.ts';
+import { counted } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import type { Mark } from './cutoffs.ts';
@@ -9,9 +9,6 @@ export interface Line extends Look {
   label: string;
   /** One value per date; null where there is none. */
   values: readonly (number | null)[];
-  width?: number;
-  /** Whether the area between the line and zero is filled. */
-  isFilled?: boolean;
   /** A band about the line: its edges, each with a value where the line has one. */
   low?: readonly (number | null)[];
   high?: readonly (number | null)[];
@@ -23,6 +20,7 @@ export interface PlotOptions {
   label: string;
   /** Under which name its view is kept, where the description changes with what is shown. */
   keptAs?: string;
+  /** The first one is only where the curves start: no model has a day on it. */
   dates: readonly string[];
   lines: readonly Line[];
   format: (value: number | null) => string;
@@ -34,10 +32,6 @@ export interface PlotOptions {
   drawOver?: (scale: Scale) => readonly SVGElement[];
   /** Called whenever the plot was drawn. */
   onDrawn?: (scale: Scale) => void;
-  /** Whether the values start from zero. */
-  fromZero?: boolean;
-  /** Whether the first date is only where the curves start: no model has a day on it. */
-  hasStart?: boolean;
   /**
    * Opens a day when the reader clicks on a curve, or chooses one with the keyboard; a benchmark
    * has no days.
@@ -67,7 +61,7 @@ export function benchmarkLines(
   if (curve.length === 0) return [];
   const label = `${benchmarkName(name)} (benchmark)`;
   const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
-  return [{ ...BENCHMARK_LOOK, label, values: valuesFromStart(dates, scaled, start), width: 2 }];
+  return [{ ...BENCHMARK_LOOK, label, values: valuesFromStart(dates, scaled, start) }];
 }
 
 /**
@@ -94,15 +88,6 @@ export function benchmarkName(name: string): string {
   return name === 'universe' ? 'Universe' : name;
 }
 
-/** The values of a curve on the dates; null on dates that it lacks. */
-function valuesOn(
-  dates: readonly string[],
-  curve: readonly { date: string; value: number }[],
-): (number | null)[] {
-  const byDate = new Map(curve.map(({ date, value }) => [date, value]));
-  return dates.map((date) => byDate.get(date) ?? null);
-}
-
 const DAY_MS = 86_400_000;
 
 /** The dates on which any of these curves has a day, in order. */
@@ -120,52 +105,23 @@ export function datesFromStart(dates: readonly string[]): string[] {
   return [new Date(start).toISOString().slice(0, 10), ...dates];
 }
 
-/** The values of a curve on the dates, with its value at the start on the date before its first. */
+/**
+ * The values of a curve on the dates, with its value at the start on the date before its
+ * first; null where it has none.
+ */
 export function valuesFromStart(
   dates: readonly string[],
   curve: readonly { date: string; value: number }[],
   start: number,
 ): (number | null)[] {
-  const values = valuesOn(dates, curve);
+  const byDate = new Map(curve.map(({ date, value }) => [date, value]));
+  const values = dates.map((date) => byDate.get(date) ?? null);
   const first = values.findIndex((value) => value !== null);
   return values.map((value, index) => (index === first - 1 ? start : value));
 }
 
 /** A day of a model's curve. */
 export type Day = Pick<ModelReport['curve'][number], 'date' | 'growth' | 'value'>;
-
-/** As a share of the value: growth is rounded. */
-const TOLERANCE = 1e-5;
-
-/**
- * Whether a day's value is what the start has grown to; it is not where days between them do not
- * count.
- */
-export function isGrown({ value, growth }: Day, start: number): boolean {
-  return Math.abs(value - growth * start) <= TOLERANCE * start;
-}
-
-/**
- * What stands over curves that show portfolio values, or what a start would have grown to where
- * some days do not count.
- */
-export function titleOfCurves(start: number, { isValue }: { isValue: boolean }): string {
-  return isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
-}
-
-/**
- * A model's days as they are drawn beside a benchmark, with a title: its values or, where days
- * between them do not count, what its value at the start would have grown to, because the benchmark
- * does not count them either.
- */
-export function daysBesideBenchmark<Own extends Day>(
-  curve: readonly Own[],
-  start: number,
-): { title: string; days: readonly Own[] } {
-  const isValue = curve.every((day) => isGrown(day, start));
-  const days = isValue ? curve : curve.map((day) => ({ ...day, value: day.growth * start }));
-  return { title: titleOfCurves(start, { isValue }), days };
-}
 
 /**
  * The places of the lines from the highest last value to the lowest; those without any value come

@@ -1,12 +1,19 @@
 import { asArray } from '../../basics/json.ts';
-import { h, type Live, on, replace, svg } from '../element.ts';
+import { h, type Live, on, replace, setAttributes, svg } from '../element.ts';
 import { keep } from '../history.ts';
 import { svgButton } from '../save.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
-import { type Cursor, KEYS, listenToKeys, listenToPointer, type Shown } from './choosing.ts';
 import { drawPlot, scaleOf } from './drawing.ts';
 import type { Line, PlotOptions } from './lines.ts';
-import { fillTip, placeTip } from './reading.ts';
+import {
+  type Cursor,
+  KEYS,
+  type Shown,
+  fillTip,
+  listenToKeys,
+  listenToPointer,
+  placeTip,
+} from './reading.ts';
 
 /** A plot on a page. */
 export interface Plot {
@@ -35,17 +42,16 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let shown: Shown | null = null;
   let latest = options;
   const { element, drawing, tip, spoken } = frame(options);
-  const cursor: Cursor = { index: null, top: 0, chosen: null };
+  const cursor: Cursor = { index: null, chosen: null };
   const line = svg('line', { class: 'cursor' });
   const show = () => {
-    const { index, top, chosen } = cursor;
-    const scale = shown?.scale;
-    const x = index === null ? undefined : scale?.xs[index];
+    const { index, chosen } = cursor;
+    const x = index === null ? undefined : shown?.scale.xs[index];
     tip.hidden = x === undefined;
     line.classList.toggle('there', x !== undefined);
-    if (scale === undefined || index === null || x === undefined) return;
-    for (const name of ['x1', 'x2']) line.setAttribute(name, String(x));
-    fillTip(tip, latest, { scale, index, hidden, pointer: { top, chosen } });
+    if (shown === null || index === null || x === undefined) return;
+    setAttributes(line, { x1: x, x2: x });
+    fillTip(tip, shown, { index, chosen });
     placeTip(tip, x, drawing.clientWidth);
   };
   const draw = () => {
@@ -54,8 +60,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     const scale = scaleOf(latest, { width, isLog, hidden });
     shown = { options: latest, hidden, scale };
     const { top, height } = scale.area;
-    line.setAttribute('y1', String(top));
-    line.setAttribute('y2', String(top + height));
+    setAttributes(line, { y1: top, y2: top + height });
     const drawn = drawPlot(latest, scale, { width, hidden });
     drawn.append(line);
     replace(drawing, drawn);

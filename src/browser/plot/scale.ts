@@ -15,27 +15,20 @@ export interface Scale {
 }
 
 const PADDING = 0.06;
-/** How far a plot reaches above and below values that are all zero. */
-const FLAT = 0.01;
 /** Small plots, such as those of drawdowns, are to have three labels at least. */
-const PIXELS_PER_LABEL = 36;
+const PIXELS_PER_LABEL = 30;
 
-/** The values from the lowest to the highest with a margin; from zero where zero is meaningful. */
-export function paddedRange(
-  low: number | null,
-  high: number | null,
-  { isLog, fromZero }: { isLog: boolean; fromZero: boolean },
-): [number, number] {
-  if (low === null || high === null) return [isLog ? 1 : 0, isLog ? 10 : 1];
-  if (isLog) {
-    const floor = Math.max(low, 1e-4);
-    const margin = Math.max((high / floor) ** PADDING, 1.002);
-    return [floor / margin, Math.max(high, floor) * margin];
+/** From the lowest to the highest of the values, with a margin. */
+export function paddedRange(values: readonly number[], isLog = false): [number, number] {
+  if (values.length === 0) return [isLog ? 1 : 0, isLog ? 10 : 1];
+  const [low, high] = [lowest(values), highest(values)];
+  if (!isLog) {
+    const margin = (high - low || Math.abs(high) || 1) * PADDING;
+    return [low - margin, high + margin];
   }
-  const [bottom, top] = fromZero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
-  if (fromZero && bottom === top) return [-FLAT, FLAT];
-  const margin = (top - bottom || Math.abs(top) || 1) * PADDING;
-  return [fromZero && bottom === 0 ? 0 : bottom - margin, fromZero && top === 0 ? 0 : top + margin];
+  const floor = Math.max(low, 1e-4);
+  const margin = Math.max((high / floor) ** PADDING, 1.002);
+  return [floor / margin, Math.max(high, floor) * margin];
 }
 
 const STEPS = [1, 2, 2.5, 5, 10];

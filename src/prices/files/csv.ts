@@ -1,14 +1,7 @@
 import { ServiceError } from '../../basics/domain.ts';
-import {
-  type Actions,
-  checkBar,
-  type Defect,
-  isAbsent,
-  type PriceFile,
-  type RawBar,
-  refuse,
-  type Row,
-} from './bar.ts';
+import type { CalendarDate } from '../../basics/calendar.ts';
+import type { PriceSource } from '../../database/prices.ts';
+import { type Field, type RawRow, refuse, type Row, rowReader, type Table } from './row.ts';
 import {
   dashedDate,
   type Header,
@@ -19,22 +12,25 @@ import {
   startingWith,
   symbolFromName,
 } from './lines.ts';
-import type { CalendarDate } from '../../basics/calendar.ts';
-import type { Bar, PriceSource } from '../../database/prices.ts';
-import { cashOf, ratioOf } from '../provider.ts';
-import { intradayBars, notDaily } from './yahoo-chart.ts';
-
-/** What the columns of a CSV file of prices are called. */
-
-export type Field = keyof RawBar | 'dividend' | 'split';
-/** The position of each field in a row; -1 where the file has no such column. */
-export type Columns = Record<Field, number>;
 
 /**
- * Names as `squeezed` leaves them; where a file has several of one field, the first of these
+ * CSV with a header and columns in any order. The columns decide what it is: prices, dividends or
+ * splits, in any combination. Some formats tell what their prices are; no header's capitals do.
+ */
+
+/** What a column may be: a factor is the new shares for one old one. */
+type ColumnField = Field | 'factor';
+/** The position of each field in a row; -1 where the file has no such column. */
+type Columns = Record<ColumnField, number>;
+
+const EX_DATES = ['exdate', 'exdividenddate'];
+const DIVIDENDS = ['dividends', 'dividend', 'dividendamount', 'divcash'];
+
+/**
+ * Names as `takeHeader` leaves them; where a file has several of one field, the first of these
  * counts.
  */
-const NAMES: Record<Field, readonly string[]> = {
+const NAMES: Record<ColumnField, readonly string[]> = {
   symbol: [
     'symbol',
     'ticker',
@@ -52,8 +48,19 @@ const NAMES: Record<Field, readonly string[]> = {
   low: ['low'],
   close: ['close', 'closelast', 'price', 'last'],
   volume: ['volume', 'vol'],
-  dividend: ['dividends', 'dividend', 'dividendamount', 'divcash'],
-  split: ['stocksplits', 'splitcoefficient', 'splitfactor'],
+  dividend: DIVIDENDS,
+  currency: [],
+  factor: ['stocksplits', 'splitcoefficient', 'splitfactor'],
+  numerator: ['numerator', 'splitto'],
+  denominator: ['denominator', 'splitfrom'],
+};
+/** Beside prices, an amount is the turnover. */
+const NAMES_WITHOUT_PRICES: typeof NAMES = {
+  ...NAMES,
+  date: [...EX_DATES, 'executiondate', 'effectivedate', 'date'],
+  dividend: ['amount', ...DIVIDENDS],
+  currency: ['currency'],
+  factor: [],
 };
 /** Other columns of known formats: none of them is the symbol. */
 const OTHER_NAMES = [
@@ -69,46 +76,6 @@ const OTHER_NAMES = [
   'source',
 ];
 const MAX_NAMED_LENGTH = 200;
-
-/**
- * A name of a column without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close`
- * and `AdjClose`.
- */
-function squeezed(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-/** Finds the columns by their names. Throws a `ServiceError` where two columns have one name. */
-export function columnsOf({ names }: Header): Columns {
-  const known = names.map(squeezed);
-  const positions = Object.entries(NAMES).map(([field, candidates]) => {
-    const name = candidates.find((candidate) => known.includes(candidate));
-    const position = name === undefined ? -1 : known.indexOf(name);
-    if (name !== undefined && known.lastIndexOf(name) !== position)
-      throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
-    return [field, position];
-  });
-  return Object.fromEntries(positions) as Columns;
-}
-
-/** Whether a header has a column that may be the symbol under an unknown name. */
-function hasUnknownColumns({ names }: Header): boolean {
-  const known = new Set([...Object.values(NAMES).flat(), ...OTHER_NAMES]);
-  return names.some((name) => !known.has(squeezed(name)));
-}
-
-/** The columns as the file spells them. */
-export function spelled({ line, separator }: Header): string {
-  const names = splitRow(line, separator)
-    .map((name) => name.trim())
-    .join(', ');
-  return names.length > MAX_NAMED_LENGTH ? `${names.slice(0, MAX_NAMED_LENGTH)}…` : names;
-}
-
-/**
- * CSV with a header and columns in any order. Some formats tell what their prices are; no header's
- * capitals do.
- */
 
 const SHARES_PER_LOT = 100;
 /**
@@ -127,11 +94,11 @@ export const DISGUISE_COLUMNS = [
 ];
 const DISGUISE = 'disguise';
 
-interface Layout {
-  format: string;
-  source: PriceSource | null;
+interface Layout extends Pick<Table, 'format' | 'source' | 'hasPrices'> {
   separator: string;
   columns: Columns;
+  /** Whether it has dividends or splits. */
+  hasActions: boolean;
   /** The position of the column `source`; -1 where the file has no such column. */
   sourceColumn: number;
   width: number;
@@ -142,20 +109,21 @@ interface Layout {
 }
 
 /**
- * Reads a CSV file of prices. Throws a `ServiceError` when its first lines are not a header of
- * daily prices and such rows.
+ * Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices, of
+ * dividends or of splits.
  */
 export function readCsv(
   batches: AsyncIterator<LineBatch>,
   header: Header,
   { path, today }: { path: string; today: CalendarDate },
-): PriceFile {
+): Table {
   const layout = readLayout(header, path);
-  const mayHideSymbol = layout.columns.symbol === -1 && hasUnknownColumns(header);
+  const { format, source, hasPrices, columns } = layout;
+  const mayHideSymbol = hasPrices && columns.symbol === -1 && hasUnknownColumns(header);
   return {
-    kind: 'prices',
-    format: layout.format,
-    source: layout.source,
+    format,
+    source,
+    hasPrices,
     header: { columns: spelled(header), mayHideSymbol },
     rows: rowsOf(batches, header.rest, { layout, today }),
   };
@@ -164,54 +132,93 @@ export function readCsv(
 function readLayout(header: Header, path: string): Layout {
   const { names, separator, rest } = header;
   const columns = columnsOf(header);
-  refuseIntraday(header, columns);
-  const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
-  if (missing.length > 0)
-    throw new ServiceError(
-      'invalid_file',
-      `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`,
-    );
-  if (columns.close === -1)
-    throw new ServiceError('invalid_file', `it has no close; its columns are ${spelled(header)}`);
+  const hasPrices = columns.open !== -1;
   const sourceColumn = names.indexOf('source');
   const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind = isControl
-    ? ({ format: 'control market CSV', source: DISGUISE } as const)
-    : kindOf(names.map(squeezed), path);
-  const dateOf = dateReaderOf(names.map(squeezed));
+  const kind = !hasPrices
+    ? kindWithoutPrices(columns)
+    : isControl
+      ? ({ format: 'control market CSV', source: DISGUISE } as const)
+      : kindOf(names, path);
   return {
     ...kind,
+    hasPrices,
     separator,
     columns,
     sourceColumn,
+    hasActions: hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
     width: names.length,
     symbol: symbolFromName(path),
-    dateOf,
+    dateOf: dateReaderOf(names),
   };
 }
 
-/** Looks at the rows that were read with the header. */
-function refuseIntraday({ names, separator, rest }: Header, { symbol, date, open }: Columns): void {
-  const time = names.indexOf('time');
-  if (open === -1 || date === -1) return;
-  const stamps = rowsOfCells(rest, separator).map(({ cells }) => ({
-    symbol: cells[symbol] ?? '',
-    text: [cells[date], cells[time]].filter((text) => text !== undefined).join(' '),
-  }));
-  const bars = intradayBars(stamps, { isTimeBeside: time !== -1 });
-  if (bars !== null) throw notDaily(bars);
+/**
+ * Finds the columns by their names. Throws a `ServiceError` where two columns have one name, or
+ * where they are neither those of prices nor of dividends or splits.
+ */
+function columnsOf(header: Header): Columns {
+  const { names } = header;
+  const find = (wanted: typeof NAMES) =>
+    Object.fromEntries(
+      Object.entries(wanted).map(([field, candidates]) => {
+        const name = candidates.find((candidate) => names.includes(candidate));
+        const position = name === undefined ? -1 : names.indexOf(name);
+        if (name !== undefined && names.lastIndexOf(name) !== position)
+          throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
+        return [field, position];
+      }),
+    ) as Columns;
+  const ofPrices = find(NAMES);
+  const missing = (['date', 'open', 'close'] as const).filter((field) => ofPrices[field] === -1);
+  if (missing.length === 0) return ofPrices;
+  const others = find(NAMES_WITHOUT_PRICES);
+  const hasNoPrices = ofPrices.open === -1 && ofPrices.close === -1 && others.date !== -1;
+  if (hasNoPrices && (hasSplits(others) || (hasDividends(others) && hasExDate(header))))
+    return others;
+  throw new ServiceError(
+    'invalid_file',
+    `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
+      ' ex_date and amount, splits date, numerator and denominator);' +
+      ` its columns are ${spelled(header)}`,
+  );
+}
+
+const hasSplits = ({ numerator, denominator }: Columns) => numerator !== -1 && denominator !== -1;
+const hasDividends = ({ dividend }: Columns) => dividend !== -1;
+const hasExDate = ({ names }: Header) => names.some((name) => EX_DATES.includes(name));
+
+/** Whether a header has a column that may be the symbol under an unknown name. */
+function hasUnknownColumns({ names }: Header): boolean {
+  const known = new Set([...Object.values(NAMES).flat(), ...OTHER_NAMES]);
+  return names.some((name) => !known.has(name));
+}
+
+/** The columns as the file spells them. */
+function spelled({ line, separator }: Header): string {
+  const names = splitRow(line, separator)
+    .map((name) => name.trim())
+    .join(', ');
+  return names.length > MAX_NAMED_LENGTH ? `${names.slice(0, MAX_NAMED_LENGTH)}…` : names;
 }
 
 function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
+type Kind = Pick<Table, 'format'> & { source: PriceSource | null };
+
+function kindWithoutPrices(columns: Columns): Kind {
+  const what = [
+    ...(hasDividends(columns) ? ['dividends'] : []),
+    ...(hasSplits(columns) ? ['splits'] : []),
+  ];
+  return { format: `CSV of ${what.join(' and ')}`, source: 'csv' };
+}
+
 /** The formats whose prices mean one thing, by columns that no other has. */
-function kindOf(
-  names: readonly string[],
-  path: string,
-): { format: string; source: PriceSource | null } {
+function kindOf(names: readonly string[], path: string): Kind {
   const has = (...wanted: string[]) => wanted.every((name) => names.includes(name));
   if (has('tscode', 'tradedate')) return { format: 'Tushare CSV', source: 'tushare' };
   if (has('adjustedclose', 'splitcoefficient'))
@@ -244,71 +251,50 @@ async function* rowsOf(
   first: LineBatch,
   { layout, today }: { layout: Layout; today: CalendarDate },
 ): AsyncGenerator<Iterable<Row>> {
+  const { separator, width, hasPrices, source, sourceColumn } = layout;
+  const read = rowReader({ hasPrices, today });
+  const unread = { symbol: null, date: null };
   for await (const batch of startingWith(first, batches))
-    yield rowsOfCells(batch, layout.separator).map(({ line, text, cells }) => ({
-      line,
-      ...readRow(cells, { text, layout, today }),
-    }));
+    yield rowsOfCells(batch, separator).map(({ line, text, cells }): Row => {
+      if (cells.length !== width)
+        return { line, ...unread, ...refuse(`not ${width} columns`, text) };
+      if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE)) {
+        const reason = 'bars of a control market and others in one file';
+        return { line, ...unread, ...refuse(reason, cells[sourceColumn] ?? '') };
+      }
+      return read(rawRow(cells, layout), line);
+    });
 }
 
-function readRow(
+function rawRow(
   cells: readonly string[],
-  { text, layout, today }: { text: string; layout: Layout; today: CalendarDate },
-):
-  | { bar: Bar; actions?: Actions; defect?: never }
-  | { defect: Defect; bar?: never; actions?: never } {
-  const { columns, sourceColumn, source } = layout;
-  if (cells.length !== layout.width)
-    return { defect: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
-  if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE))
-    return {
-      defect: {
-        reason: 'bars of a control market and others in one file',
-        value: cells[sourceColumn] ?? '',
-      },
-    };
-  const symbol = columns.symbol === -1 ? layout.symbol : cells[columns.symbol];
+  { columns, hasActions, source, symbol: fileName, dateOf }: Layout,
+): RawRow {
+  const symbol = columns.symbol === -1 ? fileName : cells[columns.symbol];
   const volume = cells[columns.volume];
-  const raw: RawBar = {
+  const row: RawRow = {
     symbol: source === 'stooq' ? symbol?.replace(/\.US$/i, '') : symbol,
-    date: layout.dateOf(cells[columns.date]),
+    date: dateOf(cells[columns.date]),
     open: cells[columns.open],
     high: cells[columns.high],
     low: cells[columns.low],
     close: cells[columns.close],
     volume: source === 'tushare' ? sharesOf(volume) : volume,
   };
-  const { bar, defect } = checkBar(raw, today);
-  if (defect !== undefined) return { defect };
-  if (columns.dividend === -1 && columns.split === -1) return { bar };
-  const read = readActions(cells, columns);
-  return 'defect' in read ? read : { bar, ...read };
+  return hasActions ? { ...row, ...rawActions(cells, columns) } : row;
 }
 
-/** The dividend and the split of a row. */
-function readActions(
-  cells: readonly string[],
-  columns: Columns,
-): { actions: Actions } | ReturnType<typeof refuse> {
-  const actions: Actions = {};
-  const [dividend, split] = [cells[columns.dividend]?.trim(), cells[columns.split]?.trim()];
-  if (dividend !== undefined) {
-    actions.dividend = isAbsent(dividend) ? null : Number(dividend) === 0 ? 0 : cashOf(dividend);
-    if (actions.dividend === null && !isAbsent(dividend))
-      return refuse('dividend is not a plausible number', dividend);
+function rawActions(cells: readonly string[], columns: Columns): RawRow {
+  const dividend = cells[columns.dividend];
+  const currency = cells[columns.currency];
+  const factor = cells[columns.factor]?.trim();
+  if (factor === undefined) {
+    const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
+    return { dividend, currency, numerator, denominator };
   }
-  if (split !== undefined) {
-    // yfinance writes 0 on days without a split, others 1.
-    const isNone = Number(split) === 0 || Number(split) === 1;
-    actions.split = isAbsent(split)
-      ? null
-      : isNone
-        ? { numerator: 1, denominator: 1 }
-        : ratioOf(split, '1');
-    if (actions.split === null && !isAbsent(split))
-      return refuse('split is not a plausible ratio', split);
-  }
-  return { actions };
+  // yfinance writes 0 on days without a split, others 1.
+  const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
+  return { dividend, currency, numerator, denominator: '1' };
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */

@@ -1,30 +1,29 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { messageOf, ServiceError } from '../../basics/domain.ts';
-import { asObject, type Json, noNumberIn, tryParse } from '../../basics/json.ts';
-import { checkBar, type Defect, type PriceFile, type RawBar, refuse, type Row } from './bar.ts';
 import {
-  asDividendDocument,
-  type DividendFile,
-  type DividendRow,
-  rowsOfDividends,
-} from './dividend-rows.ts';
-import { asSplitDocument, rowsOfSplits, type SplitFile, type SplitRow } from './split-rows.ts';
-import { chartIn, notDaily, rowsOfChart } from './yahoo-chart.ts';
+  asArray,
+  asObject,
+  type Json,
+  noNumberIn,
+  plainText,
+  tryParse,
+} from '../../basics/json.ts';
+import { fractionOf } from '../amounts.ts';
+import { type RawRow, refuse, type Row, rowReader, type RowReader, type Table } from './row.ts';
 import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
- * one document per line, which calls the open "buy price" and the close "sell price". Alpha
- * Vantage's splits and dividends and Yahoo's charts have the same two shapes.
+ * one document per line, which calls the open "buy price" and the close "sell price"; and the
+ * splits and dividends of providers.
  */
 
 const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
 const SERIES = 'Time Series (Daily)';
-const OTHER_SERIES = /^(?:Time Series \((\d+)min\)|(Weekly|Monthly) (?:Adjusted )?Time Series)$/;
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
-const FIELD_NAMES = new Map<string, keyof RawBar>([
+const FIELD_NAMES = new Map<string, keyof RawRow>([
   ['open', 'open'],
   ['buy price', 'open'],
   ['high', 'high'],
@@ -34,10 +33,13 @@ const FIELD_NAMES = new Map<string, keyof RawBar>([
   ['volume', 'volume'],
 ]);
 
+/** What a document has. */
 interface Document {
-  symbol: string;
+  /** Of documents in lines, all are of one kind. */
+  kind: string;
   source: PriceSource;
-  days: Json;
+  hasPrices: boolean;
+  rows: RawRow[];
 }
 
 /**
@@ -48,56 +50,79 @@ export async function readJson(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
   today: CalendarDate,
-): Promise<PriceFile | DividendFile | SplitFile> {
+): Promise<Table> {
   const onFirstLine = tryParse(first.lines.find((line) => line.trim() !== '') ?? '');
   const isOneDocument = onFirstLine === undefined;
-  const value = isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine;
-  const splits = asSplitDocument(value);
-  if (splits !== null) {
-    const rows = isOneDocument ? once(rowsOfSplits(splits, 1)) : splitsOfLines(batches, first);
-    return { kind: 'splits', format: splits.format, source: splits.source, rows };
-  }
-  const dividends = asDividendDocument(value);
-  if (dividends !== null) {
-    const rows = isOneDocument
-      ? once(rowsOfDividends(dividends, { line: 1, today }))
-      : dividendsOfLines(batches, first, today);
-    return {
-      kind: 'dividends',
-      format: 'Alpha Vantage JSON of dividends',
-      source: 'alpha-vantage',
-      rows,
-    };
-  }
-  const chart = chartIn(value);
-  if (chart !== undefined) {
-    const rowsOfFirst = rowsOfChart(chart, { line: 1, today });
-    const read = ({ line, value }: Line) => rowsOfChart(chartIn(value) ?? {}, { line, today });
-    const rows = isOneDocument ? once(rowsOfFirst) : rowsOfLines(batches, first, read);
-    return { kind: 'prices', format: 'Yahoo chart JSON', source: 'yahoo', rows };
-  }
-  const document = readDocument(value);
-  const { source } = document;
-  if (isOneDocument)
-    return {
-      kind: 'prices',
-      format: 'Alpha Vantage JSON',
-      source,
-      rows: once(rowsOf(document, 1, today)),
-    };
-  const format =
-    source === 'ai-trader' ? 'AI-Trader merged JSON lines' : 'Alpha Vantage JSON lines';
+  const document = readDocument(
+    isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine,
+  );
+  const { kind, source, hasPrices } = document;
+  const read = rowReader({ hasPrices, today });
   return {
-    kind: 'prices',
-    format,
+    format: isOneDocument || !hasPrices ? kind : `${kind} lines`,
     source,
-    rows: rowsOfLines(batches, first, (line) => rowsOfDocument(line, { source, today })),
+    hasPrices,
+    rows: isOneDocument
+      ? once(document.rows.map((row) => read(row, 1)))
+      : rowsOfLines(batches, first, { kind, read }),
   };
 }
 
-/** Reads one document from a provider. Throws a `ServiceError` when it holds no daily series. */
-export function readDocument(value: unknown): Document {
+/** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
+function readDocument(value: unknown): Document {
   const document = asObject(value) ?? {};
+  return readSplits(document) ?? readDividends(document) ?? readDailySeries(document);
+}
+
+/** Alpha Vantage's splits look like its dividends but for the dates; Massive's are of any symbols. */
+function readSplits({ symbol, data, results }: Json): Document | null {
+  const entries = (asArray(data) ?? asArray(results) ?? []).map((entry) => asObject(entry) ?? {});
+  if (typeof symbol === 'string' && entries.some((entry) => 'effective_date' in entry)) {
+    const rows = entries.map(({ effective_date: date, split_factor }) => {
+      const factor = plainText(split_factor) ?? '';
+      const { numerator = factor, denominator = '' } = fractionOf(Number(factor || NaN)) ?? {};
+      return {
+        symbol,
+        date: plainText(date),
+        numerator: String(numerator),
+        denominator: String(denominator),
+      };
+    });
+    return {
+      kind: 'Alpha Vantage JSON of splits',
+      source: 'alpha-vantage',
+      hasPrices: false,
+      rows,
+    };
+  }
+  if (!entries.some((entry) => 'execution_date' in entry && 'split_to' in entry)) return null;
+  const rows = entries.map(({ ticker, execution_date, split_to, split_from }) => ({
+    symbol: plainText(ticker),
+    date: plainText(execution_date),
+    numerator: plainText(split_to),
+    denominator: plainText(split_from),
+  }));
+  return { kind: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
+}
+
+/** Alpha Vantage's dividends of one symbol, newest first; an unknown value is the text "None". */
+export function readDividends({ symbol, data }: Json): Document | null {
+  const entries = asArray(data);
+  if (typeof symbol !== 'string' || entries === undefined) return null;
+  const rows = entries.map((entry) => {
+    const { ex_dividend_date, amount } = asObject(entry) ?? {};
+    return { symbol, date: plainText(ex_dividend_date), dividend: plainText(amount) };
+  });
+  return {
+    kind: 'Alpha Vantage JSON of dividends',
+    source: 'alpha-vantage',
+    hasPrices: false,
+    rows,
+  };
+}
+
+/** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
+export function readDailySeries(document: Json): Document {
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document[name] === 'string')
       throw new ServiceError(
@@ -107,142 +132,64 @@ export function readDocument(value: unknown): Document {
   }
   const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
   const days = asObject(document[SERIES]);
-  if (days === undefined) refuseOtherSeries(document);
   if (typeof symbol !== 'string' || days === undefined)
     throw new ServiceError(
       'invalid_file',
       `it has no "Meta Data" with a symbol and no "${SERIES}"`,
     );
   const [newest] = Object.values(days);
+  const isMerged = '1. buy price' in (asObject(newest) ?? {});
   return {
-    symbol,
-    days,
-    source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage',
+    kind: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
+    source: isMerged ? 'ai-trader' : 'alpha-vantage',
+    hasPrices: true,
+    rows: Object.entries(days).map(([date, fields]) => {
+      const row: RawRow = { symbol, date };
+      for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
+        const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
+        if (field !== undefined) row[field] = plainText(value);
+      }
+      return row;
+    }),
   };
-}
-
-function refuseOtherSeries(document: Json): void {
-  for (const name of Object.keys(document)) {
-    const [match, minutes, period] = OTHER_SERIES.exec(name) ?? [];
-    if (match !== undefined)
-      throw notDaily(
-        minutes === undefined ? `${period?.toLowerCase()} bars` : `${minutes}-minute bars`,
-      );
-  }
-}
-
-/** The days of a document as checked rows, all located at the line where it begins. */
-export function rowsOf({ symbol, days }: Document, line: number, today: CalendarDate): Row[] {
-  return Object.entries(days).map(([date, fields]) => {
-    const raw: RawBar = {
-      symbol,
-      date,
-      open: undefined,
-      high: undefined,
-      low: undefined,
-      close: undefined,
-      volume: undefined,
-    };
-    for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
-      const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
-      if (field !== undefined)
-        raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
-    }
-    return { line, ...checkBar(raw, today) };
-  });
-}
-
-/** The values of JSON lines, or why a line has none. */
-async function* valuesOfLines(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-): AsyncGenerator<{ line: number; value: unknown; defect: Defect | null }> {
-  for await (const batch of startingWith(first, batches)) {
-    for (const [index, text] of batch.lines.entries()) {
-      if (text.trim() === '') continue;
-      const value = tryParse(text);
-      yield {
-        line: batch.firstLine + index,
-        value,
-        defect: value === undefined ? notJson(text) : null,
-      };
-    }
-  }
-}
-
-async function* dividendsOfLines(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  today: CalendarDate,
-): AsyncGenerator<DividendRow[]> {
-  for await (const { line, value, defect } of valuesOfLines(batches, first))
-    yield defect !== null
-      ? [{ line, symbol: null, exDate: null, defect }]
-      : dividendsOfLine(value, { line, today });
-}
-
-function dividendsOfLine(
-  value: unknown,
-  { line, today }: { line: number; today: CalendarDate },
-): DividendRow[] {
-  const document = asDividendDocument(value);
-  if (document !== null) return rowsOfDividends(document, { line, today });
-  return [
-    {
-      line,
-      symbol: null,
-      exDate: null,
-      ...refuse('not the dividends of a symbol', JSON.stringify(value)),
-    },
-  ];
-}
-
-async function* splitsOfLines(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-): AsyncGenerator<SplitRow[]> {
-  for await (const { line, value, defect } of valuesOfLines(batches, first)) {
-    const document = asSplitDocument(value);
-    const other = defect ?? refuse('not the splits of a symbol', JSON.stringify(value)).defect;
-    yield document === null ? [{ line, defect: other }] : rowsOfSplits(document, line);
-  }
-}
-
-interface Line {
-  line: number;
-  value: unknown;
 }
 
 async function* rowsOfLines(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
-  read: (line: Line) => Row[],
+  { kind, read }: { kind: string; read: RowReader },
 ): AsyncGenerator<Row[]> {
-  for await (const { line, value, defect } of valuesOfLines(batches, first))
-    yield defect !== null ? [{ line, defect }] : rowsOfLine({ line, value }, read);
+  for await (const batch of startingWith(first, batches))
+    for (const [index, text] of batch.lines.entries()) {
+      if (text.trim() === '') continue;
+      const line = batch.firstLine + index;
+      const { rows, defect } = rowsOfLine(text, kind);
+      yield defect === undefined
+        ? rows.map((row) => read(row, line))
+        : [{ line, defect, symbol: null, date: null }];
+    }
 }
 
-function rowsOfLine(line: Line, read: (line: Line) => Row[]): Row[] {
-  try {
-    return read(line);
-  } catch (error) {
-    return [{ line: line.line, ...refuse('not a daily series', messageOf(error)) }];
+function rowsOfLine(
+  text: string,
+  kind: string,
+): { rows: RawRow[]; defect?: never } | (ReturnType<typeof refuse> & { rows?: never }) {
+  const value = tryParse(text);
+  if (value === undefined) {
+    const word = noNumberIn(text)?.word;
+    return refuse(
+      word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`,
+      text,
+    );
   }
-}
-
-function rowsOfDocument(
-  { line, value }: Line,
-  { source, today }: { source: PriceSource; today: CalendarDate },
-): Row[] {
-  const document = readDocument(value);
-  if (document.source === source) return rowsOf(document, line, today);
-  return [{ line, ...refuse('not of the same format as the first line', document.symbol) }];
-}
-
-function notJson(text: string): Defect {
-  const word = noNumberIn(text)?.word;
-  return refuse(word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`, text)
-    .defect;
+  try {
+    const document = readDocument(value);
+    return document.kind === kind
+      ? document
+      : refuse('not of the same format as the first line', text);
+  } catch (error) {
+    return refuse('not of the same format as the first line', messageOf(error));
+  }
 }
 
 /** Throws a `ServiceError` with the reason for a text that is not JSON. */

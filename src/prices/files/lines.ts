@@ -94,7 +94,10 @@ const COMPRESSED_NAME = /\.(gz|gzip|zst|zstd)$/i;
 export interface Header {
   /** As the file spells it. */
   line: string;
-  /** Its columns in lower case, without `<` and `>`. */
+  /**
+   * Its columns without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and
+   * `AdjClose`.
+   */
   names: string[];
   separator: string;
   /** The lines after it, as far as they were read with it. */
@@ -107,7 +110,7 @@ export function takeHeader(first: LineBatch): Header {
   const line = (first.lines[index] ?? '').trim();
   const separator = SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
   const names = splitRow(line, separator).map((name) =>
-    name.trim().toLowerCase().replace(/^<|>$/g, ''),
+    name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
   const rest = {
     ...first,

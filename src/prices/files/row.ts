@@ -1,0 +1,256 @@
+import {
+  addDays,
+  type CalendarDate,
+  EARLIEST_DATE,
+  isCalendarDate,
+  isTooEarly,
+} from '../../basics/calendar.ts';
+import type { Bar, PriceSource } from '../../database/prices.ts';
+import type { StagedRow } from '../../database/staging.ts';
+import { normaliseSymbol } from '../../basics/domain.ts';
+import { quote } from '../../basics/text.ts';
+import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '../../basics/money.ts';
+import { MAX_CASH, ratioOf } from '../amounts.ts';
+
+/** A higher price is a mistake; the database refuses it too. */
+export const MAX_PRICE = 10_000_000;
+/** So is a lower one, which exact money cannot hold. */
+const LEAST_DOLLARS = toDollars(LEAST_PRICE);
+export const MAX_VOLUME = 1e15;
+/**
+ * An open or close may lie this far outside low to high: sources round, or take them from different
+ * markets.
+ */
+const MAX_OUTSIDE = 0.01;
+/** Dividends and splits are announced weeks ahead, not years. */
+const MAX_DAYS_AHEAD = 366;
+const DOLLARS = 'USD';
+const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
+
+/**
+ * What a row may have: a symbol and a date, the prices of that day, cash per share in a currency,
+ * new shares for old ones.
+ */
+export type Field = Exclude<keyof StagedRow, 'line'> | 'currency';
+
+/** An unchecked row of a file: its fields as text, undefined where the file has none. */
+export type RawRow = { [Name in Field]?: string | undefined };
+
+/** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
+export interface Defect {
+  reason: string;
+  value: string;
+}
+
+/** Why a row is refused, with its symbol and its date where these can be read. */
+export interface RefusedRow {
+  line: number;
+  defect: Defect;
+  symbol: string | null;
+  date: CalendarDate | null;
+}
+
+/** One row of a file, at its line. */
+export type Row = (StagedRow & { defect?: never }) | RefusedRow;
+
+/**
+ * A file in a known format: its name, and its rows one by one. Without prices it is a table of
+ * dividends, of splits or of both.
+ */
+export interface Table {
+  format: string;
+  hasPrices: boolean;
+  /** The source of what it has; null where the format does not tell what its prices are. */
+  source: PriceSource | null;
+  /**
+   * The columns of CSV, and whether one of them may be the symbol, which is the file's name where
+   * no column has a known name.
+   */
+  header?: { columns: string; mayHideSymbol: boolean };
+  rows: AsyncIterable<Iterable<Row>>;
+}
+
+/** Checks an unchecked row of a table. */
+export type RowReader = (raw: RawRow, line: number) => Row;
+
+/**
+ * How the rows of a table are read. Prices are not of the future; dividends may have been
+ * announced.
+ */
+export function rowReader({
+  hasPrices,
+  today,
+}: Pick<Table, 'hasPrices'> & { today: CalendarDate }): RowReader {
+  const lastExDate = addDays(today, MAX_DAYS_AHEAD);
+  return (raw, line) => {
+    const { bar, defect } = hasPrices ? checkBar(raw, today) : checkDay(raw);
+    if (defect !== undefined) return refusedRow(raw, { line, defect });
+    const { symbol, date, open, high, low, close, volume } = bar;
+    const told = readActions(raw, hasPrices);
+    if ('defect' in told) return refusedRow(raw, { line, defect: told.defect });
+    const { dividend, numerator, denominator } = told;
+    if (dividend !== null && date > lastExDate)
+      return refusedRow(raw, { line, ...refuse('an ex-date more than a year ahead', date) });
+    const prices = { open, high, low, close, volume };
+    return { symbol, date, line, ...prices, dividend, numerator, denominator };
+  };
+}
+
+function refusedRow(
+  { symbol, date: text }: RawRow,
+  { line, defect }: { line: number; defect: Defect },
+): RefusedRow {
+  const day = dayOf(text);
+  const date = isCalendarDate(day) || isTooEarly(day) ? (day as CalendarDate) : null;
+  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date };
+}
+
+type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: never };
+
+/** Checks the bar of a row. Dates after `today` are refused. */
+export function checkBar(raw: RawRow, today: CalendarDate): Checked<Bar> {
+  const day = checkDay(raw);
+  if (day.defect !== undefined) return day;
+  const { symbol, date } = day.bar;
+  if (date > today) return refuse('a date in the future', date);
+  const bar: Bar = { symbol, date, open: 0, high: null, low: null, close: null, volume: null };
+  for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) {
+    const text = raw[field]?.trim() ?? '';
+    if (isAbsent(text)) {
+      if (field === 'open') return refuse('no open', bar.date);
+      continue;
+    }
+    const number = field === 'volume' ? readVolume(text) : readPrice(text);
+    if (number === null) return refuse(`${field} is not a plausible number`, text);
+    if (field !== 'volume' && number < LEAST_DOLLARS)
+      return refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text);
+    bar[field] = number;
+  }
+  if (bar.high !== null && bar.low !== null && bar.high < bar.low)
+    return refuse('high is below low', `${bar.high} < ${bar.low}`);
+  for (const field of ['open', 'close'] as const) {
+    const { [field]: price, low, high } = bar;
+    if (price === null) continue;
+    if (low !== null && price < low * (1 - MAX_OUTSIDE))
+      return refuse(`${field} is more than 1 % below low`, `${price} < ${low}`);
+    if (high !== null && price > high * (1 + MAX_OUTSIDE))
+      return refuse(`${field} is more than 1 % above high`, `${price} > ${high}`);
+  }
+  return { bar };
+}
+
+/** Checks the symbol and the date of a row. */
+function checkDay(raw: RawRow): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+  const symbol = normaliseSymbol(raw.symbol ?? '');
+  if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
+  const date = dayOf(raw.date);
+  if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
+  if (isCalendarDate(date))
+    return { bar: { symbol, date, open: null, high: null, low: null, close: null, volume: null } };
+  return refuse(
+    /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '')
+      ? 'not a daily bar (it has a time of day)'
+      : 'not a date YYYY-MM-DD',
+    date,
+  );
+}
+
+type Told = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
+const NOTHING_TOLD: Told = { dividend: null, numerator: null, denominator: null };
+
+/** The dividend and the split of a row; one without prices has at least one of them. */
+function readActions(raw: RawRow, hasPrices: boolean): Told | { defect: Defect } {
+  const cash = raw.dividend?.trim() ?? '';
+  const shares = raw.numerator?.trim() ?? '';
+  if (isAbsent(cash) && isAbsent(shares))
+    return hasPrices ? NOTHING_TOLD : refuse('no dividend and no split', raw.date);
+  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, raw.currency?.trim());
+  if ('defect' in paid || isAbsent(shares)) return { ...NOTHING_TOLD, ...paid };
+  const old = raw.denominator?.trim() ?? '';
+  const isNone = Number(shares) === 1 && Number(old) === 1;
+  const ratio = isNone ? { numerator: 1, denominator: 1 } : ratioOf(shares, old);
+  return ratio === null
+    ? refuse('split is not a plausible ratio', `${shares}:${old}`)
+    : { ...paid, ...ratio };
+}
+
+/** Cash per share in 1/1,000,000 dollar. */
+function readCash(text: string, currency = ''): Pick<Told, 'dividend'> | { defect: Defect } {
+  if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS)
+    return refuse(`not in ${DOLLARS}`, currency);
+  const dollars = withoutDollarSign(text);
+  const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
+  if (cash === null || cash > MAX_CASH) return refuse('dividend is not a plausible number', text);
+  return cash === 0 && Number(dollars) > 0
+    ? refuse('dividend is below 0.000001 dollar', text)
+    : { dividend: cash };
+}
+
+/**
+ * The end of a time of midnight: in whatever zone the source writes, or in UTC when it is midnight
+ * in New York.
+ */
+const MIDNIGHT =
+  /^[T ](?:00:00(?::00(?:\.0{1,9})?)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?|0[45]:00:00(?:\.0{1,9})?(?:Z| ?UTC|[+-]00:?00))$/;
+const DATE_LENGTH = 10;
+
+/**
+ * The date of a daily bar, whose time of day is midnight if it has one; other text without the
+ * blanks around it.
+ */
+function dayOf(text: string | undefined): string | undefined {
+  const day = text?.trim();
+  return day !== undefined && MIDNIGHT.test(day.slice(DATE_LENGTH))
+    ? day.slice(0, DATE_LENGTH)
+    : day;
+}
+
+/** What exporters write for unknown values. */
+function isAbsent(text: string): boolean {
+  return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
+}
+
+/**
+ * Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0
+ * and plausible.
+ */
+function readPrice(text: string): number | null {
+  const dollars = withoutDollarSign(text);
+  if (!NUMBER.test(dollars)) return null;
+  const exact = Number(dollars);
+  const price =
+    exact < LEAST_DOLLARS ? exact : Math.round(exact * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR;
+  return price > 0 && price <= MAX_PRICE ? price : null;
+}
+
+/** `$229.72`, as Nasdaq writes it. */
+function withoutDollarSign(text: string): string {
+  return text.startsWith('$') ? text.slice(1) : text;
+}
+
+const VOLUME_UNITS = new Map([
+  ['K', 1e3],
+  ['M', 1e6],
+  ['B', 1e9],
+]);
+
+function readVolume(text: string): number | null {
+  const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
+  const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
+  const volume = !NUMBER.test(amount)
+    ? NaN
+    : unit === undefined
+      ? Number(amount)
+      : Math.round(Number(amount) * unit);
+  return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
+}
+
+/** A defect in a sentence about something else. */
+export function inWords({ reason, value }: Defect): string {
+  return `${reason}: ${quote(value)}`;
+}
+
+/** A defect, with the beginning of the value. */
+export function refuse(reason: string, value: string | undefined): { defect: Defect } {
+  return { defect: { reason, value: (value ?? 'nothing').slice(0, 60) } };
+}

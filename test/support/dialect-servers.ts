@@ -277,10 +277,15 @@ export function dialectOf({ path }: Pick<ModelRequest, 'path'>): ApiDialect {
       : 'chat';
 }
 
+/** Which step of its day a request asks for, from 1. */
+export function stepOf(request: ModelRequest): number {
+  return providers[dialectOf(request)].answersIn(request.body) + 1;
+}
+
 /** The makers' rules that a request of a day with these steps breaks. */
 export function refusalsOf(request: ModelRequest, steps: readonly Step[]): string[] {
   const provider = providers[dialectOf(request)];
-  const before = steps.slice(0, provider.answersIn(request.body));
+  const before = steps.slice(0, stepOf(request) - 1);
   return rules[dialectOf(request)](
     request,
     before.map((step, index) => provider.answer(step, index + 1)),
@@ -294,7 +299,7 @@ export function replyTo(request: ModelRequest, steps: readonly Step[]): Reply {
   const provider = providers[dialectOf(request)];
   const [refusal] = refusalsOf(request, steps);
   if (refusal !== undefined) return { status: 400, body: provider.error(refusal) };
-  const number = provider.answersIn(request.body) + 1;
+  const number = stepOf(request);
   const step = steps[number - 1];
   assert.ok(step !== undefined, `there is no step ${number}`);
   const body = provider.answer(step, number);

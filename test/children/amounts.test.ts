@@ -220,7 +220,7 @@ test('whatever a model-day throws, no other fails with it, no job ends with it, 
       calls.length === 0 ? [] : [calls.map(([name, amount]) => [name, { symbol: 'AAPL', amount }])],
     ]);
     const agent = scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) });
-    const thrownOn = (date: string) => days[DATES.findIndex((one) => one === date)]?.thrown;
+    const thrownOn = (date: string) => days[(DATES as readonly string[]).indexOf(date)]?.thrown;
     const startChild: typeof agent.startChild = (program, rights, modelDay) => {
       const thrown = modelDay.model === 'rich' ? thrownOn(modelDay.date) : null;
       if (thrown) throw thrown();

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import type { Endpoint } from '../../src/wire/protocol.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { endpointAt } from '../support/agents.ts';
+import { crashed } from '../support/crashed.ts';
 import { refusalsOf, replyTo, type Step, stepOf } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
-import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -217,13 +216,9 @@ for (const api of apiDialects)
     await first.stop();
     hasCrashed = true;
     for (const kept of WRITTEN) {
-      const folder = temporaryFolder(t);
-      cpSync(first.folder, folder, { recursive: true });
-      const database = new DatabaseSync(`${folder}/jobs.db`);
-      database.prepare('DELETE FROM reasoning_logs WHERE message_index >= ?').run(kept);
-      database.close();
       asked = [];
-      const later = await restart(t, folder);
+      const cut = `DELETE FROM reasoning_logs WHERE message_index >= ${kept}`;
+      const later = await restart(t, crashed(t, first.folder, cut));
       await later.waitForJob(body.job_id);
       const answers = ROLES.slice(0, kept).filter((role) => role === 'assistant').length;
       const { status, used, ledger } = await outcomeOf(later, body.job_id);

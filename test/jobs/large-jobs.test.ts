@@ -117,17 +117,17 @@ test('a large job that cannot continue fails with all its model-days, with the r
   assert.deepEqual(progress, { ...NONE_RUN, failed: TOTAL, pending: 0 });
 });
 
-test('a restart is idle unless a model-day has ended since the one before', async (t) => {
+test('a restart is idle unless a model-day has ended since the one before; after a short life it changes nothing', async (t) => {
   const { context, jobId } = await createIdleJob(t);
   const { database } = context;
-  const restart = () => {
-    database.statement('UPDATE jobs SET life_counts = 1').run();
+  const restart = (counts: number) => {
+    database.statement('UPDATE jobs SET life_counts = ?').run(counts);
     return noteRestart(database, jobId);
   };
-  assert.deepEqual([restart(), restart()], [1, 2]);
+  assert.deepEqual([restart(1), restart(0), restart(1), restart(0)], [1, 1, 2, 2]);
   const end = `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE date = ? AND model = 'model-7'`;
   database.statement(end).run('2025-11-12');
-  assert.deepEqual([restart(), restart()], [0, 1]);
+  assert.deepEqual([restart(1), restart(1)], [0, 1]);
 });
 
 test('a large job is cancelled in one transaction, and only once', async (t) => {

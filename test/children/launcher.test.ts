@@ -68,150 +68,82 @@ test('a name keeps only the characters that every engine takes, so that it is ne
   assert.deepEqual(command, ['a', `m:${safe}`, safe, 'b']);
 });
 
-const good: [name: string, command: string[]][] = [
-  ['a program before node', ['env', NODE]],
-  ['a shell that parses the arguments again', shell('exec NODE')],
-  [
-    'a launcher that leaves a process behind which holds its output',
-    shell('sleep 1000 & echo $! >&2; exec NODE'),
-  ],
-];
-for (const [name, command] of good) {
-  test(`through ${name} a model-day is as usual`, async () => {
-    const { outcome, stderr } = await runThrough(command, {
-      times: { ...HASTY, drainMs: 3_600_000 },
-    });
-    if (stderr !== '') process.kill(Number(stderr));
-    assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
-  });
-}
-
-test('a launcher that fails, and leaves a process behind which holds its output, is not waited for', async () => {
-  const { outcome, stderr } = await runThrough(shell('sleep 1000 & echo $! >&2; exit 1'), {
-    times: HASTY,
-  });
-  process.kill(Number(stderr));
-  assert.match(outcome.error, /^The model process did not start \(sh: exit code 1; \d+\)\. Run /);
+test('through a program before node a model-day is as usual', async () => {
+  const { outcome } = await runThrough(['env', NODE]);
+  assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
 });
 
-/** How a model-day ends that its launcher spoils. `cannot_start`: the job ends with it. */
-const bad: [
-  name: string,
-  command: string[],
-  error: RegExp,
-  status: 'failed' | 'lost' | 'cannot_start',
-  options?: LauncherOptions,
-][] = [
-  [
-    'that is missing',
-    ['/nowhere/srun', 'node'],
-    /^Cannot start srun, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: spawn \/nowhere\/srun ENOENT$/,
-    'cannot_start',
-  ],
-  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .* EACCES$/, 'cannot_start'],
-  [
-    'with arguments that are too long',
-    ['sh', 'x'.repeat(200_000)],
-    /^Cannot start the model process: spawn E2BIG$/,
-    'failed',
-  ],
-  [
-    'without Node',
-    shell('/nowhere/NODE'),
-    /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine, or may not be run \(sh: exit code 127; .*not found\)$/,
-    'cannot_start',
-  ],
-  [
-    'whose shell may not run Node',
-    shell('exec /etc/passwd'),
-    /^Cannot run the model process: a program .*exit code 126/,
-    'cannot_start',
-  ],
-  [
-    'that ends with 127 after its child has spoken',
-    shell(`NODE; echo 'Node failure on w2' >&2; exit 127`),
-    /^The model process ended without an outcome \(sh: exit code 127; Node failure on w2\)$/,
-    'failed',
-    { program: agentFixture('exits-later') },
-  ],
-  [
-    'whose engine does not find Node',
-    shell('echo "slurmstepd-w1: error: execve(): node: No such file or directory" >&2; exit 2'),
-    /^The model process did not start \(sh: exit code 2; slurmstepd-w1: error: execve\(\): node: No such file or directory\)\. Run MODEL_DAY_COMMAND by hand/,
-    'failed',
-  ],
-  [
-    'that writes a long line',
-    shell(`printf 1%0600d 0 >&2; exit 1`),
-    /^The model process did not start \(sh: exit code 1; …0{500}\)\. /,
-    'failed',
-  ],
-  [
-    'that writes many lines',
-    shell('seq 1000 >&2; exit 1'),
-    /^The model process did not start \(sh: exit code 1; 998; 999; 1000\)\. /,
-    'failed',
-  ],
-  [
-    'that is killed before the first line',
-    shell('kill -9 $$'),
-    /^The model process did not start \(sh: SIGKILL\)\. /,
-    'failed',
-  ],
-  [
-    'that is killed after the first line',
-    shell('NODE; kill -9 $$'),
-    /^it ended by itself \(sh: SIGKILL\)$/,
-    'lost',
-    { program: agentFixture('exits-later') },
-  ],
-  [
-    'with a banner',
-    shell(`printf 'Welcome\\nto the cluster\\n'; exec NODE`),
-    /^sh wrote to stdout before the model process did: "Welcome"\. Only/,
-    'failed',
-  ],
-  [
-    'that writes a line without an end',
-    shell(`exec tr '\\0' x </dev/zero`),
-    /^The model process sent a line longer than 4194304 bytes$/,
-    'failed',
-    { times: HASTY },
-  ],
-  [
-    'that repeats its input',
-    shell('cat'),
-    /^sh wrote to stdout before the model process did: " *\d+\(function \(network.*a launcher with a terminal \(-t\) sends back its input$/,
-    'failed',
-  ],
-  [
-    'that succeeds without a line',
-    ['true'],
-    /^The model process did not start \(true: exit code 0\)\. /,
-    'failed',
-  ],
-  [
-    'that waits forever',
-    shell('echo queued >&2; cat >/dev/null'),
-    /^The model-day took longer than 1\.5 seconds \(sh: queued\)$/,
-    'failed',
-    { timeoutMs: ROOM_MS, times: HASTY },
-  ],
-  [
-    'that takes too long',
-    shell('echo busy >&2; exec NODE'),
-    /^The model-day took longer than 1\.5 seconds \(sh: busy\)$/,
-    'failed',
-    { program: agentFixture('hangs'), timeoutMs: ROOM_MS, times: HASTY },
-  ],
-];
-for (const [name, command, error, status, options] of bad) {
-  test(`a launcher ${name}: ${status}, in words`, async () => {
-    const { outcome } = await runThrough(command, options);
-    assert.match(outcome.error, error);
-    assert.equal(outcome.status, status);
+for (const [end, outcome] of [
+  ['exec NODE', /^\{"status":"finished","summary":"done"\}$/],
+  ['exit 1', /"The model process did not start \(sh: exit code 1; \d+\)\. Run /],
+] as const)
+  test(`a launcher that leaves a process behind which holds its output, and ends with ${end}, is not waited for`, async () => {
+    const times = { ...HASTY, drainMs: end === 'exit 1' ? HASTY.drainMs : 3_600_000 };
+    const found = await runThrough(shell(`sleep 1000 & echo $! >&2; ${end}`), { times });
+    process.kill(Number(found.stderr));
+    assert.match(JSON.stringify(found.outcome), outcome);
   });
-}
+
+const SPEAKS = { program: agentFixture('exits-later') };
+const SOON = { timeoutMs: ROOM_MS, times: HASTY };
+
+/** How a model-day ends that its launcher spoils, a script or a command; with some the job ends. */
+const bad: Record<
+  'failed' | 'lost' | 'cannot_start',
+  [launcher: string | string[], error: RegExp, options?: LauncherOptions][]
+> = {
+  cannot_start: [
+    [
+      ['/nowhere/srun', 'node'],
+      /^Cannot start srun, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: spawn \/nowhere\/srun ENOENT$/,
+    ],
+    [['/etc/passwd'], /^Cannot start passwd, .* EACCES$/],
+    [
+      '/nowhere/NODE',
+      /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine, or may not be run \(sh: exit code 127; .*not found\)$/,
+    ],
+    ['exec /etc/passwd', /^Cannot run the model process: a program .*exit code 126/],
+  ],
+  lost: [['NODE; kill -9 $$', /^it ended by itself \(sh: SIGKILL\)$/, SPEAKS]],
+  failed: [
+    [['sh', 'x'.repeat(200_000)], /^Cannot start the model process: spawn E2BIG$/],
+    [
+      `NODE; echo 'Node failure on w2' >&2; exit 127`,
+      /^The model process ended without an outcome \(sh: exit code 127; Node failure on w2\)$/,
+      SPEAKS,
+    ],
+    [
+      'echo "execve(): node: No such file" >&2; exit 2',
+      /^The model process did not start \(sh: exit code 2; execve\(\): node: No such file\)\. Run MODEL_DAY_COMMAND by hand/,
+    ],
+    ['printf 1%0600d 0 >&2; exit 1', /did not start \(sh: exit code 1; …0{500}\)\. Run /],
+    ['seq 1000 >&2; exit 1', /did not start \(sh: exit code 1; 998; 999; 1000\)\. Run /],
+    ['kill -9 $$', /did not start \(sh: SIGKILL\)\. Run /],
+    [['true'], /did not start \(true: exit code 0\)\. Run /],
+    [
+      `printf 'Welcome\\nto the cluster\\n'; exec NODE`,
+      /^sh wrote to stdout before the model process did: "Welcome"\. Only/,
+    ],
+    [
+      'cat',
+      /^sh wrote to stdout before the model process did: " *\d+\(function \(network.*a launcher with a terminal \(-t\) sends back its input$/,
+    ],
+    [
+      `exec tr '\\0' x </dev/zero`,
+      /^The model process sent a line longer than 4194304 bytes$/,
+      { times: HASTY },
+    ],
+    ['echo queued >&2; cat >/dev/null', /took longer than 1\.5 seconds \(sh: queued\)$/, SOON],
+  ],
+};
+for (const [status, rows] of Object.entries(bad))
+  for (const [launcher, error, options] of rows)
+    test(`the launcher ${String(launcher).slice(0, 50)}: ${status}, in words`, async () => {
+      const command = typeof launcher === 'string' ? shell(launcher) : launcher;
+      const { outcome } = await runThrough(command, options);
+      assert.match(outcome.error, error);
+      assert.equal(outcome.status, status);
+    });
 
 const secrets: [what: string, script: string, model: Partial<Endpoint>, stderr: RegExp][] = [
   ['a key', 'cat >&2', {}, /"apiKey":"\[key\]"/],

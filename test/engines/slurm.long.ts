@@ -81,7 +81,7 @@ test('Slurm', async (t) => {
           /^The model process did not start \(srun: exit code \d+; srun: error: /,
         );
       }
-      await until('nothing to be left', () => left().length === 0);
+      await until('nothing to be left', () => left().length === 0, ENGINE_PATIENCE_MS);
     },
   );
 

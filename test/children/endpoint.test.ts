@@ -59,57 +59,31 @@ const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };
 const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key' };
 
-const addresses: [name: string, sources: Sources, asked: string][] = [
-  ['its own base URL and key', { entry: own, settings: service }, 'http://own/v1 own-key'],
+const moved = { openai_api_key: '', openai_api_key_env: 'MOVED' };
+const url = (openai_base_url: string) => ({ openai_base_url });
+const addresses: [sources: Sources, asked: string][] = [
+  [{ entry: own, settings: service }, 'http://own/v1 own-key'],
+  [{ settings: service }, 'http://service/v1 service-key'],
   [
-    "the service's, when the entry has none",
-    { settings: service },
+    { entry: { ...url(''), openai_api_key: ' ' }, settings: service },
     'http://service/v1 service-key',
   ],
   [
-    "the service's, when the entry has empty ones",
-    { entry: { openai_base_url: '', openai_api_key: ' ' }, settings: service },
-    'http://service/v1 service-key',
-  ],
-  [
-    'the key of a variable that the entry names',
-    {
-      ...{ entry: { openai_api_key_env: 'MY_KEY' }, settings: service },
-      environment: { MY_KEY: 'named-key\n' },
-    },
+    { entry: { openai_api_key_env: 'K' }, settings: service, environment: { K: 'named-key\n' } },
     'http://service/v1 named-key',
   ],
+  [{ entry: { ...own, openai_api_key_env: 'K' } }, 'http://own/v1 own-key'],
+  [{ settings: { openaiApiKey: 'service-key' } }, 'https://api.openai.com/v1 service-key'],
+  [{ entry: url('http://own/v1') }, 'http://own/v1 null'], // for a server that asks for none
+  // The key has moved to a variable since.
   [
-    'the key that the entry holds, before one that it names',
-    { entry: { ...own, openai_api_key_env: 'MY_KEY' } },
+    { entry: own, later: { ...own, ...moved }, environment: { MOVED: 'own-key' } },
     'http://own/v1 own-key',
   ],
-  [
-    "OpenAI's URL by default",
-    { settings: { openaiApiKey: 'service-key' } },
-    'https://api.openai.com/v1 service-key',
-  ],
-  [
-    'no key, for a server that asks for none',
-    { entry: { openai_base_url: 'http://own/v1' } },
-    'http://own/v1 null',
-  ],
-  [
-    'the key that it held, where that has moved to a variable since',
-    {
-      ...{ entry: own, later: { ...own, openai_api_key: '', openai_api_key_env: 'MOVED' } },
-      environment: { MOVED: 'own-key' },
-    },
-    'http://own/v1 own-key',
-  ],
-  [
-    'both values of a name that the query has twice',
-    { entry: { ...own, openai_base_url: 'http://own/v1?tag=one&tag=two' } },
-    'http://own/v1?tag=one&tag=two own-key',
-  ],
+  [{ entry: { ...own, ...url('http://own/v1?a=1&a=2') } }, 'http://own/v1?a=1&a=2 own-key'],
 ];
-for (const [name, sources, asked] of addresses) {
-  test(`the request of a model has ${name}`, () => {
+for (const [sources, asked] of addresses) {
+  test(`where a model is asked, and with which key: ${JSON.stringify(sources)}`, () => {
     const { baseUrl, apiKey } = endpointOf(sources);
     assert.equal(`${baseUrl} ${apiKey}`, asked);
   });
@@ -133,38 +107,24 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
     [found.baseUrl, found.parameters],
     [whole, { model: 'model-a', ...extra.extra_body }],
   );
-  const entry = { openai_base_url: cut.openai_base_url, openai_api_key_env: 'KEY' };
-  const moved = { ...entry, openai_base_url: 'http://elsewhere/v1' };
   const sources = {
-    entry,
-    later: moved,
-    settings: { openaiApiBase: whole },
-    environment: { KEY: 'own-key' },
+    entry: { ...url(cut.openai_base_url), openai_api_key_env: 'KEY' },
+    later: { ...url('http://elsewhere/v1'), openai_api_key_env: 'KEY' },
+    ...{ settings: { openaiApiBase: whole }, environment: { KEY: 'own-key' } },
   };
-  assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
+  assert.equal(endpointOf(sources).baseUrl, whole);
 });
 
 test('a request names its secrets, so that no error repeats them', () => {
   const openai_base_url =
     'http://me:pass%20word@own/v1?api-version=2024-10-21&sig=x%26y-signed&n=1';
-  const extra_body = {
-    api_key: 'secret-of-body',
-    user: 'own-key-of-entry',
-    stop: 'not a secret',
-    token: 'short',
-  };
-  const found = endpointOf({
-    entry: { openai_base_url, openai_api_key: 'own-key-of-entry', extra_body },
-  });
+  const [openai_api_key, text] = ['own-key-of-entry', 'not a secret'];
+  const secrets = { api_key: 'secret-of-body', token: 'short' };
+  const extra_body = { ...secrets, user: openai_api_key, stop: text };
+  const found = endpointOf({ entry: { openai_base_url, openai_api_key, extra_body } });
   const expected = [
-    'secret-of-body',
-    'own-key-of-entry',
-    'short',
-    'pass%20word',
-    'pass word',
-    'x%26y-signed',
-    'x&y-signed',
-    Buffer.from('me:pass word').toString('base64'),
+    ...['secret-of-body', 'own-key-of-entry', 'short', 'pass%20word', 'pass word'],
+    ...['x%26y-signed', 'x&y-signed', Buffer.from('me:pass word').toString('base64')],
   ];
   assert.deepEqual([...(found.secrets ?? [])].sort(), expected.sort());
 });
@@ -175,20 +135,7 @@ test('a password that no URL can hold is only what it is', () => {
   assert.ok(secrets?.includes('%zz-of-url'));
 });
 
-test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
-  const extra_body = {
-    tokens: 'kept',
-    token: ['secret-1', { value: 'secret-2' }],
-    credentials: { user: 'secret-3', tries: 2 },
-  };
-  const stored = encodeEntry(entryWith({ entry: { ...own, extra_body } }));
-  assert.doesNotMatch(stored, /secret|own-key/);
-  assert.match(stored, /"tokens":"kept"/);
-  const found = endpointOf({ entry: { ...own, extra_body } });
-  assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
-});
-
-test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written', () => {
+test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written, and are found again', () => {
   const kept = {
     ...Object.fromEntries(
       `prompt_cache_key stop_token max_token key keys sort_key eos_token tokens authorization_mode
@@ -206,7 +153,7 @@ test('fields whose names only sound like secrets are stored as they are, secrets
         .split(/\s+/)
         .map((name) => [name, 'secret']),
     ),
-    ...{ token: ['secret', { any: 'secret' }], credentials: { user: 'secret' } },
+    ...{ token: ['secret', { any: 'secret' }], credentials: { user: 'secret', tries: 2 } },
   };
   const { parameters } = entryWith({ entry: { extra_body: { ...kept, ...secret } } });
   const { model: _model, ...stored } = parameters;
@@ -214,6 +161,8 @@ test('fields whose names only sound like secrets are stored as they are, secrets
     typeof value === 'string' ? '' : value,
   );
   assert.deepEqual(stored, { ...kept, ...blank });
+  const found = endpointOf({ entry: { ...own, extra_body: { ...kept, ...secret } } });
+  assert.deepEqual(found.parameters, { model: 'model-a', ...kept, ...secret });
 });
 
 test('a known key is not stored in any field: of the settings, of every entry, and of variables; all of it is found again', () => {
@@ -254,93 +203,72 @@ test('a known key is not stored in any field: of the settings, of every entry, a
   assert.match(lost, /its entry no longer has user in extra_body$/);
 });
 
-const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
-const held =
+const HELD =
   /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/;
-const refusals: [name: string, sources: Sources, error: RegExp][] = [
+const claude = 'anthropic/c';
+const refusals: [error: RegExp, entry: object, more?: Sources][] = [
+  [/has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY$/, {}],
   [
-    'no key at all',
-    {},
-    /^Model 'model-a' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY$/,
+    /has no key: the variable MY_KEY, which its entry names, is not set$/,
+    { openai_api_key_env: 'MY_KEY' },
+    { settings: service },
   ],
   [
-    'a variable that is not set, whatever the service has',
-    { entry: { openai_api_key_env: 'MY_KEY' }, settings: service },
-    /^Model 'model-a' has no key: the variable MY_KEY, which its entry names, is not set$/,
+    /has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
+    { openai_api_key: 'secret\nX-Evil: 1' },
+  ],
+  // What was cut from the URL: without the file, of another server, and one value.
+  [
+    /cannot be asked: the user, password or query values that were cut from its URL http:\/\/own\/v1\?api-version=&sig= are in neither its entry/,
+    cut,
+    { later: null },
   ],
   [
-    'a key that no header can hold',
-    { entry: { openai_api_key: 'secret\nX-Evil: 1' } },
-    /^Model 'model-a' has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
-  ],
-  [
-    'what was cut from the URL, with the file',
-    { entry: cut, later: null },
-    /^Model 'model-a' cannot be asked: the user, password or query values that were cut from its URL http:\/\/own\/v1\?api-version=&sig= are in neither its entry/,
-  ],
-  [
-    'what was cut from the URL, in an entry of another server',
-    {
-      entry: cut,
-      later: own,
-      settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' },
-    },
     /query values that were cut from its URL/,
+    cut,
+    { later: own, settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' } },
   ],
   [
-    'one value of the query',
-    { entry: cut, later: withoutSig },
     /query values that were cut from its URL/,
+    cut,
+    { later: { ...cut, ...url('http://me:pass@own/v1?api-version=1') } },
   ],
+  // The key that the entry held: without it, of another server, of another maker.
+  [HELD, own, { later: url('http://own/v1') }],
+  [HELD, own, { later: { ...url('http://elsewhere/v1'), openai_api_key: 'secret-of-other' } }],
   [
-    'the key that the entry held',
-    { entry: own, later: { openai_base_url: own.openai_base_url } },
-    held,
+    HELD,
+    { basemodel: claude, openai_api_key: 'secret-of-claude' },
+    { later: { basemodel: 'gpt-5.6', openai_api_key: 'secret-of-gpt' } },
   ],
+  // A secret of the body: of another server, and without it.
   [
-    'the key that the entry held, in an entry of another server',
-    {
-      entry: own,
-      later: { openai_base_url: 'http://elsewhere/v1', openai_api_key: 'secret-of-elsewhere' },
-    },
-    held,
-  ],
-  [
-    'a secret of the body, in an entry of another server',
-    {
-      entry: { openai_base_url: 'http://own/v1', extra_body: { api_key: 'secret' } },
-      later: { openai_base_url: 'https://own/v1', extra_body: { api_key: 'secret-of-elsewhere' } },
-    },
     /cannot be asked: its entry no longer has api_key in extra_body$/,
+    { ...url('http://own/v1'), extra_body: { api_key: 'secret' } },
+    { later: { ...url('https://own/v1'), extra_body: { api_key: 'secret-of-other' } } },
   ],
   [
-    'a secret of the body',
-    { entry: { ...own, extra_body: { a: { api_key: 'secret' } } }, later: own },
     /cannot be asked: its entry no longer has a\.api_key in extra_body$/,
+    { ...own, extra_body: { a: { api_key: 'secret' } } },
+    { later: own },
   ],
   [
-    'the key that the entry held, of another maker now',
-    {
-      entry: { basemodel: 'anthropic/c', openai_api_key: 'secret-of-claude' },
-      later: { basemodel: 'gpt-5.6', openai_api_key: 'secret-of-gpt' },
-    },
-    held,
+    /cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
+    { basemodel: 'acme/model' },
+    { settings: { openaiApiKey: 'k' } },
   ],
   [
-    'a known maker',
-    { entry: { basemodel: 'acme/model' }, settings: { openaiApiKey: 'k' } },
-    /^Model 'model-a' cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
-  ],
-  [
-    'the key of its maker',
-    { entry: { basemodel: 'anthropic/c' }, settings: { openaiApiKey: 'k' } },
-    /^Model 'model-a' has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry$/,
+    /has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry$/,
+    { basemodel: claude },
+    { settings: { openaiApiKey: 'k' } },
   ],
 ];
-for (const [name, sources, error] of refusals) {
-  test(`no request can be made, and the error names what is missing or wrong: ${name}`, () => {
-    assert.match(errorOf(sources), error);
-    assert.doesNotMatch(errorOf(sources), /secret|me:pass|own-key/);
+for (const [error, entry, more] of refusals) {
+  test(`no request can be made: ${JSON.stringify({ entry, ...more })}`, () => {
+    const found = errorOf({ entry, ...more });
+    assert.match(found, /^Model 'model-a' /);
+    assert.match(found, error);
+    assert.doesNotMatch(found, /secret|me:pass|own-key/);
   });
 }
 
@@ -453,26 +381,26 @@ mistralai/magistral       https://api.mistral.ai/v1    chat      magistral      
 moonshotai/kimi-k3        https://api.moonshot.ai/v1   chat      kimi-k3         MOONSHOT_API_KEY
 qwen/qwen4                https://dashscope-intl.aliyuncs.com/compatible-mode/v1 chat qwen4 DASHSCOPE_API_KEY
 openrouter/z-ai/glm-5     https://openrouter.ai/api/v1 chat      z-ai/glm-5      OPENROUTER_API_KEY`;
-for (const [, basemodel, url, api, model, variable = ''] of MAKERS.matchAll(way))
-  test(`${basemodel} is asked at ${url} by ${api} with ${variable}`, () => {
+for (const [, basemodel, host, api, model, variable = ''] of MAKERS.matchAll(way))
+  test(`${basemodel} is asked at ${host} by ${api} with ${variable}`, () => {
     const settings = { openaiApiKey: canaries['OPENAI_API_KEY'] ?? null };
     const found = endpointOf({ entry: { basemodel }, settings, environment: canaries });
     assert.deepEqual(
       [found.baseUrl, found.api, found.parameters, found.stream, found.apiKey, found.cacheKey],
-      [url, api, { model }, 'added', canaries[variable], 'of-the-day'],
+      [host, api, { model }, 'added', canaries[variable], 'of-the-day'],
     );
   });
 
-const [url, basemodel] = ['http://own/v1', 'anthropic/claude'];
+const [address, basemodel] = ['http://own/v1', 'anthropic/claude'];
 const others: [entry: object, api: string, stream: string, settings?: Partial<Settings>][] = [
   [{ basemodel: 'gpt-4.1', api: 'chat', seed: 7 }, 'chat', 'added'],
   [{ basemodel: 'gpt-5.6', stream: false }, 'responses', 'off'],
   // With a URL nothing of what is known of its maker applies.
-  [{ basemodel, openai_base_url: url }, 'chat', 'off'],
-  [{ basemodel }, 'chat', 'off', { openaiApiBase: url }],
-  [{ basemodel, openai_base_url: url, api: 'responses' }, 'responses', 'added'],
-  [{ basemodel, openai_base_url: url, stream: true }, 'chat', 'set'],
-  [{ basemodel, openai_base_url: url, extra_body: { stream: true } }, 'chat', 'set'],
+  [{ basemodel, ...url(address) }, 'chat', 'off'],
+  [{ basemodel }, 'chat', 'off', { openaiApiBase: address }],
+  [{ basemodel, ...url(address), api: 'responses' }, 'responses', 'added'],
+  [{ basemodel, ...url(address), stream: true }, 'chat', 'set'],
+  [{ basemodel, ...url(address), extra_body: { stream: true } }, 'chat', 'set'],
 ];
 for (const [entry, api, stream, more] of others) {
   test(`${JSON.stringify({ ...entry, ...more })} is asked by ${api}, its stream ${stream}`, () => {
@@ -481,7 +409,13 @@ for (const [entry, api, stream, more] of others) {
     const isOwn = 'basemodel' in entry && entry.basemodel === basemodel;
     assert.deepEqual(
       [found.baseUrl, found.api, found.stream, found.apiKey, found.cacheKey],
-      [isOwn ? url : 'https://api.openai.com/v1', api, stream, 'k', isOwn ? null : 'of-the-day'],
+      [
+        isOwn ? address : 'https://api.openai.com/v1',
+        api,
+        stream,
+        'k',
+        isOwn ? null : 'of-the-day',
+      ],
     );
     assert.equal('stream' in found.parameters, false);
     if (isOwn) assert.equal(found.parameters['model'], basemodel);

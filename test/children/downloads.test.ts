@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
-import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
+import { weekdaysBefore } from '../../src/basics/calendar.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { inLongForm } from '../support/long.ts';
-import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
+import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
 import {
   clockFrom,
@@ -69,46 +67,6 @@ function varied(symbols: readonly string[]): string {
     )
     .join('\n');
 }
-
-test(
-  'a job that is stopped while it downloads asks for nothing twice, and runs once its own dates are there',
-  inLongForm,
-  async (t) => {
-    const dates = weekdays('2025-11-17', '2025-11-21');
-    const server = await startMassiveServer(t, {
-      prices: varied(nasdaq100),
-      others: 10,
-      fault: (_name, index) => (index === 4 ? massiveFaults.hang : undefined),
-    });
-    const first = await start(t, { symbols: nasdaq100, settings: from(server.url) });
-    const { body } = await first.post('/simulate/trigger', {
-      start_date: dates[0],
-      end_date: dates[4],
-    });
-    await until('the third date to be requested', () => server.requests.length === 5);
-    assert.equal(await statusOf(first, body.job_id), 'downloading_data');
-    await first.stop();
-    // From here on the limit lets the job's own dates pass, and nothing after them.
-    const own = ['splits', 'dividends', ...dates];
-    server.set({ fault: (name) => (own.includes(name) ? undefined : massiveFaults.limit) });
-    const later = await start(t, {
-      ...{ symbols: nasdaq100, folder: first.folder },
-      settings: { ...from(server.url), maxRateLimitWaitMs: 0 },
-    });
-    const status = await later.waitForJob(body.job_id);
-    const less =
-      'Of the 10 trading days before 2025-11-17, none have prices: models have less to look back on';
-    assert.deepEqual([status.status, status.warnings], ['completed', [less]]);
-    const [stopped, ...again] = server.requests.slice(4);
-    assert.deepEqual(
-      [...server.requests.slice(0, 4), ...again],
-      [...own, '2025-11-14'],
-      'only what was under way is asked again',
-    );
-    assert.equal(stopped, again[0]);
-    assert.ok(!JSON.stringify([status, first.logLines, later.logLines]).includes(MASSIVE_KEY));
-  },
-);
 
 test('the ledger is that of the same prices imported from a file, to the last digit', async (t) => {
   const symbols = ['AAPL', 'BRK.B', 'MSFT', 'ORLY'];
@@ -217,10 +175,10 @@ test('at the daily quota the job continues with the complete dates, and its warn
 test('a download answers triggers and statuses, ends with the service, and goes on at the next start', async (t) => {
   const { server, service } = await startBySymbol(t, {
     prices: TWO,
-    fault: () => faults.perSecond,
+    fault: (_request, index) => (index > 0 ? faults.perSecond : undefined),
   });
   const { body } = await service.post('/simulate/trigger', DAY);
-  await until('the provider to be asked', () => server.requests.length > 0);
+  await until('the provider to be asked', () => server.requests.length > 1);
   assert.equal(await statusOf(service, body.job_id), 'downloading_data');
   const refused = await service.post('/simulate/trigger', DAY);
   assert.match(refused.body.detail, /already running or pending/, 'downloading_data is unfinished');
@@ -229,4 +187,5 @@ test('a download answers triggers and statuses, ends with the service, and goes 
   assert.equal(server.requests.length, length, 'after its wait it would have asked again');
   const later = await startBySymbol(t, { prices: TWO }, service.folder);
   assert.equal((await later.service.waitForJob(body.job_id)).status, 'completed');
+  assert.deepEqual(later.server.requests, ['ORLY compact'], 'what came is not asked for again');
 });

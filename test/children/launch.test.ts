@@ -286,29 +286,19 @@ for (const [what, fault] of thrown) {
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const list = (values: number) => `[${Array(values).fill('0').join(',')}]`;
+const text = JSON.stringify(['['.repeat(100), ',"'.repeat(50_000), '\\']);
+const afterText = JSON.stringify(['\\', nested(65)])
+  .replaceAll('"[', '[')
+  .replaceAll(']"', ']');
 const bounds: [name: string, line: string, error: RegExp | null][] = [
   ['as many levels as there may be', nested(64), null],
   ['one level more', nested(65), /nested more than 64 levels deep/],
-  [
-    'one level more, of objects',
-    `${'{"a":'.repeat(65)}0${'}'.repeat(65)}`,
-    /nested more than 64 levels deep/,
-  ],
+  ['one level more, of objects', `${'{"a":'.repeat(65)}0${'}'.repeat(65)}`, /nested more than 64/],
   ['as many values as there may be', list(20_000), null],
   ['one value more', list(20_001), /more than 20000 values/],
   ['many empty lists beside each other', `[${'[]'.repeat(20_000)}]`, /more than 20000 values/],
-  [
-    'brackets and commas inside a text',
-    JSON.stringify(['['.repeat(100), ',"'.repeat(50_000), '\\']),
-    null,
-  ],
-  [
-    'brackets after a text that ends in a backslash',
-    JSON.stringify(['\\', nested(65)])
-      .replaceAll('"[', '[')
-      .replaceAll(']"', ']'),
-    /nested/,
-  ],
+  ['brackets and commas inside a text', text, null],
+  ['brackets after a text that ends in a backslash', afterText, /nested/],
   ['a text that does not end', `["${'['.repeat(100)}`, null],
 ];
 for (const [name, line, error] of bounds) {
@@ -319,12 +309,7 @@ for (const [name, line, error] of bounds) {
 }
 
 const answer = {
-  type: 'answer',
-  content: 'x',
-  toolCalls: [],
-  reasoning: null,
-  usage: null,
-  note: null,
+  ...{ type: 'answer', content: 'x', toolCalls: [], reasoning: null, usage: null, note: null },
 };
 
 /**

@@ -12,7 +12,6 @@ import {
   calls,
   fails,
   type ModelRequest,
-  type ModelServer,
   type Reply,
   says,
   startModelServer,
@@ -79,21 +78,6 @@ test('a provider that fails every third request leaves the same positions as one
   }
   const failures = service.logLines.filter(({ message }) => message === 'model request failed');
   assert.equal(failures.length, 7);
-});
-
-test('as many models as the setting allows wait for their provider at the same time', async (t) => {
-  const most = 20;
-  const server: ModelServer = await startModelServer(t, async () => {
-    await server.untilAsked(most); // which fewer would wait for in vain
-    return says('Held.');
-  });
-  const service = await startProdService(t, {
-    agent: await realAgentHere(),
-    models: [{ signature: 'm', openai_base_url: server.baseUrl, repeats: most }],
-    settings: { maxParallelModels: most },
-  });
-  const { status, progress } = await service.runJob(ONE_DAY);
-  assert.deepEqual([status, progress.completed, server.requests.length], ['completed', most, most]);
 });
 
 test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {
@@ -234,9 +218,7 @@ test('children that wait for their models exit by themselves when their parent i
 }, async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({
-    signature,
-    enabled: true,
-    openai_base_url: server.baseUrl,
+    ...{ signature, enabled: true, openai_base_url: server.baseUrl },
   }));
   const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
   mkdirSync(join(cwd, 'data'));
